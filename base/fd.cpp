@@ -1,0 +1,90 @@
+#include "base/fd.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace clvet {
+namespace {
+
+tl::unexpected<Error> memory_fault(const char* what, size_t size) {
+  return fail(ErrorCode::kResourceExhausted, "{} of {} bytes failed: {}", what, size,
+              std::strerror(errno));
+}
+
+Result<UniqueFd> open_memfd(const char* name, size_t size) {
+  UniqueFd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd.valid() || ::ftruncate(fd.get(), static_cast<off_t>(size)) != 0) {
+    return memory_fault("shared memory", size);
+  }
+  return fd;
+}
+
+}  // namespace
+
+UniqueFd& UniqueFd::operator=(UniqueFd&& other) noexcept {
+  if (this != &other) {
+    reset();
+    fd_ = other.release();
+  }
+  return *this;
+}
+
+void UniqueFd::reset() {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+  if (this != &other) {
+    reset();
+    data_ = std::exchange(other.data_, nullptr);
+    size_ = std::exchange(other.size_, 0);
+  }
+  return *this;
+}
+
+void Mapping::reset() {
+  if (data_) ::munmap(std::exchange(data_, nullptr), size_);
+  size_ = 0;
+}
+
+Result<Mapping> Mapping::of(int fd, size_t size, bool writable) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0 || info.st_size < 0 || static_cast<size_t>(info.st_size) < size) {
+    return fail(ErrorCode::kResourceExhausted, "shared memory is shorter than the {} bytes promised",
+                size);
+  }
+  Mapping mapping;
+  if (size == 0) return mapping;
+  const int access = PROT_READ | (writable ? PROT_WRITE : 0);
+  void* data = ::mmap(nullptr, size, access, writable ? MAP_SHARED : MAP_PRIVATE, fd, 0);
+  if (data == MAP_FAILED) return memory_fault("mapping", size);
+  mapping.data_ = data;
+  mapping.size_ = size;
+  return mapping;
+}
+
+Result<UniqueFd> make_memfd(const char* name, size_t size) {
+  CLVET_ASSIGN_OR_RETURN(UniqueFd fd, open_memfd(name, size));
+  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    return memory_fault("sealing", size);
+  }
+  return fd;
+}
+
+Result<UniqueFd> make_sealed_memfd(const char* name, std::span<const std::byte> bytes) {
+  CLVET_ASSIGN_OR_RETURN(UniqueFd fd, open_memfd(name, bytes.size()));
+  {
+    CLVET_ASSIGN_OR_RETURN(Mapping mapping, Mapping::of(fd.get(), bytes.size(), true));
+    if (!bytes.empty()) std::memcpy(mapping.bytes().data(), bytes.data(), bytes.size());
+  }
+  const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
+  if (::fcntl(fd.get(), F_ADD_SEALS, seals) != 0) return memory_fault("sealing", bytes.size());
+  return fd;
+}
+
+}  // namespace clvet

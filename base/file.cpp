@@ -1,0 +1,118 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "base/fd.h"
+
+namespace clvet {
+namespace {
+
+std::string xdg_dir(const char* own, const char* xdg, const char* below_home) {
+  if (const char* path = std::getenv(own); path && *path) return path;
+  if (const char* path = std::getenv(xdg); path && *path == '/') return std::string(path) + "/clvet";
+  const char* home = std::getenv("HOME");
+  return std::string(home && *home ? home : "/tmp") + below_home + "/clvet";
+}
+
+std::string parent_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+tl::unexpected<Error> write_fault(const std::string& path, int error) {
+  return fail(ErrorCode::kInvalidArgument, "cannot write {}: {}; name a writable path", path,
+              std::strerror(error));
+}
+
+Status write_all(int fd, const std::string& path, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return write_fault(path, errno);
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path, size_t max_bytes) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.valid()) {
+    return fail(ErrorCode::kNotFound, "cannot read {}: {}", path, std::strerror(errno));
+  }
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0 || S_ISDIR(info.st_mode)) {
+    return fail(ErrorCode::kInvalidArgument, "cannot read {}: it is a folder, not a file", path);
+  }
+  if (S_ISREG(info.st_mode) && static_cast<uint64_t>(info.st_size) > max_bytes) {
+    return fail(ErrorCode::kInvalidArgument, "{} is too large: {} bytes, at most {} are read", path,
+                info.st_size, max_bytes);
+  }
+  std::string text;
+  char chunk[1 << 16];
+  for (;;) {
+    const ssize_t got = ::read(fd.get(), chunk, sizeof chunk);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      return fail(ErrorCode::kInvalidArgument, "cannot read {}: {}", path, std::strerror(errno));
+    }
+    if (got == 0) return text;
+    if (text.size() + static_cast<size_t>(got) > max_bytes) {
+      return fail(ErrorCode::kInvalidArgument, "{} is too large: at most {} bytes are read", path,
+                  max_bytes);
+    }
+    text.append(chunk, static_cast<size_t>(got));
+  }
+}
+
+Status write_file_atomically(const std::string& path, std::span<const std::byte> bytes) {
+  std::string temporary = path + ".XXXXXX";
+  UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!fd.valid()) return write_fault(path, errno);
+  Status written = write_all(fd.get(), path, bytes);
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  if (written && (::fchmod(fd.get(), 0666 & ~mask) != 0 || ::fsync(fd.get()) != 0)) {
+    written = write_fault(path, errno);
+  }
+  if (written && ::rename(temporary.c_str(), path.c_str()) != 0) written = write_fault(path, errno);
+  if (!written) {
+    ::unlink(temporary.c_str());
+    return written;
+  }
+  UniqueFd folder(::open(parent_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.valid()) ::fsync(folder.get());
+  return {};
+}
+
+Status write_file_atomically(const std::string& path, std::string_view text) {
+  return write_file_atomically(path, std::as_bytes(std::span(text.data(), text.size())));
+}
+
+Status make_folders(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return {};
+  const mode_t mask = ::umask(0077);
+  std::filesystem::create_directories(path, error);
+  ::umask(mask);
+  if (error) {
+    return fail(ErrorCode::kInvalidArgument, "cannot create the folder {}: {}", path,
+                error.message());
+  }
+  return {};
+}
+
+std::string state_dir() { return xdg_dir("CLVET_STATE_DIR", "XDG_STATE_HOME", "/.local/state"); }
+std::string cache_dir() { return xdg_dir("CLVET_CACHE_DIR", "XDG_CACHE_HOME", "/.cache"); }
+
+}  // namespace clvet

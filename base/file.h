@@ -1,0 +1,30 @@
+// Files: bounded reading, atomic replacing, and the folders clvet keeps its state in.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace clvet {
+
+// The whole file. kNotFound where it cannot be opened, kInvalidArgument where it is a folder or
+// larger than `max_bytes`; the message names the file and the fault.
+Result<std::string> read_file(const std::string& path, size_t max_bytes = size_t{1} << 31);
+
+// Replaces `path` as a whole or leaves it untouched: temporary file beside it, fsync, rename, fsync
+// of the folder. kInvalidArgument where the folder is missing or not writable.
+Status write_file_atomically(const std::string& path, std::span<const std::byte> bytes);
+Status write_file_atomically(const std::string& path, std::string_view text);
+
+// Creates the folder and its parents (mode 0700 for those created).
+Status make_folders(const std::string& path);
+
+// $CLVET_STATE_DIR, else $XDG_STATE_HOME/clvet, else ~/.local/state/clvet. Not created here.
+std::string state_dir();
+// $CLVET_CACHE_DIR, else $XDG_CACHE_HOME/clvet, else ~/.cache/clvet. Not created here.
+std::string cache_dir();
+
+}  // namespace clvet

@@ -1,0 +1,40 @@
+#include "base/hash.h"
+
+#include <fmt/format.h>
+#include <nettle/sha2.h>
+
+#include <array>
+
+namespace clvet {
+
+struct Sha256::State {
+  sha256_ctx context;
+};
+
+Sha256::Sha256() : state_(std::make_unique<State>()) { sha256_init(&state_->context); }
+Sha256::~Sha256() = default;
+
+Sha256& Sha256::add(std::span<const std::byte> bytes) {
+  sha256_update(&state_->context, bytes.size(), reinterpret_cast<const uint8_t*>(bytes.data()));
+  return *this;
+}
+
+Sha256& Sha256::add(std::string_view text) {
+  return add(std::as_bytes(std::span(text.data(), text.size())));
+}
+
+Sha256& Sha256::add_field(std::string_view text) {
+  return add(fmt::format("{}:", text.size())).add(text);
+}
+
+std::string Sha256::hex() {
+  std::array<uint8_t, SHA256_DIGEST_SIZE> digest{};
+  sha256_digest(&state_->context, digest.size(), digest.data());
+  std::string text;
+  for (uint8_t byte : digest) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+std::string sha256_hex(std::string_view text) { return Sha256().add(text).hex(); }
+
+}  // namespace clvet

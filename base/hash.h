@@ -1,0 +1,32 @@
+// SHA-256, the only hash of clvet: variant keys, environment keys, file identities.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace clvet {
+
+class Sha256 {
+ public:
+  Sha256();
+  ~Sha256();
+  Sha256(const Sha256&) = delete;
+  Sha256& operator=(const Sha256&) = delete;
+  Sha256& add(std::span<const std::byte> bytes);
+  Sha256& add(std::string_view text);
+  // Adds the length first, so that fields cannot run into each other.
+  Sha256& add_field(std::string_view text);
+  // 64 lower-case hex digits; the object may not be used afterwards.
+  std::string hex();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+std::string sha256_hex(std::string_view text);
+
+}  // namespace clvet

@@ -1,0 +1,21 @@
+// Text from outside, made safe to print and to store.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace clvet {
+
+// Replaces each invalid UTF-8 sequence, and each control character but tab and newline, by U+FFFD.
+std::string clean_utf8(std::string_view bytes);
+// A driver's string: ends at the returned length or at the first NUL, then clean_utf8.
+std::string driver_string(std::string_view bytes);
+// At most `limit` bytes, cut at a character boundary, with the number of bytes left out said.
+std::string shorten(std::string_view text, size_t limit);
+std::vector<std::string> split(std::string_view text, char separator);
+std::string_view trim(std::string_view text);
+// Compares ASCII letters without case.
+bool contains_ignoring_case(std::string_view text, std::string_view part);
+
+}  // namespace clvet

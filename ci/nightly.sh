@@ -1,0 +1,33 @@
+#!/bin/bash
+# ci/nightly.sh: what takes too long for every change: all tests under the address and undefined-behaviour
+# sanitizers, and the tests labelled nightly (supervisor killed at random moments, ...) on the release build.
+set -uo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+cd "$CLVET_ROOT" || exit 1
+exec </dev/null
+
+bash ci/setup.sh --test || exit 1
+
+failed=()
+launcher=()
+if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+
+# build PRESET
+build() { cmake --preset "$1" "${launcher[@]}" && cmake --build --preset "$1"; }
+
+say "release build, nightly tests"
+build release || exit 1
+ctest --test-dir build --output-on-failure -L nightly || failed+=(nightly)
+
+say "sanitizer build, all other tests"
+build asan || exit 1
+export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0:detect_odr_violation=0:protect_shadow_gap=0}
+export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$CLVET_ROOT/ci/lsan.supp:print_suppressions=0}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+ctest --test-dir build-asan --output-on-failure --no-tests=error -j2 -LE nightly || failed+=(sanitizers)
+
+if [ ${#failed[@]} -gt 0 ]; then
+  say "FAILED: ${failed[*]}"
+  exit 1
+fi
+say "nightly passed"

@@ -1,0 +1,125 @@
+#!/bin/bash
+# ci/setup.sh [--demo|--test]: brings a bare Debian 12 (root, or a user with sudo) to where clvet builds and runs.
+#   --demo  (default) build packages, an OpenCL driver if the machine has none, and the demo's model
+#   --test  all of that, and what only the tests need: more drivers, tools, Python packages
+# Running it again changes nothing. What it fetches lies in ${CLVET_CACHE_DIR:-~/.cache/clvet}.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+
+mode=${1:---demo}
+case $mode in
+  --demo | --test) ;;
+  *) sed -n '2,5s/^# //p' "${BASH_SOURCE[0]}"; exit 2 ;;
+esac
+
+build_packages=(g++ cmake ninja-build pkg-config opencl-headers libcli11-dev libfmt-dev nlohmann-json3-dev
+  libexpected-dev libeigen3-dev libprotobuf-dev protobuf-compiler libstb-dev nettle-dev ca-certificates
+  python3 python3-venv)
+# libvalijson-dev draws in Qt, MySQL and POCO: the program must build without it.
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libvalijson-dev ocl-icd-libopencl1 ocl-icd-opencl-dev
+  pocl-opencl-icd mesa-opencl-icd oclgrind clang clang-format clinfo strace procps)
+
+installed() { dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    env DEBIAN_FRONTEND=noninteractive "$@"
+  elif command -v sudo >/dev/null; then
+    sudo env DEBIAN_FRONTEND=noninteractive "$@"
+  else
+    die "not root and no sudo; run as root: $*"
+  fi
+}
+
+has_loader() { ldconfig -p 2>/dev/null | grep -q 'libOpenCL\.so\.1 '; }
+
+# An ICD file whose library is there counts as a driver; Mesa's two only where there is a GPU to drive.
+has_driver() {
+  local file library
+  for file in /etc/OpenCL/vendors/*.icd; do
+    [ -r "$file" ] || continue
+    library=$(head -n 1 "$file" | tr -d '[:space:]')
+    case $library in
+      '') continue ;;
+      *MesaOpenCL* | *RusticlOpenCL*) compgen -G '/dev/dri/renderD*' >/dev/null || continue ;;
+    esac
+    case $library in
+      /*) [ -e "$library" ] && return 0 ;;
+      *) ldconfig -p | grep -qF "$library" && return 0 ;;
+    esac
+  done
+  # Boards ship their driver as the loader itself, or beside it, with no ICD file.
+  ldconfig -p | grep -qE 'lib(mali|GLES_mali|PVROCL|nvidia-opencl)\.so' && return 0
+  return 1
+}
+
+install_packages() {
+  local wanted=("${build_packages[@]}") missing=() package
+  has_loader || wanted+=(ocl-icd-libopencl1)
+  has_driver || wanted+=(pocl-opencl-icd)
+  if [ "$mode" = --test ]; then wanted+=("${test_packages[@]}"); fi
+  for package in "${wanted[@]}"; do
+    installed "$package" || missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  command -v apt-get >/dev/null || die "apt-get not found; install by hand: ${missing[*]}"
+  say "installing ${missing[*]}"
+  as_root apt-get -q -o Acquire::Retries=3 update >&2
+  as_root apt-get -q -y -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 install --no-install-recommends \
+    "${missing[@]}" </dev/null >&2
+}
+
+# make_venv DIR: a Python environment; one left half made by an interruption is made again.
+make_venv() {
+  [ -x "$1/bin/pip" ] && "$1/bin/pip" --version >/dev/null 2>&1 && return 0
+  rm -rf "$1"
+  python -m venv "$1"
+}
+
+# fetch_model PACKAGE-REQUIREMENTS MEMBER SHA256: keeps one file of a pinned package.
+fetch_model() {
+  local requirements=$1 member=$2 sum=$3
+  local model=$CLVET_MODELS/${member##*/}
+  if [ -e "$model" ] && echo "$sum  $model" | sha256sum --check --status; then return 0; fi
+  say "fetching ${member##*/}"
+  mkdir -p "$CLVET_MODELS"
+  work=$(mktemp -d "$CLVET_SETUP_CACHE/fetch.XXXXXX")
+  trap 'rm -rf "$work"' EXIT # not a local: the trap outlives the function
+  python -m venv "$work/venv"
+  "$work/venv/bin/pip" download -q --retries 5 --no-deps --only-binary :all: --require-hashes \
+    -r "$requirements" -d "$work/package" >&2
+  python - "$member" "$work/model" "$work"/package/*.whl <<'PY'
+import sys, zipfile
+member, target, wheel = sys.argv[1:]
+with zipfile.ZipFile(wheel) as archive, open(target, "wb") as out:
+    out.write(archive.read(member))
+PY
+  echo "$sum  $work/model" | sha256sum --check --status ||
+    die "${member##*/}: not the file we know (sha256 differs); nothing kept"
+  mv "$work/model" "$model"
+  rm -rf "$work"
+  trap - EXIT
+}
+
+install_test_python() {
+  local venv=$CLVET_SETUP_CACHE/test-venv requirements=$CLVET_ROOT/ci/requirements-test.txt
+  cmp -s "$requirements" "$venv/.ready" && return 0
+  say "installing the tests' Python packages"
+  make_venv "$venv"
+  "$venv/bin/pip" install -q --retries 5 --no-deps --only-binary :all: --require-hashes \
+    -r "$requirements" >&2
+  cp "$requirements" "$venv/.ready"
+}
+
+install_packages
+mkdir -p "$CLVET_SETUP_CACHE"
+exec 9>"$CLVET_SETUP_CACHE/setup.lock"
+flock 9 # two set-ups at once take turns
+fetch_model "$CLVET_ROOT/ci/requirements-model.txt" \
+  rapidocr_onnxruntime/models/ch_ppocr_mobile_v2.0_cls_infer.onnx \
+  e47acedf663230f8863ff1ab0e64dd2d82b838fceb5957146dab185a89d6215c
+if [ "$mode" = --test ]; then
+  install_test_python
+  bash "$CLVET_ROOT/ci/drivers.sh" intel
+fi
+say "set-up complete ($mode)"

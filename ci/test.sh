@@ -1,0 +1,33 @@
+#!/bin/bash
+# ci/test.sh: set-up, clean checks, build and every test that is not nightly. The last lines are ctest's summary;
+# the exit status is not 0 if anything failed. Needs no terminal.
+set -uo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+cd "$CLVET_ROOT" || exit 1
+exec </dev/null
+
+bash ci/setup.sh --test || exit 1
+
+launcher=()
+if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+cmake --preset release "${launcher[@]}" || exit 1
+cmake --build --preset release || exit 1
+
+failed=()
+check() {
+  local name=$1
+  shift
+  say "check: $name"
+  "$@" || failed+=("$name")
+}
+check layers cmake -P ci/check_layers.cmake
+check budgets cmake -P ci/check_budgets.cmake
+check links bash ci/check_links.sh build/cli/clvet
+check style bash ci/check_style.sh
+if [ -e ci/lint_kernels.sh ]; then check kernels bash ci/lint_kernels.sh; fi
+
+if [ ${#failed[@]} -gt 0 ]; then say "FAILED checks: ${failed[*]}"; fi
+ctest --test-dir build --output-on-failure --no-tests=error -j2 -LE nightly
+tests=$?
+if [ $tests -ne 0 ]; then exit $tests; fi
+[ ${#failed[@]} -eq 0 ]

@@ -1,0 +1,123 @@
+#include "probe/probe.h"
+
+#include <cstdio>
+#include <memory>
+
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "probe/cl/environment.h"
+#include "probe/report/report_json.h"
+#include "reports/render/text.h"
+
+namespace clvet {
+namespace {
+
+struct ProbeArguments {
+  ProbeOptions probe;
+  OutputOptions output;
+  std::string out, tier = "core";
+  bool if_changed = false;
+};
+
+int exit_code_of(const Report& report) {
+  if (report.devices.empty()) return kExitNoDevice;
+  for (const DeviceReport& device : report.devices) {
+    if (device.best) return kExitFine;
+  }
+  return kExitFindings;
+}
+
+bool still_current(const Report& report, const std::string& tier) {
+  if (!report.complete || report.devices.empty() || report.kernel_set != kernel_set()) return false;
+  if (tier == "full" && report.run.tier != "full") return false;
+  for (const DeviceReport& device : report.devices) {
+    if (!same_environment(device)) return false;
+  }
+  return true;
+}
+
+int show(const ProbeArguments& arguments, const Report& report, const std::string& path, const char* what) {
+  if (const Status written = write_document(arguments.output, report_to_json(report)); !written) {
+    return report_error(written.error());
+  }
+  if (!arguments.output.quiet && arguments.output.json != "-") {
+    std::printf("%s", summary_text(report, use_colours(1)).c_str());
+    std::printf("report %s: %s\n", what, path.c_str());
+  }
+  return exit_code_of(report);
+}
+
+int run(ProbeArguments& arguments) {
+  ProbeOptions& options = arguments.probe;
+  options.state_dir = state_dir();
+  options.program = own_executable();
+  options.tier = arguments.tier == "full" ? Tier::kFull : Tier::kCore;
+  options.sink = terminal_sink(arguments.output.quiet);
+  const std::string path = arguments.out.empty() ? options.state_dir + "/report.json" : arguments.out;
+  if (arguments.if_changed) {
+    if (const auto text = read_file(path)) {
+      const auto old = report_from_json(*text, path);
+      if (!old) return report_error(old.error());
+      if (still_current(*old, arguments.tier)) return show(arguments, *old, path, "unchanged");
+    }
+  }
+  catch_interrupts();
+  if (arguments.out.empty()) {
+    if (const Status made = make_folders(options.state_dir); !made) return report_error(made.error());
+  }
+  // Found out before the work, not after it: can the report be written?
+  if (const auto old = read_file(path); !old) {
+    if (const Status writable = write_file_atomically(path + ".probing", ""); !writable) {
+      return report_error(writable.error());
+    }
+    std::remove((path + ".probing").c_str());
+  }
+  const auto report = probe(options);
+  end_progress();
+  if (!report) return report_error(report.error());
+  if (interrupt_requested) {
+    std::fprintf(stderr, "clvet: interrupted; the next 'clvet probe' goes on from here\n");
+    return kExitInterrupted;
+  }
+  if (const Status written = write_file_atomically(path, report_to_json(*report)); !written) {
+    return report_error(written.error());
+  }
+  return show(arguments, *report, path, "written");
+}
+
+void add(CLI::App& app, int& exit_code) {
+  CLI::App* verb = app.add_subcommand("probe", "try this machine's OpenCL drivers and write a report");
+  auto arguments = std::make_shared<ProbeArguments>();
+  ProbeOptions& options = arguments->probe;
+  verb->add_option("--out", arguments->out, "report file (default: in the state folder)")->type_name("FILE");
+  verb->add_option("--library", options.libraries, "try only these OpenCL libraries")->type_name("PATH...");
+  verb->add_option("--device", options.device, "index, platform:index or part of a name")->type_name("SEL");
+  verb->add_option("--tier", arguments->tier, "core: one variant a combination; full: all")
+      ->check(CLI::IsMember({"core", "full"}))
+      ->capture_default_str();
+  verb->add_option("--budget", options.budget_seconds, "stop after so many seconds with what is known")
+      ->check(CLI::PositiveNumber)
+      ->type_name("S");
+  verb->add_flag("--fresh", options.fresh, "forget what an interrupted probe left behind");
+  verb->add_flag("--if-changed", arguments->if_changed, "do nothing where the report still holds");
+  verb->add_option("--jobs", options.jobs, "libraries tried at the same time")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  verb->add_option("--json", arguments->output.json, "also write the report here; - is stdout")->type_name("FILE|-");
+  verb->add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
+  verb->footer("Exit: 0 a device has a right combination, 1 none has, 3 no device, 2 usage.\n"
+               "Examples:\n"
+               "  clvet probe\n"
+               "  clvet probe --library /usr/lib/libmali.so.1 --out board.json\n"
+               "  clvet probe --tier full --budget 600\n"
+               "  clvet probe --if-changed --quiet");
+  verb->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+}  // namespace
+
+extern const Command command_probe;
+const Command command_probe{add};
+
+}  // namespace clvet

@@ -1,0 +1,25 @@
+// The composition root: collects the verbs, parses, runs one, ends with its exit code.
+#include <cstdio>
+#include <exception>
+
+#include "base/version.h"
+#include "cli/command.h"
+
+int main(int argc, char** argv) {
+  CLI::App app("clvet finds out which OpenCL library, precision, memory mode and kernels are right and "
+               "fast on this machine, and runs models on them.");
+  app.set_version_flag("--version", std::string("clvet ") + clvet::kVersion);
+  app.require_subcommand(1);
+  app.footer("Start with 'clvet probe'. Each verb has --help with examples.");
+  int exit_code = clvet::kExitFine;
+  for (const clvet::Command* command : clvet::commands()) command->add(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? clvet::kExitFine : clvet::kExitUsage;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "clvet: internal error: %s; please report it\n", error.what());
+    return clvet::kExitOurFault;
+  }
+  return exit_code;
+}

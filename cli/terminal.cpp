@@ -1,0 +1,103 @@
+#include "cli/terminal.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "probe/worker/supervisor.h"
+
+namespace clvet {
+namespace {
+
+bool progress_open = false;
+
+void on_signal(int) { interrupt_requested.store(true); }
+
+EventLevel wanted_level() {
+  const char* text = std::getenv("CLVET_LOG");
+  const std::string word = text ? text : "info";
+  if (word == "error") return EventLevel::kError;
+  if (word == "warn") return EventLevel::kWarning;
+  return word == "debug" ? EventLevel::kDebug : EventLevel::kInfo;
+}
+
+void show_progress(const Event& event) {
+  static double last = 0;
+  const double now = monotonic_seconds();
+  if (event.done != event.total && now - last < 0.1) return;
+  last = now;
+  std::fprintf(stderr, "\r\x1b[K[%d/%d] %s", event.done, event.total, shorten(event.text, 100).c_str());
+  progress_open = true;
+}
+
+}  // namespace
+
+bool use_colours(int fd) { return ::isatty(fd) && !std::getenv("NO_COLOR"); }
+
+void end_progress() {
+  if (progress_open) std::fprintf(stderr, "\r\x1b[K");
+  progress_open = false;
+}
+
+int report_error(const Error& error) {
+  end_progress();
+  std::fprintf(stderr, "clvet: %s\n", error.message.c_str());
+  switch (error.code) {
+    case ErrorCode::kInternal: return kExitOurFault;
+    case ErrorCode::kUnavailable: return kExitNoDevice;
+    default: return kExitUsage;
+  }
+}
+
+EventSink terminal_sink(bool quiet) {
+  const bool terminal = ::isatty(STDERR_FILENO);
+  return [quiet, terminal, level = wanted_level()](const Event& event) {
+    if (event.level == EventLevel::kProgress) {
+      if (terminal && !quiet) show_progress(event);
+      return;
+    }
+    if (event.level > level || (quiet && event.level > EventLevel::kWarning)) return;
+    end_progress();
+    std::fprintf(stderr, "%s\n", event.text.c_str());
+  };
+}
+
+Status write_document(const OutputOptions& output, const std::string& text) {
+  if (output.json.empty()) return {};
+  if (output.json != "-") return write_file_atomically(output.json, text);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    return fail(ErrorCode::kInvalidArgument, "cannot write to standard output");
+  }
+  return {};
+}
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  sigemptyset(&action.sa_mask);
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+}
+
+StdoutGuard::StdoutGuard() {
+  std::fflush(stdout);
+  saved_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10);
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+}
+
+StdoutGuard::~StdoutGuard() {
+  std::fflush(stdout);
+  if (saved_ < 0) return;
+  ::dup2(saved_, STDOUT_FILENO);
+  ::close(saved_);
+}
+
+}  // namespace clvet

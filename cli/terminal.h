@@ -1,0 +1,42 @@
+// What the verbs share: messages, progress, and where documents go.
+#pragma once
+
+#include <string>
+
+#include "base/event.h"
+#include "base/result.h"
+
+namespace clvet {
+
+struct OutputOptions {
+  std::string json;    // file, or "-" for stdout; empty: none
+  bool quiet = false;  // no text, no progress
+};
+
+// Colours only on a terminal, and never with NO_COLOR.
+bool use_colours(int fd);
+// Prints "clvet: <message>" to stderr and gives the exit code that fits the error.
+int report_error(const Error& error);
+// Progress and messages on stderr, as CLVET_LOG (error, warn, info, debug) and --quiet allow.
+EventSink terminal_sink(bool quiet);
+// Ends a progress line, so that what follows starts on a line of its own.
+void end_progress();
+// Writes a document where --json says; nothing where it says nothing.
+Status write_document(const OutputOptions& output, const std::string& text);
+// SIGINT and SIGTERM ask the work in flight to stop and keep its state.
+void catch_interrupts();
+
+// While it lives, whatever a driver in this process prints on stdout goes to stderr, so that our own
+// output stays clean.
+class StdoutGuard {
+ public:
+  StdoutGuard();
+  ~StdoutGuard();
+  StdoutGuard(const StdoutGuard&) = delete;
+  StdoutGuard& operator=(const StdoutGuard&) = delete;
+
+ private:
+  int saved_ = -1;
+};
+
+}  // namespace clvet

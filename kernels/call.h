@@ -1,0 +1,34 @@
+// Kernel-call data: everything an enqueue needs but the memory objects. Built here alone, so that a
+// trial and a run enqueue the very same thing.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "kernels/catalog.h"
+
+namespace clvet {
+
+struct CallArg {
+  ArgKind kind = ArgKind::kInt;
+  std::string name;         // role name for tensors
+  int32_t int_value = 0;    // kInt
+  float float_value = 0.f;  // kFloat
+  Storage storage = Storage::kBuffer;  // where a tensor or the weights lie; buffer for all others
+};
+
+struct KernelCall {
+  std::vector<CallArg> args;  // in kernel argument order; kScales is left out for float weights
+  int work_dim = 1;
+  std::array<size_t, 3> global{1, 1, 1};  // a multiple of local where local is set
+  std::array<size_t, 3> local{0, 0, 0};   // all zero: the driver chooses
+};
+
+// Evaluates a manifest's args and sizes for one call. kInvalidArgument: a name that neither dims,
+// params nor scalars define; kUnsupported: a `where` expression is zero for these dims.
+Result<KernelCall> make_call(const Variant& variant, const Dims& dims, const Scalars& scalars);
+
+}  // namespace clvet

@@ -1,0 +1,114 @@
+// The kernel manifests (kernels/ops/<family>/<name>.json) as typed rows, and the variants they span.
+//
+// A manifest is read by the planner, the tuner, the trials, the lint and the report alike; nothing
+// about a kernel is stated anywhere else.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
+
+namespace clvet {
+
+enum class ArgKind {
+  kInput,    // activation tensor, by role name
+  kOutput,   // activation tensor, by role name
+  kWeights,  // the packed weight matrix
+  kScales,   // scales and offsets of quantised weights; absent for float weights
+  kVector,   // float32 vector, by role name
+  kInt,      // 32-bit signed integer: an expression over dims and params
+  kFloat,    // 32-bit float: a name in scalars
+};
+
+struct ArgSpec {
+  ArgKind kind = ArgKind::kInt;
+  std::string name;  // role name, expression or scalar name
+  // Tensors: where this one lies, when that differs from the variant's storage (copies between the
+  // two). In a manifest: "in:x@buffer".
+  std::optional<Storage> storage;
+};
+
+// A test shape of a manifest: dims and scalars of one trial case.
+struct TestShape {
+  std::string name;
+  Dims dims;
+  Scalars scalars;
+};
+
+// Device features a variant can require: names as in `Features` below.
+struct Manifest {
+  std::string id;      // "gemm_tile4x4": file stem, unique, and the kernel's entry point
+  std::string op;      // contract name; `id` begins with it
+  std::string family;  // folder below kernels/ops
+  std::vector<std::string> preludes;  // files of kernels/common, in order
+  std::vector<Precision> precisions;
+  std::vector<Storage> activations;
+  std::vector<Storage> weights;           // empty: the op has no weights
+  std::vector<WeightType> weight_types;   // empty: the op has no weights
+  std::map<std::string, int64_t> params;  // -D name=value, usable in expressions
+  std::vector<std::string> where;         // expressions over dims and params that must all be non-zero
+  int64_t pack = 0;     // weights: columns of one panel in buffer storage (see layout.h); 0 = one panel
+  std::vector<ArgSpec> args;
+  std::vector<std::string> global;  // expressions, 1 to 3
+  std::vector<std::string> local;   // expressions; empty lets the driver choose
+  std::vector<std::string> require; // device features, e.g. "subgroups"; empty for the fallback variant
+  std::map<std::string, int> rank;  // device class ("cpu", "gpu") -> preference, higher first
+  std::vector<std::string> constructs;  // beyond those that follow from precision and storage
+  bool trial_only = false;              // never planned; tried because other engines use its constructs
+  std::vector<TestShape> tests;
+};
+
+// One compiled program: a manifest row under one combination.
+struct Variant {
+  const Manifest* manifest = nullptr;
+  Precision precision = Precision::kHigh;
+  Storage activations = Storage::kBuffer;
+  std::optional<Storage> weights;
+  std::optional<WeightType> weight_type;
+
+  // The combination that this variant serves: memory is low exactly for quantised weights.
+  Combination combination() const;
+  // "gemm_tile4x4/high/normal/buffer/buffer/float"
+  std::string name() const;
+};
+
+// What a driver is given to compile.
+struct Program {
+  std::vector<std::string> sources;  // preludes, then the kernel's own text after `#line 1`
+  std::string options;               // -D and build flags
+  std::string entry;
+  std::string key;                        // variant key: SHA-256 of sources, options and entry
+  std::vector<std::string> constructs;    // sorted, words of INTERFACES.md
+};
+
+class Catalog {
+ public:
+  // The embedded catalog; kInternal if an embedded manifest is malformed (a build error of ours).
+  static Result<Catalog> embedded();
+  // Parses manifests given as (path relative to kernels/, text); used by embedded() and by tests.
+  static Result<Catalog> parse(const std::vector<std::pair<std::string, std::string>>& manifests);
+
+  const std::vector<Manifest>& manifests() const { return manifests_; }
+  std::vector<const Manifest*> for_op(std::string_view op) const;
+  const Manifest* find(std::string_view id) const;
+
+ private:
+  std::vector<Manifest> manifests_;
+};
+
+// Every variant of a manifest: the product of its precisions, storages and weight types.
+std::vector<Variant> variants_of(const Manifest& manifest);
+// Assembles sources, options, key and constructs. kInternal where a prelude is not embedded.
+Result<Program> program_of(const Variant& variant);
+// The embedded text of `path` relative to kernels/, e.g. "checks/canary.cl"; kNotFound.
+Result<std::string> kernel_text(std::string_view path);
+// SHA-256 over every embedded kernel file: the `kernel_set` of a report.
+std::string kernel_set();
+
+}  // namespace clvet

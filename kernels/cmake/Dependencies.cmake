@@ -1,0 +1,15 @@
+# Everything clvet links, found once. All but the C and C++ run-time libraries is linked statically
+# (fmt as headers), so that the one file runs in any root; no OpenCL loader is ever linked.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(Eigen3 REQUIRED NO_MODULE)
+find_path(EXPECTED_INCLUDE_DIR tl/expected.hpp REQUIRED)
+find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
+find_path(STB_INCLUDE_DIR NAMES stb_image.h PATH_SUFFIXES stb REQUIRED)
+find_path(OPENCL_HEADERS_DIR CL/cl.h REQUIRED)
+find_path(NETTLE_INCLUDE_DIR nettle/sha2.h REQUIRED)
+find_library(NETTLE_STATIC libnettle.a REQUIRED)
+find_library(PROTOBUF_LITE_STATIC libprotobuf-lite.a REQUIRED)
+find_path(PROTOBUF_INCLUDE_DIR google/protobuf/message_lite.h REQUIRED)
+find_program(PROTOC protoc REQUIRED)

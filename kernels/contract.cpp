@@ -1,0 +1,23 @@
+#include "kernels/contract.h"
+
+namespace clvet {
+
+int64_t TensorRole::elements() const {
+  switch (kind) {
+    case TensorKind::kWeights:
+      return taps * cin * cout;
+    case TensorKind::kVector:
+      return c;
+    default:
+      return n * h * w * c;
+  }
+}
+
+const OpContract* find_op_contract(std::string_view op) {
+  for (const OpContract* contract : op_contracts()) {
+    if (contract->op == op) return contract;
+  }
+  return nullptr;
+}
+
+}  // namespace clvet

@@ -1,0 +1,60 @@
+// Direct convolution, zero padding: 4 output channels by 4 neighbouring columns an item. One chunk
+// of half products is one input texel of one tap.
+#define READ(ix) \
+  ((ix) >= 0 && (ix) < W ? load4(x, texel_at((ix)*quads + quad, line, W * quads)) : (real4)(real)0)
+#define STEP(sum, v)                        \
+  {                                         \
+    const real4 u = v;                      \
+    CHUNK_BEGIN(chunk, sum);                \
+    chunk = madd((real4)(u.s0), w0, chunk); \
+    chunk = madd((real4)(u.s1), w1, chunk); \
+    chunk = madd((real4)(u.s2), w2, chunk); \
+    chunk = madd((real4)(u.s3), w3, chunk); \
+    CHUNK_END(chunk, sum);                  \
+  }
+#define FINISH(i, sum)                                                  \
+  if (ox + i < OW) {                                                    \
+    const float4 v = activate(sum + bias4, act, act_lo, act_hi);        \
+    store4(y, texel_at((ox + i) * quads_o + column, out, OW * quads_o), \
+           mask_texel(v, column, OC));                                  \
+  }
+
+__kernel void conv2d_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict bias, ACT_OUT(y),
+                             int N, int H, int W, int C, int OC, int KH, int KW, int stride_h,
+                             int stride_w, int pad_top, int pad_left, int dil_h, int dil_w, int OH,
+                             int OW, int act, float act_lo, float act_hi) {
+  const int column = get_global_id(0);
+  const int ox = get_global_id(1) * 4;
+  const int out = get_global_id(2);
+  const int quads = (C + 3) / 4;
+  const int quads_o = (OC + 3) / 4;
+  if (column >= quads_o || ox >= OW || out >= N * OH) return;
+  const int iy0 = out % OH * stride_h - pad_top;
+  const int ix0 = ox * stride_w - pad_left;
+  W_OPEN(0, column, KH * KW * quads, (OC + 15) / 16 * 16);
+  float4 sum0 = 0.0f, sum1 = 0.0f, sum2 = 0.0f, sum3 = 0.0f;
+  for (int i = 0; i < KH; ++i) {
+    const int iy = iy0 + i * dil_h;
+    if (iy < 0 || iy >= H) {
+      w_at0 += KW * quads * 4 * w_down0;
+      continue;
+    }
+    const int line = out / OH * H + iy;
+    for (int j = 0; j < KW; ++j) {
+      const int ix = ix0 + j * dil_w;
+      for (int quad = 0; quad < quads; ++quad) {
+        real4 w0, w1, w2, w3;
+        W_QUAD(0, w0, w1, w2, w3);
+        STEP(sum0, READ(ix));
+        STEP(sum1, READ(ix + stride_w));
+        STEP(sum2, READ(ix + 2 * stride_w));
+        STEP(sum3, READ(ix + 3 * stride_w));
+      }
+    }
+  }
+  const float4 bias4 = bias[column];
+  FINISH(0, sum0);
+  FINISH(1, sum1);
+  FINISH(2, sum2);
+  FINISH(3, sum3);
+}

@@ -1,0 +1,64 @@
+// y[M, N] = act(x * w + bias), 4 rows by 4 columns an item, for any device and storage. The chunk
+// of one or two quads is summed in `real`, all beyond in float.
+#define STEP(row, at)                   \
+  {                                     \
+    const real4 v = load4(x, at);       \
+    row = madd((real4)(v.s0), w0, row); \
+    row = madd((real4)(v.s1), w1, row); \
+    row = madd((real4)(v.s2), w2, row); \
+    row = madd((real4)(v.s3), w3, row); \
+    at += texel_step(1);                \
+  }
+#define QUAD                 \
+  W_QUAD(0, w0, w1, w2, w3); \
+  STEP(c0, at0);             \
+  STEP(c1, at1);             \
+  STEP(c2, at2);             \
+  STEP(c3, at3)
+#define FINISH(row, sum)                                                  \
+  if (row < M) {                                                          \
+    const float4 v = activate(sum + bias4, act, act_lo, act_hi);          \
+    store4(y, texel_at(row % W * quads_n + column, row / W, W * quads_n), \
+           mask_texel(v, column, N));                                     \
+  }
+
+__kernel void gemm_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict bias, ACT_OUT(y),
+                           int M, int N, int K, int W, int act, float act_lo, float act_hi) {
+  const int column = get_global_id(0);
+  const int row0 = get_global_id(1) * 4;
+  const int quads = (K + 3) / 4;
+  const int quads_n = (N + 3) / 4;
+  if (column >= quads_n || row0 >= M) return;
+  const int row1 = row0 + 1, row2 = row0 + 2, row3 = row0 + 3;
+  const int read1 = min(row1, M - 1), read2 = min(row2, M - 1), read3 = min(row3, M - 1);
+  texel_pos at0 = texel_at(row0 % W * quads, row0 / W, W * quads);
+  texel_pos at1 = texel_at(read1 % W * quads, read1 / W, W * quads);
+  texel_pos at2 = texel_at(read2 % W * quads, read2 / W, W * quads);
+  texel_pos at3 = texel_at(read3 % W * quads, read3 / W, W * quads);
+  W_OPEN(0, column, quads, (N + 15) / 16 * 16);
+  float4 sum0 = 0.0f, sum1 = 0.0f, sum2 = 0.0f, sum3 = 0.0f;
+  for (int block = 0; block < quads; block += 8) {
+    const int end = min(block + 8, quads);
+    W_BLOCK(0);
+    for (int quad = block; quad < end; quad += 2) {
+      real4 w0, w1, w2, w3;
+      CHUNK_BEGIN(c0, sum0);
+      CHUNK_BEGIN(c1, sum1);
+      CHUNK_BEGIN(c2, sum2);
+      CHUNK_BEGIN(c3, sum3);
+      QUAD;
+      if (quad + 1 < end) {
+        QUAD;
+      }
+      CHUNK_END(c0, sum0);
+      CHUNK_END(c1, sum1);
+      CHUNK_END(c2, sum2);
+      CHUNK_END(c3, sum3);
+    }
+  }
+  const float4 bias4 = bias[column];
+  FINISH(row0, sum0);
+  FINISH(row1, sum1);
+  FINISH(row2, sum2);
+  FINISH(row3, sum3);
+}

@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <set>
+
+#include "base/hash.h"
+#include "kernels/catalog.h"
+
+namespace clvet {
+namespace {
+
+int weight_bits(const Variant& variant) {
+  switch (variant.weight_type.value_or(WeightType::kFloat)) {
+    case WeightType::kInt8:
+      return 8;
+    case WeightType::kInt4:
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+std::string options_of(const Variant& variant) {
+  const Manifest& manifest = *variant.manifest;
+  std::string options = "-cl-std=CL1.2 -cl-mad-enable";
+  const auto define = [&](const std::string& name, int64_t value) {
+    options += " -D" + name + "=" + std::to_string(value);
+  };
+  define("STORE_HALF", stores_half(variant.precision));
+  define("ARITH_HALF", variant.precision == Precision::kLow);
+  define("ACT_IMAGE", variant.activations == Storage::kImage);
+  if (variant.weights) {
+    define("W_IMAGE", *variant.weights == Storage::kImage);
+    define("W_BITS", weight_bits(variant));
+    define("PACK", manifest.pack);
+  }
+  for (const auto& [name, value] : manifest.params) define(name, value);
+  return options;
+}
+
+bool holds_buffer_tensor(const Variant& variant) {
+  for (const ArgSpec& arg : variant.manifest->args) {
+    const bool tensor = arg.kind == ArgKind::kInput || arg.kind == ArgKind::kOutput;
+    if (tensor && arg.storage.value_or(variant.activations) == Storage::kBuffer) return true;
+  }
+  return false;
+}
+
+// What follows from precision and storage through kernels/common; manifests add the rest.
+std::vector<std::string> constructs_of(const Variant& variant) {
+  std::set<std::string> words(variant.manifest->constructs.begin(),
+                              variant.manifest->constructs.end());
+  const bool quantised = weight_bits(variant) != 0;
+  const bool image_weights = variant.weights == Storage::kImage;
+  const bool buffer_values = variant.weights && (quantised || !image_weights);
+  if (variant.activations == Storage::kImage || (image_weights && !quantised)) {
+    words.insert(stores_half(variant.precision) ? "image_half" : "image_float");
+  }
+  if (image_weights && quantised) words.insert("image_uint16_weights");
+  if (variant.precision == Precision::kNormal && (holds_buffer_tensor(variant) || buffer_values)) {
+    words.insert("vload_half");
+  }
+  if (variant.precision == Precision::kLow) {
+    words.insert("half_type");
+    words.insert("half_arith");
+    if (quantised) words.insert("int_to_half");
+  }
+  return {words.begin(), words.end()};
+}
+
+}  // namespace
+
+Result<Program> program_of(const Variant& variant) {
+  const Manifest& manifest = *variant.manifest;
+  Program program;
+  for (const std::string& prelude : manifest.preludes) {
+    auto text = kernel_text("common/" + prelude);
+    if (!text) return fail(ErrorCode::kInternal, "{}: {}", manifest.id, text.error().message);
+    program.sources.push_back(std::move(*text));
+  }
+  auto text = kernel_text("ops/" + manifest.family + "/" + manifest.id + ".cl");
+  if (!text) return fail(ErrorCode::kInternal, "{}: {}", manifest.id, text.error().message);
+  program.sources.push_back("#line 1\n" + *text);
+  program.options = options_of(variant);
+  program.entry = manifest.id;
+  program.constructs = constructs_of(variant);
+  Sha256 hash;
+  for (const std::string& source : program.sources) hash.add_field(source);
+  program.key = hash.add_field(program.options).add_field(program.entry).hex();
+  return program;
+}
+
+}  // namespace clvet

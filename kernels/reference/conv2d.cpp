@@ -1,0 +1,56 @@
+#include "kernels/reference/window.h"
+
+namespace clvet {
+namespace {
+
+// Direct KH x KW convolution, groups = 1, zero padding.
+Result<std::vector<TensorRole>> roles(const Dims& dims) {
+  CLVET_RETURN_IF_ERROR(Window::check("conv2d", dims));
+  constexpr std::array names = {"OC"};
+  CLVET_RETURN_IF_ERROR(need_positive("conv2d", dims, names));
+  const Window window(dims);
+  const int64_t channels = dim(dims, "OC");
+  TensorRole weights{.name = "w",
+                     .kind = TensorKind::kWeights,
+                     .taps = window.kh * window.kw,
+                     .cin = window.c,
+                     .cout = channels};
+  TensorRole bias{.name = "bias", .kind = TensorKind::kVector, .c = channels};
+  return std::vector<TensorRole>{window.input(), weights, bias, window.output(channels)};
+}
+
+ReferenceResult reference(const CallValues& values) {
+  const Window window(values.dims);
+  const int64_t channels = dim(values.dims, "OC");
+  const Values& x = values.tensors.find("x")->second;
+  const Values& w = values.tensors.find("w")->second;
+  const Values& bias = values.tensors.find("bias")->second;
+  ReferenceResult result;
+  result.reduction = window.kh * window.kw * window.c + 1;
+  for (int64_t pixel = 0; pixel < window.n * window.oh * window.ow; ++pixel) {
+    Values sum(bias), squares(bias);
+    for (double& square : squares) square *= square;
+    window.each(pixel / (window.oh * window.ow), pixel / window.ow % window.oh, pixel % window.ow,
+                [&](int64_t tap, int64_t at) {
+                  for (int64_t ci = 0; ci < window.c; ++ci) {
+                    const double factor = x[static_cast<size_t>(at + ci)];
+                    const double* row = w.data() + (tap * window.c + ci) * channels;
+                    for (int64_t o = 0; o < channels; ++o) {
+                      sum[static_cast<size_t>(o)] += factor * row[o];
+                      squares[static_cast<size_t>(o)] += factor * row[o] * factor * row[o];
+                    }
+                  }
+                });
+    result.value.insert(result.value.end(), sum.begin(), sum.end());
+    result.sum_squares.insert(result.sum_squares.end(), squares.begin(), squares.end());
+  }
+  apply_epilogue(epilogue_of(values), result);
+  return result;
+}
+
+}  // namespace
+
+extern const OpContract op_contract_conv2d;
+const OpContract op_contract_conv2d = {"conv2d", roles, reference};
+
+}  // namespace clvet

@@ -1,0 +1,50 @@
+#include "kernels/reference/window.h"
+
+namespace clvet {
+namespace {
+
+// One KH x KW filter a channel; weights [taps][1][C], rows are the taps themselves.
+Result<std::vector<TensorRole>> roles(const Dims& dims) {
+  CLVET_RETURN_IF_ERROR(Window::check("depthwise", dims));
+  const Window window(dims);
+  TensorRole weights{.name = "w",
+                     .kind = TensorKind::kWeights,
+                     .taps = window.kh * window.kw,
+                     .cout = window.c,
+                     .pad_cin = false};
+  TensorRole bias{.name = "bias", .kind = TensorKind::kVector, .c = window.c};
+  return std::vector<TensorRole>{window.input(), weights, bias, window.output(window.c)};
+}
+
+ReferenceResult reference(const CallValues& values) {
+  const Window window(values.dims);
+  const Values& x = values.tensors.find("x")->second;
+  const Values& w = values.tensors.find("w")->second;
+  const Values& bias = values.tensors.find("bias")->second;
+  ReferenceResult result;
+  result.reduction = window.kh * window.kw + 1;
+  for (int64_t pixel = 0; pixel < window.n * window.oh * window.ow; ++pixel) {
+    Values sum(bias), squares(bias);
+    for (double& square : squares) square *= square;
+    window.each(pixel / (window.oh * window.ow), pixel / window.ow % window.oh, pixel % window.ow,
+                [&](int64_t tap, int64_t at) {
+                  for (int64_t c = 0; c < window.c; ++c) {
+                    const double term =
+                        x[static_cast<size_t>(at + c)] * w[static_cast<size_t>(tap * window.c + c)];
+                    sum[static_cast<size_t>(c)] += term;
+                    squares[static_cast<size_t>(c)] += term * term;
+                  }
+                });
+    result.value.insert(result.value.end(), sum.begin(), sum.end());
+    result.sum_squares.insert(result.sum_squares.end(), squares.begin(), squares.end());
+  }
+  apply_epilogue(epilogue_of(values), result);
+  return result;
+}
+
+}  // namespace
+
+extern const OpContract op_contract_depthwise;
+const OpContract op_contract_depthwise = {"depthwise", roles, reference};
+
+}  // namespace clvet

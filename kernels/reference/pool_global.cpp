@@ -1,0 +1,54 @@
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "kernels/act.h"
+
+namespace clvet {
+namespace {
+
+// kind 0: largest value, 1: mean, over all H x W of a channel; y is {N, 1, 1, C}.
+Result<std::vector<TensorRole>> roles(const Dims& dims) {
+  constexpr std::array names = {"N", "H", "W", "C"};
+  CLVET_RETURN_IF_ERROR(need_positive("pool_global", dims, names));
+  const int64_t n = dim(dims, "N"), c = dim(dims, "C");
+  TensorRole x{.name = "x",
+               .kind = TensorKind::kInput,
+               .n = n,
+               .h = dim(dims, "H"),
+               .w = dim(dims, "W"),
+               .c = c};
+  TensorRole y{.name = "y", .kind = TensorKind::kOutput, .n = n, .c = c};
+  return std::vector<TensorRole>{x, y};
+}
+
+ReferenceResult reference(const CallValues& values) {
+  const int64_t images = dim(values.dims, "N"), channels = dim(values.dims, "C");
+  const int64_t pixels = dim(values.dims, "H") * dim(values.dims, "W");
+  const bool average = dim_or(values.dims, "kind", 1) == 1;
+  const Values& x = values.tensors.find("x")->second;
+  ReferenceResult result;
+  result.reduction = average ? pixels : 1;
+  for (int64_t n = 0; n < images; ++n) {
+    for (int64_t c = 0; c < channels; ++c) {
+      double sum = 0, squares = 0, largest = -std::numeric_limits<double>::infinity();
+      for (int64_t p = 0; p < pixels; ++p) {
+        const double term = x[static_cast<size_t>((n * pixels + p) * channels + c)];
+        sum += term;
+        squares += term * term;
+        largest = std::max(largest, term);
+      }
+      const auto count = static_cast<double>(pixels);
+      result.value.push_back(average ? sum / count : largest);
+      if (average) result.sum_squares.push_back(squares / (count * count));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+extern const OpContract op_contract_pool_global;
+const OpContract op_contract_pool_global = {"pool_global", roles, reference};
+
+}  // namespace clvet

@@ -1,0 +1,118 @@
+#include "kernels/tolerance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace clvet {
+namespace {
+
+// Unit roundoff of the arithmetic and what storing a result costs.
+struct Format {
+  double roundoff;      // 2^-11 for half arithmetic, 2^-24 for float
+  int stored_fraction;  // explicit fraction bits of the storage type
+  double min_normal;    // of the storage type
+  double largest;       // finite value of the storage type
+  explicit Format(Precision precision)
+      : roundoff(std::ldexp(1.0, precision == Precision::kLow ? -11 : -24)),
+        stored_fraction(stores_half(precision) ? 10 : 23),
+        min_normal(std::ldexp(1.0, stores_half(precision) ? -14 : -126)),
+        largest(stores_half(precision) ? 65504 : std::numeric_limits<float>::max()) {}
+
+  // One unit in the last place of the storage type at `value`.
+  double ulp(double value) const {
+    const double magnitude = std::max(std::fabs(value), min_normal);
+    if (!std::isfinite(magnitude)) return 0;
+    return std::ldexp(1.0, std::ilogb(magnitude) - stored_fraction);
+  }
+};
+
+// Error of z, the value before the activation. A reduction of n terms in any order: every one of
+// its n - 1 additions rounds a partial sum by at most u of it. If terms have no preferred sign,
+// partial sums walk like sqrt(i / n) * S with S = sqrt(sum t^2), so the rounding errors add up to
+// an rms of u * S * sqrt(sum i / n) = u * S * sqrt(n / 2). Six of them are never met by chance.
+// Three more u * S stand for the rounding of both operands and of each product. The worst case of
+// all is (n + 3) * u * sum |t|, which is at most (n + 3) * u * sqrt(n) * S.
+double reduction_error(const Format& format, double sum_squares, double n) {
+  const double size = std::sqrt(sum_squares);
+  const double walk = 6 * std::sqrt(n / 2) + 3;
+  const double worst = (n + 3) * std::sqrt(n);
+  return format.roundoff * size * std::min(walk, worst);
+}
+
+double bound_of(const ReferenceResult& reference, const Format& format, size_t i) {
+  const double value = reference.value[i];
+  if (!std::isfinite(value)) return 0;
+  const double slope = reference.sensitivity.empty() ? 1 : reference.sensitivity[i];
+  double bound = format.ulp(value);
+  if (!reference.sum_squares.empty()) {
+    const auto n = static_cast<double>(reference.reduction);
+    bound += slope * reduction_error(format, reference.sum_squares[i], n);
+  }
+  if (!reference.functions.empty()) bound += format.roundoff * reference.functions[i];
+  // A flushed subnormal operand moves y by at most slope * min_normal, a flushed result by itself.
+  bound += std::max(slope * format.min_normal, std::min(std::fabs(value), format.min_normal));
+  return std::isfinite(bound) ? bound : 0;
+}
+
+// A value beyond the storage type's range, or so close to its end that the bound reaches beyond.
+bool overflow_matches(const Format& format, double want, double bound, double got) {
+  if (std::fabs(want) + bound < format.largest) return false;
+  return std::signbit(want) == std::signbit(got) &&
+         (std::isinf(got) || std::fabs(got) == format.largest);
+}
+
+bool special_matches(const Format& format, double want, double bound, double got) {
+  if (std::isnan(want)) return std::isnan(got);
+  return overflow_matches(format, want, bound, got);
+}
+
+}  // namespace
+
+Values error_bounds(const ReferenceResult& reference, Precision precision) {
+  const Format format(precision);
+  Values bounds(reference.value.size());
+  for (size_t i = 0; i < bounds.size(); ++i) bounds[i] = bound_of(reference, format, i);
+  return bounds;
+}
+
+Comparison compare(const ReferenceResult& reference, std::span<const double> device,
+                   Precision precision) {
+  const Format format(precision);
+  Comparison result;
+  const auto reject = [&](size_t i, double got, double want) {
+    if (result.first_bad < 0) {
+      result.first_bad = static_cast<int64_t>(i);
+      result.got = got;
+      result.want = want;
+    }
+    ++result.bad;
+    result.right = false;
+  };
+  for (size_t i = 0; i < reference.value.size(); ++i) {
+    const double want = reference.value[i];
+    if (i >= device.size()) {
+      reject(i, std::nan(""), want);
+      continue;
+    }
+    const double got = device[i];
+    const double bound = bound_of(reference, format, i);
+    if (special_matches(format, want, bound, got)) continue;
+    if (!std::isfinite(want) || !std::isfinite(got)) {
+      reject(i, got, want);
+      continue;
+    }
+    const double error = std::fabs(got - want);
+    result.max_abs = std::max(result.max_abs, error);
+    result.max_ulp = std::max(result.max_ulp, error / format.ulp(want));
+    const double ratio = bound > 0 ? error / bound : (error > 0 ? HUGE_VAL : 0);
+    if (ratio > result.worst_ratio || i == 0) {
+      result.worst_ratio = std::max(ratio, result.worst_ratio);
+      result.bound = bound;
+    }
+    if (ratio > 1) reject(i, got, want);
+  }
+  return result;
+}
+
+}  // namespace clvet

@@ -1,0 +1,171 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/half.h"
+#include "kernels/layout.h"
+
+namespace clvet {
+namespace {
+
+int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+double stored(Precision precision, double value) {
+  return stores_half(precision) ? half_to_float(double_to_half(value))
+                                : static_cast<double>(static_cast<float>(value));
+}
+
+void put(Precision precision, Bytes& bytes, int64_t index, double value) {
+  if (stores_half(precision)) {
+    const uint16_t bits = double_to_half(value);
+    std::memcpy(bytes.data() + index * 2, &bits, 2);
+  } else {
+    const auto single = static_cast<float>(value);
+    std::memcpy(bytes.data() + index * 4, &single, 4);
+  }
+}
+
+// The matrix seen as k rows by cout columns; -1 where a row is padding.
+struct Matrix {
+  const TensorRole& role;
+  int64_t cinp = role.pad_cin ? round_up(role.cin, 4) : role.cin;
+  int64_t rows = round_up(role.taps * cinp, 4);
+  int64_t columns = round_up(role.cout, kColumnAlign);
+
+  int64_t index(int64_t row, int64_t column) const {
+    const int64_t tap = row / cinp, ci = row % cinp;
+    if (tap >= role.taps || ci >= role.cin || column >= role.cout) return -1;
+    return (tap * role.cin + ci) * role.cout + column;
+  }
+};
+
+// One column of one block of kQuantBlock rows.
+struct QuantBlock {
+  double scale = 0, offset = 0;
+  int levels = 255;
+
+  int quantise(double value) const {
+    if (scale == 0) return 0;
+    return static_cast<int>(
+        std::clamp(std::nearbyint((value - offset) / scale), 0.0, static_cast<double>(levels)));
+  }
+};
+
+QuantBlock quant_block(const Matrix& matrix, Precision precision, WeightType type, int64_t block,
+                       int64_t column, std::span<const double> values) {
+  QuantBlock result;
+  result.levels = type == WeightType::kInt8 ? 255 : 15;
+  double low = 0, high = 0;
+  bool any = false;
+  const int64_t end = std::min((block + 1) * kQuantBlock, matrix.rows);
+  for (int64_t row = block * kQuantBlock; row < end; ++row) {
+    const int64_t index = matrix.index(row, column);
+    if (index < 0) continue;
+    const double value = values[static_cast<size_t>(index)];
+    low = any ? std::min(low, value) : value;
+    high = any ? std::max(high, value) : value;
+    any = true;
+  }
+  if (!any) return result;
+  result.scale = stored(precision, (high - low) / result.levels);
+  result.offset = stored(precision, low);
+  return result;
+}
+
+// Position of (packed row, column) in elements of the packed matrix.
+int64_t packed_index(int64_t row, int64_t column, int64_t packed_rows, int64_t pack) {
+  return (column / pack * packed_rows + row) * pack + column % pack;
+}
+
+int64_t rows_per_word(WeightType type) {
+  return type == WeightType::kInt4 ? 4 : type == WeightType::kInt8 ? 2 : 1;
+}
+
+void pack_float(const Matrix& matrix, Precision precision, int64_t pack,
+                std::span<const double> values, PackedWeights& packed) {
+  for (int64_t row = 0; row < matrix.rows; ++row) {
+    for (int64_t column = 0; column < matrix.role.cout; ++column) {
+      const int64_t index = matrix.index(row, column);
+      if (index < 0) continue;
+      put(precision, packed.data, packed_index(row, column, matrix.rows, pack),
+          values[static_cast<size_t>(index)]);
+    }
+  }
+}
+
+void pack_quantised(const Matrix& matrix, Precision precision, WeightType type, int64_t pack,
+                    std::span<const double> values, PackedWeights& packed) {
+  const int64_t per_word = rows_per_word(type);
+  const int bits = type == WeightType::kInt8 ? 8 : 4;
+  const int64_t blocks = (matrix.rows + kQuantBlock - 1) / kQuantBlock;
+  packed.scales.resize(static_cast<size_t>(blocks * 2 * matrix.columns) *
+                       (stores_half(precision) ? 2 : 4));
+  for (int64_t block = 0; block < blocks; ++block) {
+    const int64_t end = std::min((block + 1) * kQuantBlock, matrix.rows);
+    for (int64_t column = 0; column < matrix.role.cout; ++column) {
+      const QuantBlock quant = quant_block(matrix, precision, type, block, column, values);
+      put(precision, packed.scales, block * 2 * matrix.columns + column, quant.scale);
+      put(precision, packed.scales, (block * 2 + 1) * matrix.columns + column, quant.offset);
+      for (int64_t row = block * kQuantBlock; row < end; ++row) {
+        const int64_t index = matrix.index(row, column);
+        if (index < 0) continue;
+        const int q = quant.quantise(values[static_cast<size_t>(index)]);
+        const int64_t at = packed_index(row / per_word, column, matrix.rows / per_word, pack) * 2;
+        uint16_t word = 0;
+        std::memcpy(&word, packed.data.data() + at, 2);
+        word = static_cast<uint16_t>(word | q << (row % per_word * bits));
+        std::memcpy(packed.data.data() + at, &word, 2);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+int64_t weight_rows(const TensorRole& role) { return Matrix{role}.rows; }
+int64_t weight_columns(const TensorRole& role) { return Matrix{role}.columns; }
+
+PackedWeights pack_weights(const TensorRole& role, Precision precision, WeightType type,
+                           Storage storage, int64_t pack, std::span<const double> values) {
+  const Matrix matrix{role};
+  if (pack == 0 || storage == Storage::kImage) pack = matrix.columns;
+  const int64_t packed_rows = matrix.rows / rows_per_word(type);
+  const bool floats = type == WeightType::kFloat;
+  const size_t size = floats && !stores_half(precision) ? 4 : 2;
+  PackedWeights packed;
+  packed.image = {matrix.columns / 4, packed_rows};
+  packed.data.resize(static_cast<size_t>(round_up(matrix.columns, pack) * packed_rows) * size);
+  if (floats) {
+    pack_float(matrix, precision, pack, values, packed);
+  } else {
+    pack_quantised(matrix, precision, type, pack, values, packed);
+  }
+  return packed;
+}
+
+Values effective_weights(const TensorRole& role, Precision precision, WeightType type,
+                         std::span<const double> values) {
+  const Matrix matrix{role};
+  Values result(values.size());
+  if (type == WeightType::kFloat) {
+    std::transform(values.begin(), values.end(), result.begin(),
+                   [&](double value) { return stored(precision, value); });
+    return result;
+  }
+  const int64_t blocks = (matrix.rows + kQuantBlock - 1) / kQuantBlock;
+  for (int64_t block = 0; block < blocks; ++block) {
+    const int64_t end = std::min((block + 1) * kQuantBlock, matrix.rows);
+    for (int64_t column = 0; column < role.cout; ++column) {
+      const QuantBlock quant = quant_block(matrix, precision, type, block, column, values);
+      for (int64_t row = block * kQuantBlock; row < end; ++row) {
+        const int64_t index = matrix.index(row, column);
+        if (index < 0) continue;
+        const double value = values[static_cast<size_t>(index)];
+        result[static_cast<size_t>(index)] = quant.scale * quant.quantise(value) + quant.offset;
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace clvet

@@ -1,0 +1,17 @@
+#include "probe/cl/embedded_json.h"
+
+#include "embedded_probe_data.h"
+
+namespace clvet {
+
+Result<nlohmann::json> embedded_json(std::string_view path) {
+  for (const EmbeddedFile& file : embedded_probe_data()) {
+    if (file.path != path) continue;
+    auto json = nlohmann::json::parse(file.text, nullptr, false);
+    if (json.is_discarded()) break;
+    return json;
+  }
+  return fail(ErrorCode::kInternal, "the embedded file {} is absent or malformed", path);
+}
+
+}  // namespace clvet

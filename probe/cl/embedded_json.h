@@ -1,0 +1,14 @@
+// The data files of probe/, embedded at build time.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace clvet {
+
+// The document `path` relative to probe/. kInternal where it is absent or malformed: our own fault.
+Result<nlohmann::json> embedded_json(std::string_view path);
+
+}  // namespace clvet

@@ -1,0 +1,31 @@
+// The environment key: under which driver, exactly, a verdict was reached.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "probe/report/report.h"
+
+namespace clvet {
+
+// The variables of this process that change what drivers do (driver_variables.json, `key`).
+Result<std::map<std::string, std::string>> driver_variables();
+// The loader variables worth showing that are set (`shown`).
+Result<std::map<std::string, std::string>> shown_variables();
+// Variables that switch drivers' own caches off, or point them at `folder`.
+Result<std::map<std::string, std::string>> cache_variables(const std::string& folder);
+
+// SHA-256 over objects' identities, platform, device and driver strings, vendor id, extensions,
+// limits, kernel-side driver version and variables, all sorted. Paths and times are no part of it.
+std::string environment_key(const DeviceReport& device, const std::string& kernel_driver_version);
+
+// Cheap test whether `device` of an earlier report still stands for what is installed: each object
+// still has its size and time, or at least its identity, and the variables are the same.
+bool same_environment(const DeviceReport& device);
+
+// Versions of GPU kernel drivers, by /sys/module and /proc/driver; empty where there is none.
+std::string kernel_driver_versions();
+
+}  // namespace clvet

@@ -1,0 +1,128 @@
+#include "probe/cl/library.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <filesystem>
+
+#include "base/text.h"
+
+namespace clvet {
+namespace {
+
+using GetPlatforms = decltype(&::clGetPlatformIDs);
+using GetAddress = void* (*)(const char*);
+
+std::string path_of(void* handle, const std::string& name) {
+  link_map* map = nullptr;
+  if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name && *map->l_name) {
+    std::error_code error;
+    const auto real = std::filesystem::canonical(map->l_name, error);
+    return error ? map->l_name : real.string();
+  }
+  return name;
+}
+
+bool mentions(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Tells the two common loaders apart by the query that both answer.
+void identify_loader(void* handle, LoadedLibrary& library) {
+  const auto get_address =
+      reinterpret_cast<GetAddress>(::dlsym(handle, "clGetExtensionFunctionAddress"));
+  if (!get_address || library.through_icd) return;
+  using GetInfo = cl_int (*)(cl_uint, size_t, void*, size_t*);
+  const auto get_info = reinterpret_cast<GetInfo>(get_address("clGetICDLoaderInfoOCLICD"));
+  if (!get_info) return;
+  constexpr cl_uint kVersion = 2, kVendor = 4;  // cl_ocl_icd.h: OCL_VERSION=1, VERSION=2, NAME=3, VENDOR=4
+  char text[256] = {};
+  size_t size = 0;
+  if (get_info(kVendor, sizeof text - 1, text, &size) == CL_SUCCESS) {
+    library.loader_kind = contains_ignoring_case(text, "khronos") ? "khronos" : "ocl-icd";
+  }
+  std::fill(std::begin(text), std::end(text), '\0');
+  if (get_info(kVersion, sizeof text - 1, text, &size) == CL_SUCCESS) {
+    library.loader_version = driver_string({text, sizeof text});
+  }
+}
+
+tl::expected<LoadedLibrary, LoadFailure> enter_icd(void* handle, LoadedLibrary library) {
+  auto get_platforms = reinterpret_cast<GetPlatforms>(::dlsym(handle, "clIcdGetPlatformIDsKHR"));
+  if (!get_platforms) {
+    const auto get_address =
+        reinterpret_cast<GetAddress>(::dlsym(handle, "clGetExtensionFunctionAddress"));
+    if (get_address) {
+      get_platforms = reinterpret_cast<GetPlatforms>(get_address("clIcdGetPlatformIDsKHR"));
+    }
+  }
+  if (!get_platforms) {
+    return tl::unexpected(LoadFailure{
+        CandidateOutcome::kMissingSymbols,
+        "it exports neither clGetPlatformIDs nor clIcdGetPlatformIDsKHR: no OpenCL inside"});
+  }
+  cl_platform_id platforms[16] = {};
+  cl_uint count = 0;
+  const cl_int status = get_platforms(16, platforms, &count);
+  if (status == -1001 || (status == CL_SUCCESS && count == 0)) {
+    return tl::unexpected(LoadFailure{CandidateOutcome::kNoPlatform, "it lists no platform"});
+  }
+  if (status != CL_SUCCESS || !platforms[0]) {
+    return tl::unexpected(LoadFailure{CandidateOutcome::kError, "clIcdGetPlatformIDsKHR failed: " +
+                                                                    cl_error_name(status)});
+  }
+  library.api = api_from_dispatch(platforms[0], get_platforms);
+  library.through_icd = true;
+  return library;
+}
+
+}  // namespace
+
+LoadFailure classify_load_error(const std::string& name, const std::string& text) {
+  const std::string clean = clean_utf8(text);
+  if (mentions(text, "wrong ELF class") || mentions(text, "cannot open shared object file: Exec")) {
+    return {CandidateOutcome::kWrongElfClass,
+            clean + " (built for another word size; install the package of this architecture)"};
+  }
+  if (mentions(text, "not accessible for the namespace") || mentions(text, "Permission denied")) {
+    return {CandidateOutcome::kNotAccessible, clean};
+  }
+  if (mentions(text, "cannot open shared object file")) {
+    const bool itself = text.rfind(name + ":", 0) == 0;
+    if (itself) return {CandidateOutcome::kAbsent, clean};
+    return {CandidateOutcome::kMissingDependency, clean + " (install the library it needs)"};
+  }
+  if (mentions(text, "undefined symbol") || mentions(text, "not found (required by")) {
+    return {CandidateOutcome::kMissingDependency, clean};
+  }
+  return {CandidateOutcome::kError, clean};
+}
+
+tl::expected<LoadedLibrary, LoadFailure> load_library(const std::string& name) {
+  ::dlerror();
+  void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    const char* text = ::dlerror();
+    return tl::unexpected(classify_load_error(name, text ? text : "dlopen failed without a reason"));
+  }
+  LoadedLibrary library;
+  library.path = path_of(handle, name);
+  if (::dlsym(handle, "clGetPlatformIDs")) {
+    library.api = api_from_symbols([&](const char* symbol) { return ::dlsym(handle, symbol); });
+  } else {
+    auto entered = enter_icd(handle, std::move(library));
+    if (!entered) return entered;
+    library = std::move(*entered);
+  }
+  library.symbols = library.api.found();
+  if (const auto missing = library.api.missing(); !missing.empty()) {
+    return tl::unexpected(LoadFailure{
+        CandidateOutcome::kMissingSymbols,
+        fmt::format("it lacks {} of the entry points that clvet needs, {} first", missing.size(),
+                    missing.front())});
+  }
+  identify_loader(handle, library);
+  return library;
+}
+
+}  // namespace clvet

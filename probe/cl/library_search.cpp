@@ -1,0 +1,151 @@
+#include "probe/cl/library_search.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "probe/cl/embedded_json.h"
+
+namespace clvet {
+namespace {
+
+namespace fs = std::filesystem;
+
+#if defined(__x86_64__)
+constexpr const char* kTriplet = "x86_64-linux-gnu";
+#elif defined(__aarch64__)
+constexpr const char* kTriplet = "aarch64-linux-gnu";
+#elif defined(__arm__)
+constexpr const char* kTriplet = "arm-linux-gnueabihf";
+#elif defined(__riscv)
+constexpr const char* kTriplet = "riscv64-linux-gnu";
+#else
+constexpr const char* kTriplet = "unknown";
+#endif
+
+constexpr const char* kVendorsFolder = "/etc/OpenCL/vendors";
+
+std::string with_triplet(std::string folder) {
+  if (const auto at = folder.find("{triplet}"); at != std::string::npos) {
+    folder.replace(at, 9, kTriplet);
+  }
+  return folder;
+}
+
+std::vector<std::string> icd_files_in(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".icd") files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+class Search {
+ public:
+  explicit Search(const Environment& environment) : environment_(environment) {}
+
+  void add(const std::string& name, const std::string& origin, const std::string& why) {
+    const auto same = [&](const Candidate& row) { return row.name == name; };
+    if (name.empty() || std::any_of(found_.candidates.begin(), found_.candidates.end(), same)) return;
+    found_.candidates.push_back({name, origin, why});
+  }
+
+  void add_rows(const nlohmann::json& rows, const std::string& origin) {
+    for (const auto& row : rows) add(row.at("name"), origin, row.at("why"));
+  }
+
+  void add_icd_file(const std::string& path) {
+    found_.icd_files.push_back(read_icd_file(path));
+    add(found_.icd_files.back().target, "icd-file", "named by " + path);
+  }
+
+  void add_icd_files() {
+    for (const std::string& name : split(environment_("OCL_ICD_FILENAMES").value_or(""), ':')) {
+      add(name, "icd-file", "named by OCL_ICD_FILENAMES");
+    }
+    std::string place = kVendorsFolder;
+    for (const char* variable : {"OPENCL_VENDOR_PATH", "OCL_ICD_VENDORS"}) {
+      if (const auto value = environment_(variable); value && !value->empty()) place = *value;
+    }
+    std::error_code error;
+    if (fs::is_directory(place, error)) {
+      for (const std::string& file : icd_files_in(place)) add_icd_file(file);
+    } else if (place.ends_with(".icd")) {
+      add_icd_file(place.find('/') == std::string::npos ? std::string(kVendorsFolder) + "/" + place : place);
+    } else if (place != kVendorsFolder) {
+      add(place, "icd-file", "named by OCL_ICD_VENDORS");
+    }
+  }
+
+  void add_folders(const nlohmann::json& names) {
+    for (const auto& folder : names.at("folders")) {
+      for (const auto& name : names.at("in_folders")) {
+        const std::string path = with_triplet(folder) + "/" + name.get<std::string>();
+        std::error_code error;
+        if (fs::exists(path, error)) add(path, "known-name", "a file of a known name");
+      }
+    }
+  }
+
+  CandidateList take() { return std::move(found_); }
+
+ private:
+  const Environment& environment_;
+  CandidateList found_;
+};
+
+bool has_path(const std::string& name) { return name.find('/') != std::string::npos; }
+
+}  // namespace
+
+IcdFileReport read_icd_file(const std::string& path) {
+  IcdFileReport report{path, {}, {}};
+  const auto text = read_file(path, 1 << 16);
+  if (!text) {
+    report.faults.push_back(text.error().message);
+    return report;
+  }
+  std::string_view body = *text;
+  if (body.starts_with("\xEF\xBB\xBF")) {
+    report.faults.emplace_back("starts with a byte-order mark");
+    body.remove_prefix(3);
+  }
+  const std::string_view first = body.substr(0, body.find('\n'));
+  if (trim(first).empty()) report.faults.emplace_back("names no library");
+  if (first.ends_with('\r')) report.faults.emplace_back("has CR LF line ends");
+  else if (trim(first).size() != first.size()) report.faults.emplace_back("has blanks around the name");
+  if (const auto end = body.find('\n'); end != std::string_view::npos && !trim(body.substr(end)).empty()) {
+    report.faults.emplace_back("has more than one line; the Khronos loader takes all of it as the name");
+  }
+  report.target = clean_utf8(trim(first));
+  std::error_code error;
+  if (has_path(report.target) && !fs::exists(report.target, error)) {
+    report.faults.push_back("names a file that does not exist: " + report.target);
+  }
+  return report;
+}
+
+Result<CandidateList> find_candidates(const std::vector<std::string>& libraries,
+                                      const Environment& environment) {
+  Search search(environment);
+  if (!libraries.empty()) {
+    for (const std::string& name : libraries) {
+      std::error_code error;
+      const bool file = has_path(name) || fs::exists(name, error);
+      search.add(file ? fs::absolute(name).string() : name, "option", "named by --library");
+    }
+    return search.take();
+  }
+  CLVET_ASSIGN_OR_RETURN(nlohmann::json names, embedded_json("cl/library_names.json"));
+  search.add_rows(names.at("loaders"), "loader");
+  search.add_icd_files();
+  search.add_rows(names.at("direct"), "known-name");
+  search.add_folders(names);
+  return search.take();
+}
+
+}  // namespace clvet

@@ -1,0 +1,38 @@
+// Where OpenCL may be: the candidates, found without loading any of them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "probe/report/report.h"
+
+namespace clvet {
+
+struct Candidate {
+  std::string name;    // what dlopen is given
+  std::string origin;  // "loader", "icd-file", "known-name" or "option"
+  std::string why;     // one phrase for a person
+};
+
+struct CandidateList {
+  std::vector<Candidate> candidates;   // in the order in which they are tried, each name once
+  std::vector<IcdFileReport> icd_files;
+};
+
+// A variable of the environment, or nullopt. Passed in, so that the search is testable.
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+
+// With `libraries`, these only. Else the system loader, the library of every ICD file (the folder or
+// file that OCL_ICD_VENDORS, OCL_ICD_FILENAMES or OPENCL_VENDOR_PATH name, else
+// /etc/OpenCL/vendors), and the names of library_names.json.
+Result<CandidateList> find_candidates(const std::vector<std::string>& libraries,
+                                      const Environment& environment);
+
+// One .icd file: its target, and every fault that one of the common loaders stumbles over.
+IcdFileReport read_icd_file(const std::string& path);
+
+}  // namespace clvet

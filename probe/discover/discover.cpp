@@ -1,0 +1,210 @@
+#include "probe/discover/discover.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <map>
+#include <thread>
+
+#include "base/text.h"
+
+namespace clvet {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Tried {
+  CandidateReport report;
+  Json reply = Json::object();
+  double driver_seconds = 0;
+};
+
+// The words with which a dying driver explains itself: its last printed line.
+std::string last_words(const Outcome& outcome) {
+  const std::string_view text = trim(outcome.captured);
+  if (text.empty()) return {};
+  return ": " + shorten(text.substr(text.rfind('\n') == std::string_view::npos ? 0 : text.rfind('\n') + 1), 300);
+}
+
+void describe_end(const Outcome& outcome, CandidateReport& report) {
+  const std::string call = outcome.stage.call.empty() ? "loading" : outcome.stage.call;
+  switch (outcome.kind) {
+    case OutcomeKind::kEnded:
+      report.outcome = outcome.exit.signal ? CandidateOutcome::kCrash : CandidateOutcome::kExited;
+      report.reason = outcome.exit.signal
+                          ? fmt::format("signal {} in {}{}", outcome.exit.signal, call, last_words(outcome))
+                          : fmt::format("it ended the process with status {} in {}{}",
+                                        outcome.exit.exit_status, call, last_words(outcome));
+      break;
+    case OutcomeKind::kHang:
+    case OutcomeKind::kUnreapable:
+    case OutcomeKind::kDeadline:
+      report.outcome = CandidateOutcome::kHang;
+      report.reason = fmt::format("no end of {} after {:.0f} s", call, outcome.wall_seconds);
+      break;
+    case OutcomeKind::kMemory:
+      report.outcome = CandidateOutcome::kError;
+      report.reason = "stopped in " + call + ": it grew beyond the memory limit";
+      break;
+    default:
+      report.outcome = CandidateOutcome::kError;
+      report.reason = "its process sent no usable answer";
+  }
+}
+
+Tried try_candidate(const Candidate& candidate, const WorkerSettings& settings) {
+  Tried tried;
+  CandidateReport& report = tried.report;
+  report.name = candidate.name;
+  report.origin = candidate.origin;
+  auto stage = StageView::anonymous();
+  auto worker = stage ? Worker::start(settings, *stage) : Result<Worker>(tl::unexpected(stage.error()));
+  if (!worker) {
+    report.outcome = CandidateOutcome::kError;
+    report.reason = worker.error().message;
+    return tried;
+  }
+  Outcome outcome = worker->call({{"do", "enumerate"}, {"library", candidate.name}});
+  report.seconds = outcome.wall_seconds;
+  tried.driver_seconds = outcome.driver_seconds;
+  if (outcome.kind != OutcomeKind::kReply) {
+    describe_end(outcome, report);
+    return tried;
+  }
+  tried.reply = std::move(outcome.reply);
+  report.outcome = parse_candidate_outcome(text_in(tried.reply, "outcome")).value_or(CandidateOutcome::kError);
+  report.reason = text_in(tried.reply, "reason");
+  report.path = text_in(tried.reply, "path");
+  report.build_id = text_in(tried.reply, "build_id");
+  report.symbols = static_cast<int64_t>(number_in(tried.reply, "symbols"));
+  return tried;
+}
+
+std::vector<Tried> try_all(const std::vector<Candidate>& candidates, const DiscoverySettings& settings) {
+  std::vector<Tried> tried(candidates.size());
+  std::atomic<size_t> next{0};
+  // Each thread outlives its workers: a worker dies with the thread that started it.
+  const auto work = [&] {
+    for (size_t i = next++; i < candidates.size() && !interrupt_requested; i = next++) {
+      tried[i] = try_candidate(candidates[i], settings.worker);
+    }
+  };
+  std::vector<std::thread> threads;
+  const size_t jobs = std::min<size_t>(static_cast<size_t>(std::max(1, settings.jobs)), candidates.size());
+  for (size_t i = 0; i < jobs; ++i) threads.emplace_back(work);
+  for (std::thread& thread : threads) thread.join();
+  return tried;
+}
+
+std::string device_type(const std::string& bits) {
+  constexpr unsigned long kCpu = 2, kGpu = 4, kAccelerator = 8, kCustom = 16;
+  const unsigned long value = std::strtoul(bits.c_str(), nullptr, 0);
+  if (value & kGpu) return "gpu";
+  if (value & kAccelerator) return "accelerator";
+  if (value & kCustom) return "custom";
+  return value & kCpu ? "cpu" : "unknown";
+}
+
+DeviceReport describe(const Json& platform, const Json& device) {
+  DeviceReport report;
+  report.platform = text_in(platform, "name");
+  if (const auto found = device.find("properties"); found != device.end() && found->is_object()) {
+    for (const auto& [name, value] : found->items()) {
+      PropertyValue property;
+      if (value.is_string()) property.value = clean_utf8(value.get<std::string>());
+      if (value.is_object()) property.error = static_cast<int>(number_in(value, "error", -1));
+      report.properties[name] = std::move(property);
+    }
+  }
+  const auto take = [&](const char* name) {
+    const auto found = report.properties.find(name);
+    return found == report.properties.end() ? std::string() : found->second.value;
+  };
+  report.name = take("CL_DEVICE_NAME");
+  report.type = device_type(take("CL_DEVICE_TYPE"));
+  report.vendor = take("CL_DEVICE_VENDOR");
+  report.driver = take("CL_DRIVER_VERSION");
+  report.device_version = take("CL_DEVICE_VERSION");
+  for (const std::string& word : split(take("CL_DEVICE_EXTENSIONS"), ' ')) {
+    if (!word.empty()) report.extensions.push_back(word);
+  }
+  return report;
+}
+
+std::string identity_of(const DeviceReport& device) {
+  return device.platform + "\n" + device.name + "\n" + device.vendor + "\n" + device.driver + "\n" +
+         device.device_version;
+}
+
+class DeviceList {
+ public:
+  explicit DeviceList(Discovery& found) : found_(found) {}
+
+  void add_all(const Tried& tried) {
+    std::map<std::string, int> seen;  // identical devices of one candidate are different devices
+    const auto platforms = tried.reply.find("platforms");
+    if (platforms == tried.reply.end() || !platforms->is_array()) return;
+    for (size_t p = 0; p < platforms->size(); ++p) {
+      const Json& platform = (*platforms)[p];
+      const auto devices = platform.find("devices");
+      if (devices == platform.end() || !devices->is_array()) continue;
+      for (size_t d = 0; d < devices->size(); ++d) {
+        DeviceReport report = describe(platform, (*devices)[d]);
+        const std::string identity = identity_of(report);
+        add(std::move(report), fmt::format("{}\n{}", identity, seen[identity]++), {tried.report.name, p, d});
+      }
+    }
+  }
+
+ private:
+  void add(DeviceReport report, const std::string& identity, const DeviceRoute& route) {
+    if (const auto known = index_.find(identity); known != index_.end()) {
+      auto& also = found_.devices[known->second].report.also_via;
+      if (std::find(also.begin(), also.end(), route.library) == also.end()) also.push_back(route.library);
+      return;
+    }
+    index_[identity] = found_.devices.size();
+    report.id = fmt::format("d{}", found_.devices.size());
+    report.library = route.library;
+    found_.devices.push_back({std::move(report), route});
+  }
+
+  Discovery& found_;
+  std::map<std::string, size_t> index_;
+};
+
+void note_loader(const Tried& tried, Discovery& found) {
+  if (!found.loader.kind.empty() || tried.report.path.empty()) return;
+  if (tried.report.origin != "loader" && tried.report.origin != "option") return;
+  const std::string kind = text_in(tried.reply, "loader_kind");
+  found.loader = {kind.empty() ? "vendor" : kind, text_in(tried.reply, "loader_version"), tried.report.path};
+}
+
+}  // namespace
+
+Result<Discovery> discover(const DiscoverySettings& settings) {
+  const Environment environment = [](const std::string& name) -> std::optional<std::string> {
+    const char* value = std::getenv(name.c_str());
+    return value ? std::optional<std::string>(value) : std::nullopt;
+  };
+  CLVET_ASSIGN_OR_RETURN(CandidateList list, find_candidates(settings.libraries, environment));
+  Discovery found;
+  found.icd_files = std::move(list.icd_files);
+  DeviceList devices(found);
+  std::map<std::string, std::string> names_of_files;
+  for (Tried& tried : try_all(list.candidates, settings)) {
+    found.driver_seconds += tried.driver_seconds;
+    const std::string path = tried.report.path;
+    const auto [known, is_new] = names_of_files.try_emplace(path, tried.report.name);
+    if (!path.empty() && !is_new && tried.report.outcome == CandidateOutcome::kUsable) {
+      tried.report.reason = "the same file as " + known->second;
+    }
+    note_loader(tried, found);
+    devices.add_all(tried);
+    found.candidates.push_back(std::move(tried.report));
+  }
+  if (found.loader.kind.empty()) found.loader.kind = "none";
+  return found;
+}
+
+}  // namespace clvet

@@ -1,0 +1,35 @@
+// Discovery: every candidate library tried in a worker of its own, every device listed once.
+#pragma once
+
+#include <vector>
+
+#include "probe/cl/library_search.h"
+#include "probe/trial/runner.h"
+
+namespace clvet {
+
+struct DiscoverySettings {
+  std::vector<std::string> libraries;  // empty: search
+  WorkerSettings worker;
+  int jobs = 4;  // candidates tried at the same time
+};
+
+struct FoundDevice {
+  DeviceReport report;  // facts only
+  DeviceRoute route;
+};
+
+struct Discovery {
+  LoaderReport loader;
+  std::vector<CandidateReport> candidates;
+  std::vector<IcdFileReport> icd_files;
+  std::vector<FoundDevice> devices;
+  double driver_seconds = 0;
+};
+
+// A device that several candidates reach is listed once, through the first that reaches it (loaders
+// come first); the others are named in also_via. A candidate that turns out to be a file already
+// tried is listed and not counted again.
+Result<Discovery> discover(const DiscoverySettings& settings);
+
+}  // namespace clvet

@@ -1,0 +1,119 @@
+#include "base/text.h"
+#include "probe/cl/elf.h"
+#include "probe/cl/query.h"
+#include "probe/worker/driver_session.h"
+#include "probe/worker/stage_page.h"
+
+namespace clvet {
+namespace {
+
+nlohmann::json property_json(const PropertyValue& property) {
+  if (property.error != 0) return {{"error", property.error}};
+  return property.value;
+}
+
+nlohmann::json describe_device(const ClApi& api, cl_device_id device) {
+  nlohmann::json properties = nlohmann::json::object();
+  for (const auto& [name, value] : query_device(api, device)) properties[name] = property_json(value);
+  return {{"properties", std::move(properties)}};
+}
+
+nlohmann::json describe_platform(const ClApi& api, cl_platform_id platform) {
+  nlohmann::json out = {{"name", platform_text(api, platform, CL_PLATFORM_NAME)},
+                        {"vendor", platform_text(api, platform, CL_PLATFORM_VENDOR)},
+                        {"version", platform_text(api, platform, CL_PLATFORM_VERSION)},
+                        {"extensions", platform_text(api, platform, CL_PLATFORM_EXTENSIONS)},
+                        {"devices", nlohmann::json::array()}};
+  std::vector<cl_device_id> devices;
+  out["status"] = list_devices(api, platform, devices);
+  for (cl_device_id device : devices) out["devices"].push_back(describe_device(api, device));
+  return out;
+}
+
+// Loads the library of the session if that has not been done; the failure goes into `reply`.
+bool ensure_library(DriverSession& session, const std::string& name, nlohmann::json& reply) {
+  if (session.library) return true;
+  const StageMarker stage(Stage::kLoad, "dlopen");
+  auto loaded = load_library(name);
+  if (!loaded) {
+    reply["outcome"] = to_string(loaded.error().outcome);
+    reply["reason"] = loaded.error().reason;
+    return false;
+  }
+  session.library = std::move(*loaded);
+  return true;
+}
+
+}  // namespace
+
+Status handle_enumerate(DriverSession& session, Message& request, nlohmann::json& reply) {
+  if (!ensure_library(session, request.body.at("library").get<std::string>(), reply)) return {};
+  const LoadedLibrary& library = *session.library;
+  reply["path"] = library.path;
+  reply["symbols"] = library.symbols;
+  reply["build_id"] = read_build_id(library.path).value_or(std::string());
+  reply["through_icd"] = library.through_icd;
+  reply["loader_kind"] = library.loader_kind;
+  reply["loader_version"] = library.loader_version;
+  reply["platforms"] = nlohmann::json::array();
+  std::vector<cl_platform_id> platforms;
+  const cl_int status = list_platforms(library.api, platforms);
+  if (status != CL_SUCCESS) {
+    reply["outcome"] = "error";
+    reply["reason"] = "clGetPlatformIDs failed: " + cl_error_name(status);
+    return {};
+  }
+  size_t devices = 0;
+  for (cl_platform_id platform : platforms) {
+    reply["platforms"].push_back(describe_platform(library.api, platform));
+    devices += reply["platforms"].back()["devices"].size();
+  }
+  reply["outcome"] = platforms.empty() ? "no-platform" : devices == 0 ? "no-device" : "usable";
+  reply["reason"] = platforms.empty() ? "it lists no platform"
+                    : devices == 0    ? "its platforms list no device"
+                                      : "";
+  return {};
+}
+
+Status handle_open(DriverSession& session, Message& request, nlohmann::json& reply) {
+  if (!ensure_library(session, request.body.at("library").get<std::string>(), reply)) return {};
+  const ClApi& api = session.api();
+  std::vector<cl_platform_id> platforms;
+  std::vector<cl_device_id> devices;
+  const auto platform_index = request.body.at("platform").get<size_t>();
+  const auto device_index = request.body.at("device").get<size_t>();
+  cl_int status = list_platforms(api, platforms);
+  if (status == CL_SUCCESS && platform_index < platforms.size()) {
+    session.platform = platforms[platform_index];
+    status = list_devices(api, session.platform, devices);
+  }
+  if (status != CL_SUCCESS || device_index >= devices.size()) {
+    reply["call"] = "clGetDeviceIDs";
+    reply["cl_error"] = status == CL_SUCCESS ? CL_DEVICE_NOT_FOUND : status;
+    return {};
+  }
+  session.device = devices[device_index];
+  {
+    const StageMarker stage(Stage::kContext, "clCreateContext");
+    session.context = ClContext(api, api.clCreateContext(nullptr, 1, &session.device, nullptr, nullptr, &status));
+  }
+  reply["call"] = "clCreateContext";
+  reply["cl_error"] = status;
+  if (status != CL_SUCCESS) return {};
+  if (!session.context) {
+    reply["lie"] = "clCreateContext returned success and no context";
+    return {};
+  }
+  {
+    const StageMarker stage(Stage::kContext, "clCreateCommandQueue");
+    session.queue = ClQueue(api, api.clCreateCommandQueue(session.context.get(), session.device, 0, &status));
+  }
+  reply["call"] = "clCreateCommandQueue";
+  reply["cl_error"] = status;
+  if (status == CL_SUCCESS && !session.queue) {
+    reply["lie"] = "clCreateCommandQueue returned success and no queue";
+  }
+  return {};
+}
+
+}  // namespace clvet

@@ -1,0 +1,118 @@
+#include "probe/probe.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/version.h"
+#include "probe/discover/discover.h"
+#include "probe/host/host.h"
+#include "probe/trial/runner.h"
+
+namespace clvet {
+namespace {
+
+bool all_digits(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+std::vector<DeviceReport> reports_of(const std::vector<FoundDevice>& devices) {
+  std::vector<DeviceReport> reports;
+  for (const FoundDevice& device : devices) reports.push_back(device.report);
+  return reports;
+}
+
+Status keep_selected(const std::string& selector, std::vector<FoundDevice>& devices) {
+  if (selector.empty() || devices.empty()) return {};
+  const auto reports = reports_of(devices);
+  std::vector<FoundDevice> kept;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    if (device_matches(reports, i, selector)) kept.push_back(devices[i]);
+  }
+  if (kept.empty()) {
+    std::string names;
+    for (const DeviceReport& report : reports) names += (names.empty() ? "" : ", ") + report.name;
+    return fail(ErrorCode::kNotFound, "no device matches --device '{}'; there are: {}", selector, names);
+  }
+  devices = std::move(kept);
+  return {};
+}
+
+// Adds the device's verdicts and totals to the report.
+Status probe_device(const ProbeOptions& options, const RunnerSettings& settings, const Catalog& catalog,
+                    FoundDevice& found, Journal& journal, Report& report) {
+  CLVET_ASSIGN_OR_RETURN(DeviceRunner runner, DeviceRunner::create(settings, found.route, found.report));
+  CLVET_RETURN_IF_ERROR(runner.prepare());
+  CLVET_ASSIGN_OR_RETURN(std::vector<TrialCase> cases,
+                         plan_cases(catalog, features_of(found.report), options.tier));
+  CLVET_ASSIGN_OR_RETURN(std::vector<VerdictReport> verdicts, runner.run(cases, journal));
+  summarise_device(verdicts, found.report);
+  report.devices.push_back(found.report);
+  report.run.cases += static_cast<int>(cases.size());
+  report.run.driver_s += runner.totals().driver_seconds;
+  report.run.attempts += runner.totals().attempts;
+  for (VerdictReport& verdict : verdicts) {
+    ++report.run.counts[to_string(verdict.verdict)];
+    report.verdicts.push_back(std::move(verdict));
+  }
+  if (runner.stopped()) report.complete = false;
+  return {};
+}
+
+RunnerSettings runner_settings(const ProbeOptions& options, const WorkerSettings& worker) {
+  RunnerSettings settings;
+  settings.worker = worker;
+  settings.scratch = options.state_dir + "/scratch";
+  settings.stage_path = options.state_dir + "/probe.stage";
+  settings.sink = options.sink;
+  return settings;
+}
+
+}  // namespace
+
+bool device_matches(const std::vector<DeviceReport>& devices, size_t index, const std::string& selector) {
+  if (all_digits(selector)) return std::to_string(index) == selector;
+  const DeviceReport& device = devices[index];
+  const auto colon = selector.rfind(':');
+  if (colon != std::string::npos && all_digits(selector.substr(colon + 1))) {
+    size_t in_platform = 0;
+    for (size_t i = 0; i < index; ++i) in_platform += devices[i].platform == device.platform;
+    return device.platform.find(selector.substr(0, colon)) != std::string::npos &&
+           std::to_string(in_platform) == selector.substr(colon + 1);
+  }
+  return device.name.find(selector) != std::string::npos;
+}
+
+Result<Report> probe(const ProbeOptions& options) {
+  const double started = monotonic_seconds();
+  CLVET_RETURN_IF_ERROR(make_folders(options.state_dir));
+  CLVET_ASSIGN_OR_RETURN(Catalog catalog, Catalog::embedded());
+  Report report;
+  report.tool_version = kVersion;
+  report.kernel_set = kernel_set();
+  report.created = utc_now();
+  report.complete = true;
+  report.run.tier = options.tier == Tier::kFull ? "full" : "core";
+  CLVET_ASSIGN_OR_RETURN(
+      Journal journal,
+      Journal::open(options.state_dir + "/probe.journal", report.kernel_set, options.fresh));
+  become_subreaper();
+  report.host = read_host();
+  WorkerSettings worker{options.program, {}, options.limits, 0};
+  if (options.budget_seconds > 0) worker.deadline = started + options.budget_seconds;
+  CLVET_ASSIGN_OR_RETURN(Discovery found, discover({options.libraries, worker, options.jobs}));
+  CLVET_RETURN_IF_ERROR(keep_selected(options.device, found.devices));
+  report.loader = std::move(found.loader);
+  report.candidates = std::move(found.candidates);
+  report.icd_files = std::move(found.icd_files);
+  report.run.driver_s = found.driver_seconds;
+  const RunnerSettings settings = runner_settings(options, worker);
+  for (FoundDevice& device : found.devices) {
+    CLVET_RETURN_IF_ERROR(probe_device(options, settings, catalog, device, journal, report));
+  }
+  report.run.wall_s = monotonic_seconds() - started;
+  report.run.synced_records = journal.synced_records();
+  if (interrupt_requested) report.complete = false;
+  if (!interrupt_requested) CLVET_RETURN_IF_ERROR(journal.finish());
+  return report;
+}
+
+}  // namespace clvet

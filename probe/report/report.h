@@ -1,0 +1,182 @@
+// The compatibility report, `clvet.report/1`: what was learnt of a machine's OpenCL drivers.
+//
+// Plain data with a JSON codec (report_json.h). Nothing here knows OpenCL.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/combination.h"
+
+namespace clvet {
+
+// What a trial found. Words and meaning: INTERFACES.md of the project, docs/report.md.
+enum class Verdict {
+  kPass, kWrong, kNondeterministic, kSlow, kBuildError, kKernelCreateFailed, kLaunchError, kCrash,
+  kHang, kOutOfMemory, kDeviceLost, kBoardReset, kLie, kUnsupported, kMissing, kInterrupted,
+  kToolError,
+};
+// The driver call in flight.
+enum class Stage {
+  kLoad, kEnumerate, kContext, kBuild, kCreateKernel, kLinkBinary, kEnqueue, kFinish, kRead, kMap,
+  kRelease, kExit,
+};
+// How the try of one candidate library ended.
+enum class CandidateOutcome {
+  kUsable, kNoPlatform, kNoDevice, kAbsent, kWrongElfClass, kMissingDependency, kMissingSymbols,
+  kNotAccessible, kCrash, kHang, kExited, kError,
+};
+enum class CombinationStatus { kPass, kPartial, kFail, kUnsupported, kMissing };
+
+const char* to_string(Verdict value);
+const char* to_string(Stage value);
+const char* to_string(CandidateOutcome value);
+const char* to_string(CombinationStatus value);
+std::optional<Verdict> parse_verdict(std::string_view word);
+std::optional<Stage> parse_stage(std::string_view word);
+std::optional<CandidateOutcome> parse_candidate_outcome(std::string_view word);
+std::optional<CombinationStatus> parse_combination_status(std::string_view word);
+
+struct CandidateReport {
+  std::string name;    // as it was tried: a bare name or a path
+  std::string origin;  // why it was tried: "loader", "icd-file", "known-name", "option"
+  std::string path;    // the file that was really loaded, empty where none was
+  CandidateOutcome outcome = CandidateOutcome::kAbsent;
+  std::string reason;  // one line for a person
+  int64_t symbols = 0; // OpenCL entry points found
+  std::string build_id;
+  double seconds = 0;
+};
+
+struct IcdFileReport {
+  std::string path, target;
+  std::vector<std::string> faults;
+};
+
+struct LoaderReport {
+  std::string kind;  // "ocl-icd", "khronos", "vendor", "none"
+  std::string version, path;
+};
+
+struct HostReport {
+  std::string board, soc, os, kernel, libc, cpu;
+  uint64_t memory = 0;  // bytes
+  std::vector<std::string> nodes, kernel_drivers;
+  std::map<std::string, std::string> env;
+};
+
+// A device property: its printed value, or the error code that the query returned.
+struct PropertyValue {
+  std::string value;
+  int error = 0;
+};
+
+struct CapabilityReport {
+  bool claimed = false;
+  std::string verdict;  // true false slow wrong crash hang
+  std::string evidence;
+};
+
+// A file mapped by the driver, for telling cheaply whether the environment is still the same.
+struct DriverObject {
+  std::string path, identity;  // Build-ID, or "sha256:..." where there is none
+  uint64_t size = 0;
+  int64_t mtime_ns = 0;
+};
+
+struct CombinationReport {
+  Combination combination;
+  CombinationStatus status = CombinationStatus::kMissing;
+  std::string reason;  // unsupported: what is not advertised
+  int passed = 0, planned = 0;
+  std::vector<std::string> failed_cases;
+  std::map<std::string, double> speed;  // op -> GFLOP/s of its best right variant
+};
+
+struct BestReport {
+  Combination combination;
+  std::string why;
+};
+
+struct DeviceReport {
+  std::string id;        // "d0"
+  std::string platform;  // platform name
+  std::string name, type, vendor, driver, device_version, library;
+  std::vector<std::string> also_via;
+  std::string environment_key;
+  std::vector<DriverObject> objects;
+  std::map<std::string, std::string> variables;  // driver variables that entered the key
+  std::vector<std::string> extensions;
+  std::map<std::string, PropertyValue> properties;
+  std::map<std::string, CapabilityReport> capabilities;
+  std::vector<CombinationReport> combinations;
+  std::optional<BestReport> best;
+};
+
+struct ErrorEvidence {
+  double max_abs = 0, max_ulp = 0, bound = 0;
+  int64_t first_bad = -1;
+};
+
+struct Evidence {
+  int signal = 0;
+  std::optional<int> exit_status;
+  int cl_error = 0;
+  std::string call;  // the OpenCL call in flight
+  std::string log;   // build log
+  std::string stderr_text;
+  std::optional<ErrorEvidence> error;
+  double wall_ms = 0, cpu_ms = 0;
+  std::string note;
+};
+
+struct VerdictReport {
+  std::string id;      // unique: device/case
+  std::string device;  // devices[].id
+  std::string case_name;
+  std::string op, kernel;
+  std::string variant_key;
+  Combination combination;
+  std::optional<WeightType> weight_type;
+  std::vector<std::string> constructs;
+  Verdict verdict = Verdict::kMissing;
+  Stage stage = Stage::kBuild;
+  int attempts = 0, repeats = 0;
+  Evidence evidence;
+  double median_ms = 0, spread_ms = 0, gflops = 0;  // timed passes only
+  std::optional<std::string> cure;
+};
+
+struct AdviceReport {
+  std::string id, cause;
+  std::vector<std::string> evidence, fixes;
+  std::string lang = "en";
+};
+
+struct RunReport {
+  std::string tier = "core";
+  int cases = 0;
+  double wall_s = 0, driver_s = 0;
+  int synced_records = 0;
+  int attempts = 0;
+  std::map<std::string, int> counts;  // verdict word -> cases
+};
+
+struct Report {
+  std::string tool_version, kernel_set, created;
+  bool complete = false;
+  HostReport host;
+  LoaderReport loader;
+  std::vector<CandidateReport> candidates;
+  std::vector<IcdFileReport> icd_files;
+  std::vector<DeviceReport> devices;
+  RunReport run;
+  std::vector<VerdictReport> verdicts;
+  std::vector<AdviceReport> advice;
+};
+
+}  // namespace clvet

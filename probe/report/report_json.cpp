@@ -1,0 +1,387 @@
+#define JSON_DIAGNOSTICS 1
+#include "probe/report/report_json.h"
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace clvet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Every reader below throws on a fault; report_from_json and verdict_from_json stop it.
+template <class E>
+E word(const Json& json, std::optional<E> (*parse)(std::string_view), const char* what) {
+  const auto text = json.get<std::string>();
+  const auto value = parse(text);
+  if (!value) throw std::invalid_argument(fmt::format("'{}' is no {}", text, what));
+  return *value;
+}
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(to_string(*value)) : Json(nullptr);
+}
+
+template <class E>
+std::optional<E> optional_word(const Json& json, std::optional<E> (*parse)(std::string_view),
+                               const char* what) {
+  if (json.is_null()) return std::nullopt;
+  return word(json, parse, what);
+}
+
+Json put(const Combination& value) {
+  return {{"precision", to_string(value.precision)},
+          {"memory", or_null(value.memory)},
+          {"activations", to_string(value.activations)},
+          {"weights", or_null(value.weights)}};
+}
+
+Combination get_combination(const Json& json) {
+  return {word(json.at("precision"), parse_precision, "precision"),
+          optional_word(json.at("memory"), parse_memory, "memory"),
+          word(json.at("activations"), parse_storage, "storage"),
+          optional_word(json.at("weights"), parse_storage, "storage")};
+}
+
+Json put(const Evidence& value) {
+  Json json = {{"signal", value.signal},
+               {"exit_status", value.exit_status ? Json(*value.exit_status) : Json(nullptr)},
+               {"cl_error", value.cl_error},
+               {"call", value.call},
+               {"log", value.log},
+               {"stderr", value.stderr_text},
+               {"error", nullptr},
+               {"wall_ms", value.wall_ms},
+               {"cpu_ms", value.cpu_ms},
+               {"note", value.note}};
+  if (const auto& error = value.error) {
+    json["error"] = {{"max_abs", error->max_abs},
+                     {"max_ulp", error->max_ulp},
+                     {"bound", error->bound},
+                     {"first_bad", error->first_bad}};
+  }
+  return json;
+}
+
+// JSON has no infinity and no NaN: they are written as null.
+double number_or_nan(const Json& json) {
+  return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
+}
+
+Evidence get_evidence(const Json& json) {
+  Evidence value;
+  value.signal = json.at("signal");
+  if (!json.at("exit_status").is_null()) value.exit_status = json.at("exit_status").get<int>();
+  value.cl_error = json.at("cl_error");
+  value.call = json.at("call");
+  value.log = json.at("log");
+  value.stderr_text = json.at("stderr");
+  if (const Json& error = json.at("error"); !error.is_null()) {
+    value.error = ErrorEvidence{number_or_nan(error.at("max_abs")), number_or_nan(error.at("max_ulp")),
+                                number_or_nan(error.at("bound")), error.at("first_bad")};
+  }
+  value.wall_ms = json.at("wall_ms");
+  value.cpu_ms = json.at("cpu_ms");
+  value.note = json.value("note", "");
+  return value;
+}
+
+Json put(const VerdictReport& value) {
+  Json json = {{"id", value.id},
+               {"device", value.device},
+               {"case", value.case_name},
+               {"op", value.op},
+               {"kernel", value.kernel},
+               {"variant_key", value.variant_key},
+               {"combination", put(value.combination)},
+               {"weight_type", or_null(value.weight_type)},
+               {"constructs", value.constructs},
+               {"verdict", to_string(value.verdict)},
+               {"stage", to_string(value.stage)},
+               {"attempts", value.attempts},
+               {"repeats", value.repeats},
+               {"evidence", put(value.evidence)},
+               {"median_ms", value.median_ms},
+               {"spread_ms", value.spread_ms},
+               {"gflops", value.gflops},
+               {"cure", nullptr}};
+  if (value.cure) json["cure"] = *value.cure;
+  return json;
+}
+
+VerdictReport get_verdict(const Json& json) {
+  VerdictReport value;
+  value.id = json.at("id");
+  value.device = json.at("device");
+  value.case_name = json.at("case");
+  value.op = json.at("op");
+  value.kernel = json.at("kernel");
+  value.variant_key = json.at("variant_key");
+  value.combination = get_combination(json.at("combination"));
+  value.weight_type = optional_word(json.at("weight_type"), parse_weight_type, "weight type");
+  json.at("constructs").get_to(value.constructs);
+  value.verdict = word(json.at("verdict"), parse_verdict, "verdict");
+  value.stage = word(json.at("stage"), parse_stage, "stage");
+  value.attempts = json.at("attempts");
+  value.repeats = json.at("repeats");
+  value.evidence = get_evidence(json.at("evidence"));
+  value.median_ms = json.at("median_ms");
+  value.spread_ms = json.at("spread_ms");
+  value.gflops = json.at("gflops");
+  if (!json.at("cure").is_null()) value.cure = json.at("cure").get<std::string>();
+  return value;
+}
+
+Json put(const HostReport& host) {
+  return {{"board", host.board},   {"soc", host.soc},       {"os", host.os},
+          {"kernel", host.kernel}, {"libc", host.libc},     {"cpu", host.cpu},
+          {"memory", host.memory}, {"nodes", host.nodes},   {"kernel_drivers", host.kernel_drivers},
+          {"env", host.env}};
+}
+
+HostReport get_host(const Json& json) {
+  HostReport host;
+  host.board = json.at("board");
+  host.soc = json.at("soc");
+  host.os = json.at("os");
+  host.kernel = json.at("kernel");
+  host.libc = json.at("libc");
+  host.cpu = json.at("cpu");
+  host.memory = json.at("memory");
+  json.at("nodes").get_to(host.nodes);
+  json.at("kernel_drivers").get_to(host.kernel_drivers);
+  json.at("env").get_to(host.env);
+  return host;
+}
+
+Json put_discovery(const Report& report) {
+  Json candidates = Json::array(), icd_files = Json::array();
+  for (const CandidateReport& row : report.candidates) {
+    candidates.push_back({{"name", row.name},
+                          {"origin", row.origin},
+                          {"path", row.path},
+                          {"outcome", to_string(row.outcome)},
+                          {"reason", row.reason},
+                          {"symbols", row.symbols},
+                          {"build_id", row.build_id},
+                          {"seconds", row.seconds}});
+  }
+  for (const IcdFileReport& row : report.icd_files) {
+    icd_files.push_back({{"path", row.path}, {"target", row.target}, {"faults", row.faults}});
+  }
+  const LoaderReport& loader = report.loader;
+  return {{"loader", {{"kind", loader.kind}, {"version", loader.version}, {"path", loader.path}}},
+          {"candidates", std::move(candidates)},
+          {"icd_files", std::move(icd_files)}};
+}
+
+void get_discovery(const Json& json, Report& report) {
+  const Json& loader = json.at("loader");
+  report.loader = {loader.at("kind"), loader.at("version"), loader.at("path")};
+  for (const Json& row : json.at("candidates")) {
+    report.candidates.push_back({row.at("name"), row.at("origin"), row.at("path"),
+                                 word(row.at("outcome"), parse_candidate_outcome, "outcome"),
+                                 row.at("reason"), row.at("symbols"), row.at("build_id"),
+                                 row.at("seconds")});
+  }
+  for (const Json& row : json.at("icd_files")) {
+    report.icd_files.push_back({row.at("path"), row.at("target"), row.at("faults")});
+  }
+}
+
+Json put(const CombinationReport& value) {
+  Json json = put(value.combination);
+  json["status"] = to_string(value.status);
+  json["reason"] = value.reason;
+  json["passed"] = value.passed;
+  json["planned"] = value.planned;
+  json["failed_cases"] = value.failed_cases;
+  json["speed"] = value.speed;
+  return json;
+}
+
+CombinationReport get_combination_report(const Json& json) {
+  CombinationReport value;
+  value.combination = get_combination(json);
+  value.status = word(json.at("status"), parse_combination_status, "status");
+  value.reason = json.at("reason");
+  value.passed = json.at("passed");
+  value.planned = json.at("planned");
+  json.at("failed_cases").get_to(value.failed_cases);
+  json.at("speed").get_to(value.speed);
+  return value;
+}
+
+Json put_environment(const DeviceReport& device) {
+  Json objects = Json::array();
+  for (const DriverObject& row : device.objects) {
+    objects.push_back({{"path", row.path},
+                       {"identity", row.identity},
+                       {"size", row.size},
+                       {"mtime_ns", row.mtime_ns}});
+  }
+  return {{"objects", std::move(objects)}, {"variables", device.variables}};
+}
+
+Json put(const DeviceReport& device) {
+  Json properties = Json::object(), capabilities = Json::object(), combinations = Json::array();
+  for (const auto& [name, value] : device.properties) {
+    properties[name] = value.error ? Json{{"error", value.error}} : Json(value.value);
+  }
+  for (const auto& [name, value] : device.capabilities) {
+    capabilities[name] = {
+        {"claimed", value.claimed}, {"verdict", value.verdict}, {"evidence", value.evidence}};
+  }
+  for (const CombinationReport& row : device.combinations) combinations.push_back(put(row));
+  Json json = {{"id", device.id},
+               {"platform", device.platform},
+               {"name", device.name},
+               {"type", device.type},
+               {"vendor", device.vendor},
+               {"driver", device.driver},
+               {"device_version", device.device_version},
+               {"library", device.library},
+               {"also_via", device.also_via},
+               {"environment_key", device.environment_key},
+               {"environment", put_environment(device)},
+               {"extensions", device.extensions},
+               {"properties", std::move(properties)},
+               {"capabilities", std::move(capabilities)},
+               {"combinations", std::move(combinations)},
+               {"best", nullptr}};
+  if (device.best) {
+    json["best"] = put(device.best->combination);
+    json["best"]["why"] = device.best->why;
+  }
+  return json;
+}
+
+DeviceReport get_device(const Json& json) {
+  DeviceReport device;
+  device.id = json.at("id");
+  device.platform = json.at("platform");
+  device.name = json.at("name");
+  device.type = json.at("type");
+  device.vendor = json.at("vendor");
+  device.driver = json.at("driver");
+  device.device_version = json.at("device_version");
+  device.library = json.at("library");
+  json.at("also_via").get_to(device.also_via);
+  device.environment_key = json.at("environment_key");
+  for (const Json& row : json.at("environment").at("objects")) {
+    device.objects.push_back(
+        {row.at("path"), row.at("identity"), row.at("size"), row.at("mtime_ns")});
+  }
+  json.at("environment").at("variables").get_to(device.variables);
+  json.at("extensions").get_to(device.extensions);
+  for (const auto& [name, value] : json.at("properties").items()) {
+    device.properties[name] = value.is_object() ? PropertyValue{{}, value.at("error")}
+                                                : PropertyValue{value.get<std::string>(), 0};
+  }
+  for (const auto& [name, value] : json.at("capabilities").items()) {
+    device.capabilities[name] = {value.at("claimed"), value.at("verdict"), value.at("evidence")};
+  }
+  for (const Json& row : json.at("combinations")) {
+    device.combinations.push_back(get_combination_report(row));
+  }
+  if (const Json& best = json.at("best"); !best.is_null()) {
+    device.best = BestReport{get_combination(best), best.at("why")};
+  }
+  return device;
+}
+
+Json put(const RunReport& run) {
+  return {{"tier", run.tier},         {"cases", run.cases},
+          {"wall_s", run.wall_s},     {"driver_s", run.driver_s},
+          {"synced_records", run.synced_records}, {"attempts", run.attempts},
+          {"counts", run.counts}};
+}
+
+RunReport get_run(const Json& json) {
+  RunReport run;
+  run.tier = json.at("tier");
+  run.cases = json.at("cases");
+  run.wall_s = json.at("wall_s");
+  run.driver_s = json.at("driver_s");
+  run.synced_records = json.at("synced_records");
+  run.attempts = json.at("attempts");
+  json.at("counts").get_to(run.counts);
+  return run;
+}
+
+Report get_report(const Json& json) {
+  if (json.value("schema", "") != "clvet.report/1") {
+    throw std::invalid_argument("its \"schema\" is not \"clvet.report/1\"");
+  }
+  Report report;
+  report.tool_version = json.at("tool").at("version");
+  report.kernel_set = json.at("tool").at("kernel_set");
+  report.created = json.at("created");
+  report.complete = json.at("complete");
+  report.host = get_host(json.at("host"));
+  get_discovery(json.at("discovery"), report);
+  for (const Json& row : json.at("devices")) report.devices.push_back(get_device(row));
+  report.run = get_run(json.at("run"));
+  for (const Json& row : json.at("verdicts")) report.verdicts.push_back(get_verdict(row));
+  for (const Json& row : json.at("advice")) {
+    report.advice.push_back({row.at("id"), row.at("cause"), row.at("evidence"), row.at("fixes"),
+                             row.at("lang")});
+  }
+  return report;
+}
+
+// Runs a reader that throws, and gives its fault as one line.
+template <class T>
+Result<T> guarded(const std::string& text, T (*read)(const Json&), const std::string& source,
+                  const char* next_step) {
+  try {
+    return read(Json::parse(text));
+  } catch (const std::exception& fault) {
+    std::string message = fault.what();
+    for (char& c : message) c = c == '\n' ? ' ' : c;
+    return fail(ErrorCode::kInvalidArgument, "{} is no usable report: {}; {}", source, message,
+                next_step);
+  }
+}
+
+std::string dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string report_to_json(const Report& report) {
+  Json json = {{"schema", "clvet.report/1"},
+               {"tool", {{"version", report.tool_version}, {"kernel_set", report.kernel_set}}},
+               {"created", report.created},
+               {"complete", report.complete},
+               {"host", put(report.host)},
+               {"discovery", put_discovery(report)},
+               {"devices", Json::array()},
+               {"run", put(report.run)},
+               {"verdicts", Json::array()},
+               {"advice", Json::array()}};
+  for (const DeviceReport& device : report.devices) json["devices"].push_back(put(device));
+  for (const VerdictReport& verdict : report.verdicts) json["verdicts"].push_back(put(verdict));
+  for (const AdviceReport& row : report.advice) {
+    json["advice"].push_back({{"id", row.id},
+                              {"cause", row.cause},
+                              {"evidence", row.evidence},
+                              {"fixes", row.fixes},
+                              {"lang", row.lang}});
+  }
+  return dump(json, 1) + "\n";
+}
+
+Result<Report> report_from_json(const std::string& text, const std::string& source) {
+  return guarded(text, get_report, source, "make a new one with 'clvet probe --out FILE'");
+}
+
+std::string verdict_to_json(const VerdictReport& verdict) { return dump(put(verdict), -1); }
+
+Result<VerdictReport> verdict_from_json(const std::string& text) {
+  return guarded(text, get_verdict, "the journal's verdict", "start over with --fresh");
+}
+
+}  // namespace clvet

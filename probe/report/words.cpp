@@ -1,0 +1,96 @@
+// The words of the report's enumerations, one table each.
+#include <array>
+#include <utility>
+
+#include "probe/report/report.h"
+
+namespace clvet {
+namespace {
+
+template <class E, size_t N>
+using Words = std::array<std::pair<E, const char*>, N>;
+
+constexpr Words<Verdict, 17> kVerdicts{{{Verdict::kPass, "pass"},
+                                        {Verdict::kWrong, "wrong"},
+                                        {Verdict::kNondeterministic, "nondeterministic"},
+                                        {Verdict::kSlow, "slow"},
+                                        {Verdict::kBuildError, "build-error"},
+                                        {Verdict::kKernelCreateFailed, "kernel-create-failed"},
+                                        {Verdict::kLaunchError, "launch-error"},
+                                        {Verdict::kCrash, "crash"},
+                                        {Verdict::kHang, "hang"},
+                                        {Verdict::kOutOfMemory, "out-of-memory"},
+                                        {Verdict::kDeviceLost, "device-lost"},
+                                        {Verdict::kBoardReset, "board-reset"},
+                                        {Verdict::kLie, "lie"},
+                                        {Verdict::kUnsupported, "unsupported"},
+                                        {Verdict::kMissing, "missing"},
+                                        {Verdict::kInterrupted, "interrupted"},
+                                        {Verdict::kToolError, "tool-error"}}};
+
+constexpr Words<Stage, 12> kStages{{{Stage::kLoad, "load"},
+                                    {Stage::kEnumerate, "enumerate"},
+                                    {Stage::kContext, "context"},
+                                    {Stage::kBuild, "build"},
+                                    {Stage::kCreateKernel, "create_kernel"},
+                                    {Stage::kLinkBinary, "link_binary"},
+                                    {Stage::kEnqueue, "enqueue"},
+                                    {Stage::kFinish, "finish"},
+                                    {Stage::kRead, "read"},
+                                    {Stage::kMap, "map"},
+                                    {Stage::kRelease, "release"},
+                                    {Stage::kExit, "exit"}}};
+
+constexpr Words<CandidateOutcome, 12> kOutcomes{
+    {{CandidateOutcome::kUsable, "usable"},
+     {CandidateOutcome::kNoPlatform, "no-platform"},
+     {CandidateOutcome::kNoDevice, "no-device"},
+     {CandidateOutcome::kAbsent, "absent"},
+     {CandidateOutcome::kWrongElfClass, "wrong-elf-class"},
+     {CandidateOutcome::kMissingDependency, "missing-dependency"},
+     {CandidateOutcome::kMissingSymbols, "missing-symbols"},
+     {CandidateOutcome::kNotAccessible, "not-accessible"},
+     {CandidateOutcome::kCrash, "crash"},
+     {CandidateOutcome::kHang, "hang"},
+     {CandidateOutcome::kExited, "exited"},
+     {CandidateOutcome::kError, "error"}}};
+
+constexpr Words<CombinationStatus, 5> kStatuses{{{CombinationStatus::kPass, "pass"},
+                                                 {CombinationStatus::kPartial, "partial"},
+                                                 {CombinationStatus::kFail, "fail"},
+                                                 {CombinationStatus::kUnsupported, "unsupported"},
+                                                 {CombinationStatus::kMissing, "missing"}}};
+
+template <class E, size_t N>
+const char* word_of(const Words<E, N>& words, E value) {
+  for (const auto& [key, word] : words) {
+    if (key == value) return word;
+  }
+  return "?";
+}
+
+template <class E, size_t N>
+std::optional<E> value_of(const Words<E, N>& words, std::string_view text) {
+  for (const auto& [key, word] : words) {
+    if (text == word) return key;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+const char* to_string(Verdict value) { return word_of(kVerdicts, value); }
+const char* to_string(Stage value) { return word_of(kStages, value); }
+const char* to_string(CandidateOutcome value) { return word_of(kOutcomes, value); }
+const char* to_string(CombinationStatus value) { return word_of(kStatuses, value); }
+
+std::optional<Verdict> parse_verdict(std::string_view word) { return value_of(kVerdicts, word); }
+std::optional<Stage> parse_stage(std::string_view word) { return value_of(kStages, word); }
+std::optional<CandidateOutcome> parse_candidate_outcome(std::string_view word) {
+  return value_of(kOutcomes, word);
+}
+std::optional<CombinationStatus> parse_combination_status(std::string_view word) {
+  return value_of(kStatuses, word);
+}
+
+}  // namespace clvet

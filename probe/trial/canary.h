@@ -1,0 +1,16 @@
+// The canary: the smallest kernel that shows a device alive.
+#pragma once
+
+#include "probe/trial/material.h"
+#include "probe/worker/supervisor.h"
+
+namespace clvet {
+
+Result<PreparedTrial> prepare_canary();
+// verdict "true" (right), "wrong", "false" (the driver returned an error), "crash" or "hang".
+CapabilityReport judge_canary(const PreparedTrial& canary, const Outcome& outcome);
+
+// The descriptors of a trial in the order of their indices, for sending.
+std::vector<int> raw_fds(const PreparedTrial& prepared);
+
+}  // namespace clvet

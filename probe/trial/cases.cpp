@@ -1,0 +1,142 @@
+#include "probe/trial/cases.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <tuple>
+
+#include "base/text.h"
+#include "kernels/layout.h"
+
+namespace clvet {
+namespace {
+
+int64_t number_of(const DeviceReport& device, const char* name) {
+  const auto found = device.properties.find(name);
+  return found == device.properties.end() ? 0 : std::atoll(found->second.value.c_str());
+}
+
+bool has(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+int rank_of(const Manifest& manifest, const std::string& device_class) {
+  const auto found = manifest.rank.find(device_class);
+  return found == manifest.rank.end() ? 0 : found->second;
+}
+
+// Multiply-adds of a call as far as they rank shapes: output elements times weights per output.
+double work_of(const OpContract& contract, const TestShape& shape) {
+  const auto roles = contract.roles(shape.dims);
+  if (!roles) return 0;
+  double outputs = 0, reduction = 1;
+  for (const TensorRole& role : *roles) {
+    if (role.kind == TensorKind::kOutput) outputs = static_cast<double>(role.elements());
+    if (role.kind == TensorKind::kWeights) reduction = static_cast<double>(role.taps * role.cin);
+  }
+  return outputs * reduction;
+}
+
+std::string shape_limit(const Variant& variant, const TestShape& shape, const DeviceFeatures& features) {
+  const OpContract* contract = find_op_contract(variant.manifest->op);
+  const auto roles = contract->roles(shape.dims);
+  if (!roles || variant.activations != Storage::kImage) return {};
+  for (const TensorRole& role : *roles) {
+    if (role.kind != TensorKind::kInput && role.kind != TensorKind::kOutput) continue;
+    const ImageExtent extent = activation_extent(role);
+    if (extent.width > features.image_width || extent.height > features.image_height) {
+      return fmt::format("image of {}x{} texels exceeds the device's {}x{}", extent.width,
+                         extent.height, features.image_width, features.image_height);
+    }
+  }
+  return {};
+}
+
+// Of the variants that serve the same op, combination and weight type, the one that ranks first.
+std::vector<Variant> first_choices(const Catalog& catalog, const DeviceFeatures& features) {
+  using Need = std::tuple<std::string, Combination, std::optional<WeightType>>;
+  std::map<Need, Variant> best;
+  for (const Manifest& manifest : catalog.manifests()) {
+    if (manifest.trial_only) continue;
+    for (const Variant& variant : variants_of(manifest)) {
+      const Need need{manifest.op, variant.combination(), variant.weight_type};
+      const auto [at, added] = best.try_emplace(need, variant);
+      if (added) continue;
+      const bool old_works = unsupported_reason(at->second, features).empty();
+      const bool new_works = unsupported_reason(variant, features).empty();
+      const int old_rank = rank_of(*at->second.manifest, features.device_class);
+      const int new_rank = rank_of(manifest, features.device_class);
+      if (std::pair(new_works, new_rank) > std::pair(old_works, old_rank)) at->second = variant;
+    }
+  }
+  std::vector<Variant> chosen;
+  for (auto& [need, variant] : best) chosen.push_back(variant);
+  return chosen;
+}
+
+std::vector<Variant> all_variants(const Catalog& catalog) {
+  std::vector<Variant> all;
+  for (const Manifest& manifest : catalog.manifests()) {
+    const auto variants = variants_of(manifest);
+    all.insert(all.end(), variants.begin(), variants.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+DeviceFeatures features_of(const DeviceReport& device) {
+  DeviceFeatures features;
+  features.device_class = device.type == "cpu" ? "cpu" : "gpu";
+  features.fp16 = has(device.extensions, "cl_khr_fp16");
+  const auto images = device.properties.find("CL_DEVICE_IMAGE_SUPPORT");
+  features.images = images != device.properties.end() && images->second.value == "true";
+  features.image_width = number_of(device, "CL_DEVICE_IMAGE2D_MAX_WIDTH");
+  features.image_height = number_of(device, "CL_DEVICE_IMAGE2D_MAX_HEIGHT");
+  if (has(device.extensions, "cl_khr_subgroups")) features.names.emplace_back("subgroups");
+  if (has(device.extensions, "cl_khr_integer_dot_product")) features.names.emplace_back("dot8");
+  return features;
+}
+
+std::string unsupported_reason(const Variant& variant, const DeviceFeatures& features) {
+  if (variant.precision == Precision::kLow && !features.fp16) {
+    return "precision low needs cl_khr_fp16, which the device does not advertise";
+  }
+  const bool wants_images = variant.activations == Storage::kImage || variant.weights == Storage::kImage;
+  if (wants_images && !features.images) {
+    return "image storage needs CL_DEVICE_IMAGE_SUPPORT, which the device does not advertise";
+  }
+  for (const std::string& need : variant.manifest->require) {
+    if (!has(features.names, need)) return "the device does not advertise " + need;
+  }
+  return {};
+}
+
+Result<std::vector<TrialCase>> plan_cases(const Catalog& catalog, const DeviceFeatures& features,
+                                          Tier tier) {
+  std::vector<TrialCase> cases;
+  const auto variants =
+      tier == Tier::kFull ? all_variants(catalog) : first_choices(catalog, features);
+  for (const Variant& variant : variants) {
+    const OpContract* contract = find_op_contract(variant.manifest->op);
+    if (!contract) return fail(ErrorCode::kInternal, "no contract for op {}", variant.manifest->op);
+    CLVET_ASSIGN_OR_RETURN(Program program, program_of(variant));
+    const auto shared = std::make_shared<const Program>(std::move(program));
+    const std::string reason = unsupported_reason(variant, features);
+    size_t largest = cases.size();
+    double most = -1;
+    for (const TestShape& shape : variant.manifest->tests) {
+      TrialCase row{variant.name() + "/" + shape.name, variant, &shape, shared, false, reason};
+      if (row.unsupported.empty()) row.unsupported = shape_limit(variant, shape, features);
+      if (const double work = work_of(*contract, shape); work > most) {
+        most = work;
+        largest = cases.size();
+      }
+      cases.push_back(std::move(row));
+    }
+    if (most >= 0) cases[largest].timed = true;
+  }
+  return cases;
+}
+
+}  // namespace clvet

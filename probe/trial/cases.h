@@ -1,0 +1,43 @@
+// Which kernel cases are tried on a device: the plan of a probe. Pure.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/catalog.h"
+#include "probe/report/report.h"
+
+namespace clvet {
+
+enum class Tier { kCore, kFull };
+
+// What of a device decides which combinations are legal, taken from its report.
+struct DeviceFeatures {
+  std::string device_class;  // "cpu" or "gpu" (everything else counts as gpu)
+  bool fp16 = false;         // cl_khr_fp16 advertised
+  bool images = false;
+  int64_t image_width = 0, image_height = 0;  // limits, texels
+  std::vector<std::string> names;  // of the features in Manifest::require
+};
+DeviceFeatures features_of(const DeviceReport& device);
+
+struct TrialCase {
+  std::string id;  // "<variant name>/<shape name>", unique on a device
+  Variant variant;
+  const TestShape* shape = nullptr;
+  std::shared_ptr<const Program> program;  // shared by the shapes of a variant
+  bool timed = false;                      // the largest shape of its variant
+  std::string unsupported;                 // why it is not tried; empty: it is
+};
+
+// core: for each legal combination, op and weight type the variant that ranks first on this class of
+// device, with every test shape. full: every variant, trial-only ones too. Cases that need what the
+// device does not advertise are listed with the reason. Cases of one program are neighbours.
+Result<std::vector<TrialCase>> plan_cases(const Catalog& catalog, const DeviceFeatures& features,
+                                          Tier tier);
+
+// Why `variant` cannot be tried there at all; empty where it can. Names what is not advertised.
+std::string unsupported_reason(const Variant& variant, const DeviceFeatures& features);
+
+}  // namespace clvet

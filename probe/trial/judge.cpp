@@ -1,0 +1,201 @@
+#include "probe/trial/judge.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/text.h"
+#include "kernels/tolerance.h"
+#include "probe/cl/api.h"
+
+namespace clvet {
+namespace {
+
+constexpr size_t kKeptText = 8 << 10;
+
+bool is_sentinel(std::byte byte) { return byte == std::byte{kSentinel}; }
+
+// The tensor's own bytes of one reading; empty where a guard was touched (then `note` says where).
+std::vector<std::byte> without_guards(const MemoryRequest& memory, std::span<const std::byte> reading,
+                                      std::string& note) {
+  std::vector<std::byte> tensor;
+  if (!memory.image) {
+    const auto front = reading.first(memory.guard);
+    const auto back = reading.subspan(memory.guard + memory.bytes);
+    if (!std::all_of(front.begin(), front.end(), is_sentinel)) {
+      note = "the guard zone before the output was written";
+    } else if (!std::all_of(back.begin(), back.end(), is_sentinel)) {
+      note = "the guard zone behind the output was written";
+    }
+    const auto inner = reading.subspan(memory.guard, memory.bytes);
+    tensor.assign(inner.begin(), inner.end());
+    return tensor;
+  }
+  const uint64_t texel = texel_bytes(memory.texel);
+  const auto row_bytes = static_cast<uint64_t>(memory.width) * texel;
+  const auto pitch = static_cast<uint64_t>(memory.width + memory.guard_texels) * texel;
+  for (int64_t y = 0; y < memory.height + memory.guard_texels; ++y) {
+    const auto row = reading.subspan(static_cast<uint64_t>(y) * pitch, pitch);
+    const auto inner = row.first(y < memory.height ? row_bytes : 0);
+    const auto guard = row.subspan(inner.size());
+    tensor.insert(tensor.end(), inner.begin(), inner.end());
+    if (!std::all_of(guard.begin(), guard.end(), is_sentinel)) {
+      note = "texels outside the output image were written";
+    }
+  }
+  return tensor;
+}
+
+const TensorRole* output_role(const Material& material) {
+  for (const TensorRole& role : material.roles) {
+    if (role.kind == TensorKind::kOutput) return &role;
+  }
+  return nullptr;
+}
+
+void take_fault(const nlohmann::json& reply, Verdict found, VerdictReport& verdict) {
+  verdict.verdict = found;
+  verdict.stage = parse_stage(text_in(reply, "stage")).value_or(Stage::kBuild);
+  Evidence& evidence = verdict.evidence;
+  evidence.call = text_in(reply, "call");
+  evidence.cl_error = static_cast<int>(number_in(reply, "cl_error"));
+  evidence.log = shorten(text_in(reply, "log"), kKeptText);
+  evidence.note = text_in(reply, "note");
+  if (evidence.note.empty() && evidence.cl_error != 0) {
+    evidence.note = evidence.call + ": " + cl_error_name(evidence.cl_error);
+  }
+  constexpr double kLogCap = 1 << 20;
+  if (const double claimed = number_in(reply, "log_bytes"); claimed > kLogCap) {
+    evidence.note += fmt::format("; the driver claims a build log of {:.0f} bytes, not fetched", claimed);
+  }
+}
+
+void judge_reply(const TrialCase& trial, const Material& material, const PreparedTrial& prepared,
+                 const nlohmann::json& reply, VerdictReport& verdict) {
+  if (const auto fault = text_in(reply, "fault"); !fault.empty()) {
+    verdict.verdict = Verdict::kToolError;
+    verdict.evidence.note = fault;
+    return;
+  }
+  if (const auto found = parse_verdict(text_in(reply, "verdict"))) {
+    take_fault(reply, *found, verdict);
+    return;
+  }
+  const MemoryRequest& memory = prepared.request.memory[prepared.output];
+  const uint64_t size = memory.read_bytes() * static_cast<uint64_t>(prepared.request.repeats);
+  const auto mapping = Mapping::of(prepared.fds[static_cast<size_t>(memory.fd)].get(), size, false);
+  if (!mapping) {
+    verdict.verdict = Verdict::kToolError;
+    verdict.evidence.note = mapping.error().message;
+    return;
+  }
+  judge_outputs(trial, material, prepared.request, memory, mapping->bytes(), verdict);
+  verdict.median_ms = number_in(reply, "median_ms");
+  verdict.spread_ms = number_in(reply, "spread_ms");
+  if (verdict.median_ms > 0) verdict.gflops = prepared.flops / verdict.median_ms * 1e-6;
+}
+
+}  // namespace
+
+VerdictReport blank_verdict(const TrialCase& trial, const std::string& device_id) {
+  VerdictReport verdict;
+  verdict.id = device_id + "/" + trial.id;
+  verdict.device = device_id;
+  verdict.case_name = trial.id;
+  verdict.op = trial.variant.manifest->op;
+  verdict.kernel = trial.variant.manifest->id;
+  verdict.variant_key = trial.program->key;
+  verdict.combination = trial.variant.combination();
+  verdict.weight_type = trial.variant.weight_type;
+  verdict.constructs = trial.program->constructs;
+  return verdict;
+}
+
+bool endangers_device(Verdict verdict) {
+  return verdict == Verdict::kCrash || verdict == Verdict::kHang ||
+         verdict == Verdict::kOutOfMemory || verdict == Verdict::kLaunchError ||
+         verdict == Verdict::kLie;
+}
+
+void judge_outputs(const TrialCase& trial, const Material& material, const TrialRequest& request,
+                   const MemoryRequest& memory, std::span<const std::byte> outputs,
+                   VerdictReport& verdict) {
+  const TensorRole* role = output_role(material);
+  verdict.verdict = Verdict::kPass;
+  verdict.stage = Stage::kExit;
+  verdict.repeats = request.repeats;
+  std::vector<std::byte> first;
+  for (int repeat = 0; repeat < request.repeats; ++repeat) {
+    const auto reading =
+        outputs.subspan(memory.read_bytes() * static_cast<uint64_t>(repeat), memory.read_bytes());
+    std::string note;
+    const auto tensor = without_guards(memory, reading, note);
+    bool padding_clean = true;
+    const Values values = decode_activation(*role, trial.variant.precision, tensor, &padding_clean);
+    const Comparison found = compare(material.reference, values, trial.variant.precision);
+    if (repeat == 0 || !found.right) {
+      verdict.evidence.error = ErrorEvidence{found.max_abs, found.max_ulp, found.bound, found.first_bad};
+    }
+    if (!found.right) {
+      note = fmt::format("{} of {} values are outside the bound, first at {}: {:.6g} instead of {:.6g}",
+                         found.bad, values.size(), found.first_bad, found.got, found.want);
+    } else if (note.empty() && !padding_clean) {
+      note = "a padding lane of the output is not zero";
+    }
+    if (!note.empty()) {
+      verdict.verdict = repeat == 0 ? Verdict::kWrong : Verdict::kNondeterministic;
+      verdict.stage = Stage::kRead;
+      verdict.evidence.note = note;
+      return;
+    }
+    if (repeat == 0) first = tensor;
+    if (tensor != first) {
+      verdict.verdict = Verdict::kNondeterministic;
+      verdict.stage = Stage::kRead;
+      verdict.evidence.note = "two runs on the same data differ, both within the bound";
+    }
+  }
+}
+
+VerdictReport judge(const TrialCase& trial, const Material& material, const PreparedTrial& prepared,
+                    const Outcome& outcome, const std::string& device_id) {
+  VerdictReport verdict = blank_verdict(trial, device_id);
+  Evidence& evidence = verdict.evidence;
+  evidence.wall_ms = outcome.wall_seconds * 1e3;
+  evidence.cpu_ms = outcome.cpu_seconds * 1e3;
+  verdict.stage = outcome.stage.stage.value_or(Stage::kExit);
+  evidence.call = outcome.stage.call;
+  switch (outcome.kind) {
+    case OutcomeKind::kReply:
+      judge_reply(trial, material, prepared, outcome.reply, verdict);
+      break;
+    case OutcomeKind::kEnded:
+      verdict.verdict = Verdict::kCrash;
+      evidence.signal = outcome.exit.signal;
+      if (outcome.exit.signal == 0) evidence.exit_status = outcome.exit.exit_status;
+      evidence.note = outcome.exit.signal
+                          ? fmt::format("the worker was ended by signal {}", outcome.exit.signal)
+                          : fmt::format("the driver ended the process with status {}",
+                                        outcome.exit.exit_status);
+      break;
+    case OutcomeKind::kHang:
+      verdict.verdict = Verdict::kHang;
+      evidence.note = fmt::format("no end after {:.0f} s", outcome.wall_seconds);
+      break;
+    case OutcomeKind::kMemory:
+      verdict.verdict = Verdict::kOutOfMemory;
+      evidence.note = "stopped: it grew beyond the memory limit";
+      break;
+    case OutcomeKind::kUnreapable:
+      verdict.verdict = Verdict::kDeviceLost;
+      evidence.note = "the process cannot be killed: it sleeps in the kernel driver";
+      break;
+    default:
+      verdict.verdict = Verdict::kToolError;
+      evidence.note = "the worker's answer was no message: the driver may have written into it";
+  }
+  const bool good = verdict.verdict == Verdict::kPass;
+  evidence.stderr_text = good ? std::string() : shorten(outcome.captured, kKeptText);
+  return verdict;
+}
+
+}  // namespace clvet

@@ -1,0 +1,26 @@
+// The supervisor's half of a trial: outputs against the reference, outcome to verdict.
+#pragma once
+
+#include "probe/trial/material.h"
+#include "probe/worker/supervisor.h"
+
+namespace clvet {
+
+// The verdict rows that do not depend on what happened: names, keys, combination, constructs.
+VerdictReport blank_verdict(const TrialCase& trial, const std::string& device_id);
+
+// What an outcome says of a case. Only kReply, kEnded, kHang, kMemory, kNonsense and kUnreapable are
+// judged; the others say nothing of the driver.
+VerdictReport judge(const TrialCase& trial, const Material& material, const PreparedTrial& prepared,
+                    const Outcome& outcome, const std::string& device_id);
+
+// The part of `judge` that looks at outputs: guards, every repeat against the reference, repeats
+// against each other. `outputs` holds `request.repeats` readings, one after another.
+void judge_outputs(const TrialCase& trial, const Material& material, const TrialRequest& request,
+                   const MemoryRequest& memory, std::span<const std::byte> outputs,
+                   VerdictReport& verdict);
+
+// True for verdicts after which a canary must show that the device still lives.
+bool endangers_device(Verdict verdict);
+
+}  // namespace clvet

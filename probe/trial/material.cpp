@@ -1,0 +1,248 @@
+#include "probe/trial/material.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <random>
+
+#include "base/hash.h"
+
+namespace clvet {
+namespace {
+
+constexpr uint64_t kGuardBytes = 4096;   // at least the alignment of any sub-buffer seen
+constexpr int64_t kGuardTexels = 1;
+
+// Reproducible on every machine: the engine is fixed by the standard, the scaling is ours.
+class Generator {
+ public:
+  explicit Generator(const std::string& seed)
+      : engine_(std::stoull(sha256_hex(seed).substr(0, 16), nullptr, 16)) {}
+  double uniform(double low, double high) {
+    return low + (high - low) * static_cast<double>(engine_() >> 11) * 0x1p-53;
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+struct Domain {
+  double low = -1, high = 1;
+  bool edges = true;         // signed zero, subnormals, ties
+  bool largest_half = false; // +-65504
+};
+
+int64_t dim(const TestShape& shape, const char* name) {
+  const auto found = shape.dims.find(name);
+  return found == shape.dims.end() ? -1 : found->second;
+}
+
+// Where an op is defined: no root of a negative number, no division by nearly nothing.
+Domain domain_of(const std::string& op, const TestShape& shape, const TensorRole& role) {
+  Domain domain;
+  if (role.kind == TensorKind::kWeights || role.kind == TensorKind::kVector) domain.edges = false;
+  domain.largest_half = op.starts_with("copy_");
+  if (dim(shape, "act") == static_cast<int64_t>(Act::kSqrt)) domain.low = 0, domain.edges = false;
+  if (op == "eltwise_binary") {
+    constexpr int64_t kDiv = 3, kPow = 6, kDivReversed = 8, kPowReversed = 9;
+    const int64_t code = dim(shape, "code");
+    const bool divisor = (code == kDiv && role.name == "x2") || (code == kDivReversed && role.name == "x1");
+    if (divisor || code == kPow || code == kPowReversed) domain = {0.5, 2, false, false};
+  }
+  return domain;
+}
+
+// The ties lie halfway between two halves, and halfway between two floats.
+constexpr std::array kEdges{0.0, -0.0, 0x1p-24, -0x1p-24, 0x1.8p-15, 1 + 0x1p-11, -1 - 0x1.8p-10,
+                            1 + 0x1p-24, 0x1p-130, 3.0};
+constexpr size_t kEdgeStride = 23;
+
+Values generate(Generator& random, const Domain& domain, int64_t count) {
+  Values values(static_cast<size_t>(count));
+  for (double& value : values) value = random.uniform(domain.low, domain.high);
+  if (!domain.edges) return values;
+  for (size_t i = 0, edge = 0; i < values.size(); i += kEdgeStride, ++edge) {
+    values[i] = kEdges[edge % kEdges.size()];
+  }
+  if (domain.largest_half && values.size() > 2) values[1] = 65504, values[2] = -65504;
+  return values;
+}
+
+// What the device sees of `values` once stored.
+Values as_stored(const TensorRole& role, const TrialCase& trial, const Values& values) {
+  const Precision precision = trial.variant.precision;
+  switch (role.kind) {
+    case TensorKind::kInput:
+    case TensorKind::kOutput:
+      return decode_activation(role, precision, encode_activation(role, precision, values), nullptr);
+    case TensorKind::kWeights:
+      return effective_weights(role, precision, trial.variant.weight_type.value_or(WeightType::kFloat),
+                               values);
+    case TensorKind::kVector: break;
+  }
+  Values rounded = values;
+  for (double& value : rounded) value = static_cast<float>(value);
+  return rounded;
+}
+
+Result<std::shared_ptr<const Material>> make_material(const TrialCase& trial) {
+  const Manifest& manifest = *trial.variant.manifest;
+  const OpContract* contract = find_op_contract(manifest.op);
+  if (!contract) return fail(ErrorCode::kInternal, "no contract for op {}", manifest.op);
+  auto material = std::make_shared<Material>();
+  CLVET_ASSIGN_OR_RETURN(material->roles, contract->roles(trial.shape->dims));
+  CallValues stored;
+  stored.dims = material->inputs.dims = trial.shape->dims;
+  stored.scalars = material->inputs.scalars = trial.shape->scalars;
+  for (const TensorRole& role : material->roles) {
+    if (role.kind == TensorKind::kOutput) continue;
+    Generator random(manifest.op + "/" + trial.shape->name + "/" + role.name);
+    const Domain domain = domain_of(manifest.op, *trial.shape, role);
+    Values values = generate(random, domain, role.elements());
+    stored.tensors[role.name] = as_stored(role, trial, values);
+    material->inputs.tensors[role.name] = std::move(values);
+  }
+  material->reference = contract->reference(stored);
+  return std::shared_ptr<const Material>(std::move(material));
+}
+
+const TensorRole* role_named(const Material& material, const CallArg& arg) {
+  for (const TensorRole& role : material.roles) {
+    const bool weights = arg.kind == ArgKind::kWeights || arg.kind == ArgKind::kScales;
+    if (weights ? role.kind == TensorKind::kWeights : role.name == arg.name) return &role;
+  }
+  return nullptr;
+}
+
+TexelType texel_of(const TrialCase& trial, bool weights) {
+  const auto type = trial.variant.weight_type.value_or(WeightType::kFloat);
+  if (weights && type != WeightType::kFloat) return TexelType::kUint16;
+  return stores_half(trial.variant.precision) ? TexelType::kHalf : TexelType::kFloat;
+}
+
+// Adds one memory object and, for an input, the sealed bytes of its content.
+class Builder {
+ public:
+  Builder(const TrialCase& trial, const Material& material, PreparedTrial& out)
+      : trial_(trial), material_(material), out_(out) {}
+
+  Status add(const CallArg& arg) {
+    const TensorRole* role = role_named(material_, arg);
+    if (!role) return fail(ErrorCode::kInternal, "{}: no tensor '{}'", trial_.id, arg.name);
+    switch (arg.kind) {
+      case ArgKind::kInput: return add_input(*role, arg);
+      case ArgKind::kOutput: return add_output(*role, arg);
+      case ArgKind::kWeights: return add_weights(*role, arg);
+      case ArgKind::kScales: return add_bytes({}, weights_of(*role).scales);
+      default: return add_bytes({}, encode_vector(*role, values_of(*role)));
+    }
+  }
+
+ private:
+  const Values& values_of(const TensorRole& role) const {
+    return material_.inputs.tensors.find(role.name)->second;
+  }
+
+  PackedWeights weights_of(const TensorRole& role) const {
+    return pack_weights(role, trial_.variant.precision, *trial_.variant.weight_type,
+                        *trial_.variant.weights, trial_.variant.manifest->pack, values_of(role));
+  }
+
+  Status add_bytes(MemoryRequest memory, const Bytes& bytes) {
+    memory.bytes = bytes.size();
+    memory.fd = static_cast<int>(out_.fds.size());
+    CLVET_ASSIGN_OR_RETURN(UniqueFd fd, make_sealed_memfd("clvet-input", bytes));
+    out_.fds.push_back(std::move(fd));
+    out_.request.memory.push_back(memory);
+    return {};
+  }
+
+  MemoryRequest shaped(const CallArg& arg, const ImageExtent& extent, bool weights) const {
+    MemoryRequest memory;
+    memory.image = arg.storage == Storage::kImage;
+    memory.width = extent.width;
+    memory.height = extent.height;
+    memory.texel = texel_of(trial_, weights);
+    return memory;
+  }
+
+  Status add_input(const TensorRole& role, const CallArg& arg) {
+    return add_bytes(shaped(arg, activation_extent(role), false),
+                     encode_activation(role, trial_.variant.precision, values_of(role)));
+  }
+
+  Status add_weights(const TensorRole& role, const CallArg& arg) {
+    const PackedWeights packed = weights_of(role);
+    return add_bytes(shaped(arg, packed.image, true), packed.data);
+  }
+
+  Status add_output(const TensorRole& role, const CallArg& arg) {
+    MemoryRequest memory = shaped(arg, activation_extent(role), false);
+    memory.use = MemoryUse::kOut;
+    memory.bytes = activation_bytes(role, trial_.variant.precision);
+    memory.guard = memory.image ? 0 : kGuardBytes;
+    memory.guard_texels = memory.image ? kGuardTexels : 0;
+    memory.fd = static_cast<int>(out_.fds.size());
+    out_.output = out_.request.memory.size();
+    const auto repeats = static_cast<uint64_t>(out_.request.repeats);
+    CLVET_ASSIGN_OR_RETURN(UniqueFd fd, make_memfd("clvet-output", memory.read_bytes() * repeats));
+    out_.fds.push_back(std::move(fd));
+    out_.request.memory.push_back(memory);
+    return {};
+  }
+
+  const TrialCase& trial_;
+  const Material& material_;
+  PreparedTrial& out_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const Material>> MaterialStore::get(const TrialCase& trial) {
+  const Manifest& manifest = *trial.variant.manifest;
+  if (op_ != manifest.op) {
+    op_ = manifest.op;
+    made_.clear();
+  }
+  const std::string key =
+      fmt::format("{}/{}/{}", trial.shape->name, stores_half(trial.variant.precision),
+                  trial.variant.weight_type ? to_string(*trial.variant.weight_type) : "-");
+  if (const auto found = made_.find(key); found != made_.end()) return found->second;
+  CLVET_ASSIGN_OR_RETURN(made_[key], make_material(trial));
+  return made_[key];
+}
+
+Result<PreparedTrial> prepare_trial(const TrialCase& trial, const Material& material) {
+  CLVET_ASSIGN_OR_RETURN(
+      KernelCall call, make_call(trial.variant, trial.shape->dims, trial.shape->scalars));
+  PreparedTrial prepared;
+  TrialRequest& request = prepared.request;
+  request.program = *trial.program;
+  request.work_dim = call.work_dim;
+  request.global = call.global;
+  request.local = call.local;
+  constexpr double kTimingSeconds = 0.03;
+  request.timing_seconds = trial.timed ? kTimingSeconds : 0;
+  Builder builder(trial, material, prepared);
+  for (const CallArg& arg : call.args) {
+    ArgRequest row;
+    if (arg.kind == ArgKind::kInt) {
+      row.int_value = arg.int_value;
+    } else if (arg.kind == ArgKind::kFloat) {
+      row.is_float = true;
+      row.float_value = arg.float_value;
+    } else {
+      row.memory = static_cast<int>(request.memory.size());
+      CLVET_RETURN_IF_ERROR(builder.add(arg));
+    }
+    request.args.push_back(row);
+  }
+  if (const auto reduction = material.reference.reduction; reduction > 1) {
+    prepared.flops = 2.0 * static_cast<double>(reduction) *
+                     static_cast<double>(material.reference.value.size());
+  }
+  return prepared;
+}
+
+}  // namespace clvet

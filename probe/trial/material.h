@@ -1,0 +1,45 @@
+// What a trial case is fed and what is right: seeded inputs with edge values, and the float64
+// reference. Made by the supervisor; the worker never sees a reference.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/fd.h"
+#include "kernels/call.h"
+#include "kernels/layout.h"
+#include "probe/trial/cases.h"
+#include "probe/trial/request.h"
+
+namespace clvet {
+
+// Inputs and the reference of one call. Serves every combination with the same storage rounding and
+// weight type: the inputs are what the device sees after rounding, so that only the kernel's own
+// arithmetic separates it from the reference.
+struct Material {
+  std::vector<TensorRole> roles;
+  CallValues inputs;    // as generated; weights not yet quantised
+  ReferenceResult reference;
+};
+
+class MaterialStore {
+ public:
+  // Made on first use and kept until another op is asked for.
+  Result<std::shared_ptr<const Material>> get(const TrialCase& trial);
+
+ private:
+  std::string op_;
+  std::map<std::string, std::shared_ptr<const Material>> made_;
+};
+
+// A trial ready to be sent: the request, the descriptors beside it, and where the outputs come back.
+struct PreparedTrial {
+  TrialRequest request;
+  std::vector<UniqueFd> fds;
+  size_t output = 0;  // index of the output in request.memory
+  double flops = 0;   // of one launch; 0 where the op has no reduction
+};
+Result<PreparedTrial> prepare_trial(const TrialCase& trial, const Material& material);
+
+}  // namespace clvet

@@ -1,0 +1,74 @@
+#include "probe/trial/request.h"
+
+namespace clvet {
+
+uint64_t texel_bytes(TexelType type) { return type == TexelType::kFloat ? 16 : 8; }
+
+uint64_t MemoryRequest::read_bytes() const {
+  if (!image) return bytes + 2 * guard;
+  return static_cast<uint64_t>((width + guard_texels) * (height + guard_texels)) * texel_bytes(texel);
+}
+
+nlohmann::json to_message(const TrialRequest& request) {
+  nlohmann::json memory = nlohmann::json::array(), args = nlohmann::json::array();
+  for (const MemoryRequest& row : request.memory) {
+    memory.push_back({{"out", row.use == MemoryUse::kOut},
+                      {"image", row.image},
+                      {"bytes", row.bytes},
+                      {"width", row.width},
+                      {"height", row.height},
+                      {"texel", static_cast<int>(row.texel)},
+                      {"guard", row.guard},
+                      {"guard_texels", row.guard_texels},
+                      {"fd", row.fd}});
+  }
+  for (const ArgRequest& row : request.args) {
+    args.push_back({row.memory, row.is_float, row.int_value, row.float_value});
+  }
+  return {{"do", "trial"},
+          {"careful", request.careful},
+          {"sources", request.program.sources},
+          {"options", request.program.options},
+          {"entry", request.program.entry},
+          {"key", request.program.key},
+          {"memory", std::move(memory)},
+          {"args", std::move(args)},
+          {"work_dim", request.work_dim},
+          {"global", request.global},
+          {"local", request.local},
+          {"repeats", request.repeats},
+          {"timing", request.timing_seconds}};
+}
+
+TrialRequest trial_from_message(const nlohmann::json& message) {
+  TrialRequest request;
+  request.careful = message.at("careful");
+  message.at("sources").get_to(request.program.sources);
+  request.program.options = message.at("options");
+  request.program.entry = message.at("entry");
+  request.program.key = message.at("key");
+  for (const auto& row : message.at("memory")) {
+    MemoryRequest memory;
+    memory.use = row.at("out").get<bool>() ? MemoryUse::kOut : MemoryUse::kIn;
+    memory.image = row.at("image");
+    memory.bytes = row.at("bytes");
+    memory.width = row.at("width");
+    memory.height = row.at("height");
+    memory.texel = static_cast<TexelType>(row.at("texel").get<int>());
+    memory.guard = row.at("guard");
+    memory.guard_texels = row.at("guard_texels");
+    memory.fd = row.at("fd");
+    request.memory.push_back(memory);
+  }
+  for (const auto& row : message.at("args")) {
+    request.args.push_back({row.at(0), row.at(1), row.at(2), row.at(3)});
+  }
+  request.work_dim = message.at("work_dim");
+  message.at("global").get_to(request.global);
+  message.at("local").get_to(request.local);
+  request.repeats = message.at("repeats");
+  request.timing_seconds = message.at("timing");
+  return request;
+}
+
+}  // namespace clvet

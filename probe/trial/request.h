@@ -1,0 +1,57 @@
+// What the supervisor asks a worker to execute for one kernel case. Written by probe/trial/runner,
+// read by probe/trial/execute; both of the same build, so this is no format that others depend on.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "kernels/catalog.h"
+
+namespace clvet {
+
+enum class MemoryUse { kIn, kOut };
+enum class TexelType { kFloat, kHalf, kUint16 };
+
+// One memory object. An output is surrounded by guard zones: `guard` bytes before and after a
+// buffer, `guard_texels` columns and rows beyond an image. Everything is prefilled with kSentinel.
+struct MemoryRequest {
+  MemoryUse use = MemoryUse::kIn;
+  bool image = false;
+  uint64_t bytes = 0;  // of the tensor alone
+  int64_t width = 0, height = 0;
+  TexelType texel = TexelType::kFloat;
+  uint64_t guard = 0;
+  int64_t guard_texels = 0;
+  int fd = -1;  // index of the descriptor with the bytes; outputs: where they are to be written
+
+  // Bytes of one reading of an output with its guards.
+  uint64_t read_bytes() const;
+};
+
+struct ArgRequest {
+  int memory = -1;  // index of a memory object, else a scalar
+  bool is_float = false;
+  int32_t int_value = 0;
+  float float_value = 0;
+};
+
+struct TrialRequest {
+  Program program;
+  std::vector<MemoryRequest> memory;
+  std::vector<ArgRequest> args;
+  int work_dim = 1;
+  std::array<size_t, 3> global{1, 1, 1}, local{0, 0, 0};
+  int repeats = 2;             // readings of the outputs, each after a fresh sentinel
+  double timing_seconds = 0;   // 0: not timed
+  bool careful = false;
+};
+
+// NaN as float and as half, so that an output element that was never written is never right.
+inline constexpr unsigned char kSentinel = 0xFE;
+
+uint64_t texel_bytes(TexelType type);
+nlohmann::json to_message(const TrialRequest& request);
+TrialRequest trial_from_message(const nlohmann::json& message);
+
+}  // namespace clvet

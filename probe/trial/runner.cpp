@@ -1,0 +1,325 @@
+#include "probe/trial/runner.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "probe/cl/api.h"
+#include "probe/cl/environment.h"
+#include "probe/trial/canary.h"
+
+namespace clvet {
+namespace {
+
+constexpr int kMaxAttempts = 2;
+constexpr int kMaxOpenFailures = 2;
+constexpr double kBuildClockFloor = 30, kBuildClockFactor = 10, kBuildClockCeiling = 300;
+
+bool ends_run(OutcomeKind kind) {
+  return kind == OutcomeKind::kDeadline || kind == OutcomeKind::kInterrupted;
+}
+
+// A program whose build failed for one shape fails for the others: the shape is no part of it.
+bool concerns_program(const VerdictReport& verdict) {
+  const bool before_run = verdict.stage == Stage::kBuild || verdict.stage == Stage::kCreateKernel;
+  return before_run && verdict.verdict != Verdict::kPass && verdict.verdict != Verdict::kToolError;
+}
+
+// Found the same twice, or not to be asked twice.
+bool wants_second_attempt(Verdict verdict) {
+  return verdict == Verdict::kCrash || verdict == Verdict::kHang || verdict == Verdict::kOutOfMemory ||
+         verdict == Verdict::kToolError;
+}
+
+}  // namespace
+
+Result<DeviceRunner> DeviceRunner::create(const RunnerSettings& settings, const DeviceRoute& route,
+                                          DeviceReport& device) {
+  DeviceRunner runner(settings, route, device);
+  CLVET_ASSIGN_OR_RETURN(StageView stage, StageView::create(settings.stage_path));
+  runner.stage_ = std::make_unique<StageView>(std::move(stage));
+  return runner;
+}
+
+Outcome DeviceRunner::ask(const nlohmann::json& request, const std::vector<int>& fds) {
+  Outcome outcome = worker_->call(request, fds);
+  totals_.driver_seconds += outcome.driver_seconds;
+  if (ends_run(outcome.kind)) stopped_ = true;
+  return outcome;
+}
+
+void DeviceRunner::note_open_failure(const Outcome& outcome) {
+  VerdictReport fault;
+  fault.verdict = Verdict::kCrash;
+  fault.stage = outcome.stage.stage.value_or(Stage::kContext);
+  fault.evidence.call = outcome.stage.call;
+  fault.evidence.signal = outcome.exit.signal;
+  fault.evidence.stderr_text = shorten(outcome.captured, 4096);
+  if (outcome.kind == OutcomeKind::kReply) {
+    fault.verdict = outcome.reply.contains("lie") ? Verdict::kLie : Verdict::kLaunchError;
+    fault.stage = Stage::kContext;
+    fault.evidence.call = text_in(outcome.reply, "call");
+    fault.evidence.cl_error = static_cast<int>(number_in(outcome.reply, "cl_error"));
+    fault.evidence.note = text_in(outcome.reply, "lie") + text_in(outcome.reply, "reason");
+    if (fault.evidence.note.empty()) fault.evidence.note = cl_error_name(fault.evidence.cl_error);
+  } else if (outcome.kind == OutcomeKind::kHang) {
+    fault.verdict = Verdict::kHang;
+  } else if (outcome.kind == OutcomeKind::kUnreapable) {
+    fault.verdict = Verdict::kDeviceLost;
+  } else if (outcome.exit.signal == 0) {
+    fault.evidence.exit_status = outcome.exit.exit_status;
+  }
+  device_fault_ = fault;
+}
+
+bool DeviceRunner::ensure_worker() {
+  if (worker_ && worker_->alive()) return true;
+  while (open_failures_ < kMaxOpenFailures && !stopped_) {
+    std::error_code ignored;
+    std::filesystem::remove_all(settings_.scratch, ignored);
+    const std::string folder = fmt::format("{}/{}", settings_.scratch, ++workers_);
+    const auto caches = cache_variables(folder);
+    if (!make_folders(folder) || !caches) return false;
+    WorkerSettings worker = settings_.worker;
+    worker.environment.insert(caches->begin(), caches->end());
+    worker.limits.build.idle =
+        std::clamp(kBuildClockFactor * slowest_build_, kBuildClockFloor, kBuildClockCeiling);
+    worker.limits.build.busy = std::max(worker.limits.build.busy, 2 * worker.limits.build.idle);
+    auto started = Worker::start(worker, *stage_);
+    if (!started) return false;
+    worker_ = std::move(*started);
+    const Outcome outcome = ask({{"do", "open"},
+                                 {"library", route_.library},
+                                 {"platform", route_.platform},
+                                 {"device", route_.device}});
+    const bool good = outcome.kind == OutcomeKind::kReply && !outcome.reply.contains("lie") &&
+                      number_in(outcome.reply, "cl_error", -1) == 0;
+    if (good) {
+      open_failures_ = 0;
+      device_fault_.reset();
+      return true;
+    }
+    if (!stopped_) note_open_failure(outcome);
+    worker_.reset();
+    ++open_failures_;
+  }
+  return false;
+}
+
+void DeviceRunner::check_canary() {
+  auto canary = prepare_canary();
+  if (!canary) return;
+  const Outcome outcome = ask(to_message(canary->request), raw_fds(*canary));
+  device_->capabilities["canary"] = judge_canary(*canary, outcome);
+}
+
+bool DeviceRunner::canary_lives() {
+  if (!ensure_worker()) return stopped_;
+  auto canary = prepare_canary();
+  if (!canary) return true;
+  const Outcome outcome = ask(to_message(canary->request), raw_fds(*canary));
+  if (stopped_) return true;
+  const auto found = judge_canary(*canary, outcome);
+  if (outcome.kind == OutcomeKind::kUnreapable) return false;
+  if (found.verdict == "false") return ++canary_errors_ < 2 && canary_lives();
+  canary_errors_ = 0;
+  return true;
+}
+
+void DeviceRunner::check_map_read() {
+  constexpr size_t kBytes = 1 << 16;
+  if (!ensure_worker()) return;
+  const Outcome outcome = ask({{"do", "map_read"}, {"bytes", kBytes}});
+  if (stopped_) return;
+  CapabilityReport& found = device_->capabilities["map_read"];
+  found.claimed = true;
+  if (outcome.kind == OutcomeKind::kHang) {
+    found.verdict = "hang";
+    found.evidence = outcome.stage.call;
+  } else if (outcome.kind != OutcomeKind::kReply) {
+    found.verdict = "crash";
+    found.evidence = fmt::format("signal {} in {}", outcome.exit.signal, outcome.stage.call);
+  } else if (flag_in(outcome.reply, "null")) {
+    found.verdict = "wrong";
+    found.evidence = "lie: clEnqueueMapBuffer returned success and a null pointer";
+  } else if (const int code = static_cast<int>(number_in(outcome.reply, "cl_error")); code != 0) {
+    found.verdict = "false";
+    found.evidence = cl_error_name(code);
+  } else {
+    const bool same = flag_in(outcome.reply, "same");
+    found.verdict = same ? "true" : "wrong";
+    found.evidence = same ? "" : "a mapped read differs from what was written";
+  }
+}
+
+void DeviceRunner::read_objects() {
+  if (!ensure_worker()) return;
+  const Outcome outcome = ask({{"do", "objects"}});
+  if (outcome.kind != OutcomeKind::kReply) return;
+  const auto rows = outcome.reply.find("objects");
+  if (rows == outcome.reply.end() || !rows->is_array()) return;
+  device_->objects.clear();
+  for (const auto& row : *rows) {
+    if (!row.is_object()) continue;
+    DriverObject object{text_in(row, "path"), text_in(row, "identity"), 0, 0};
+    if (row.contains("size") && row["size"].is_number()) object.size = row["size"].get<uint64_t>();
+    if (row.contains("mtime_ns") && row["mtime_ns"].is_number()) {
+      object.mtime_ns = row["mtime_ns"].get<int64_t>();
+    }
+    device_->objects.push_back(std::move(object));
+  }
+}
+
+Status DeviceRunner::prepare() {
+  CLVET_ASSIGN_OR_RETURN(device_->variables, driver_variables());
+  if (ensure_worker()) {
+    check_canary();
+    read_objects();
+    check_map_read();
+  }
+  device_->environment_key = environment_key(*device_, kernel_driver_versions());
+  return {};
+}
+
+VerdictReport DeviceRunner::device_failure(const TrialCase& trial) const {
+  VerdictReport verdict = blank_verdict(trial, device_->id);
+  verdict.verdict = device_fault_->verdict;
+  verdict.stage = device_fault_->stage;
+  verdict.evidence = device_fault_->evidence;
+  if (verdict.evidence.note.empty()) verdict.evidence.note = "the device could not be opened";
+  return verdict;
+}
+
+std::optional<VerdictReport> DeviceRunner::known_verdict(const TrialCase& trial) const {
+  if (!trial.unsupported.empty()) {
+    VerdictReport verdict = blank_verdict(trial, device_->id);
+    verdict.verdict = Verdict::kUnsupported;
+    verdict.evidence.note = trial.unsupported;
+    return verdict;
+  }
+  if (device_fault_ && !(worker_ && worker_->alive())) return device_failure(trial);
+  const auto broken = broken_programs_.find(trial.program->key);
+  if (broken == broken_programs_.end()) return std::nullopt;
+  VerdictReport verdict = blank_verdict(trial, device_->id);
+  verdict.verdict = broken->second.verdict;
+  verdict.stage = broken->second.stage;
+  verdict.evidence = broken->second.evidence;
+  verdict.evidence.note += "; found with the same program in " + broken->second.case_name;
+  return verdict;
+}
+
+void DeviceRunner::learn(const TrialCase& trial, const VerdictReport& verdict) {
+  if (concerns_program(verdict)) broken_programs_.try_emplace(trial.program->key, verdict);
+}
+
+Result<VerdictReport> DeviceRunner::attempt(const TrialCase& trial, bool careful) {
+  CLVET_ASSIGN_OR_RETURN(std::shared_ptr<const Material> material, materials_.get(trial));
+  CLVET_ASSIGN_OR_RETURN(PreparedTrial prepared, prepare_trial(trial, *material));
+  prepared.request.careful = careful;
+  ++totals_.attempts;
+  const Outcome outcome = ask(to_message(prepared.request), raw_fds(prepared));
+  if (stopped_) {
+    VerdictReport verdict = blank_verdict(trial, device_->id);
+    verdict.evidence.note = "not finished: the probe was stopped";
+    return verdict;
+  }
+  if (outcome.kind == OutcomeKind::kReply && outcome.reply.contains("build_ms")) {
+    slowest_build_ = std::max(slowest_build_, outcome.wall_seconds);
+  }
+  if (outcome.kind != OutcomeKind::kReply) worker_.reset();
+  return judge(trial, *material, prepared, outcome, device_->id);
+}
+
+Result<VerdictReport> DeviceRunner::try_case(const TrialCase& trial, Journal& journal,
+                                             const std::string& key) {
+  const JournalEntry* past = journal.find(key);
+  int attempts = past ? past->attempts : 0;
+  std::optional<VerdictReport> earlier = past ? past->last_attempt : std::nullopt;
+  const bool reset = past && past->in_flight && past->boot_id != boot_id();
+  if (reset && past->careful) {
+    VerdictReport verdict = blank_verdict(trial, device_->id);
+    const StageSnapshot last = StageView::left_behind(settings_.stage_path);
+    verdict.verdict = Verdict::kBoardReset;
+    verdict.stage = last.stage.value_or(Stage::kBuild);
+    verdict.evidence.call = last.call;
+    verdict.evidence.note = "the machine restarted twice while this case was in flight";
+    verdict.attempts = kMaxAttempts;
+    CLVET_RETURN_IF_ERROR(journal.end(key, verdict, true));
+    return verdict;
+  }
+  for (;;) {
+    if (!ensure_worker()) {
+      if (!stopped_ && device_fault_) return device_failure(trial);
+      return blank_verdict(trial, device_->id);
+    }
+    CLVET_RETURN_IF_ERROR(journal.begin(key, ++attempts, reset));
+    CLVET_ASSIGN_OR_RETURN(VerdictReport verdict, attempt(trial, reset));
+    if (stopped_) return verdict;
+    verdict.attempts = attempts;
+    if (earlier && verdict.verdict != earlier->verdict) {
+      const std::string now = to_string(verdict.verdict);
+      verdict = *earlier;
+      verdict.verdict = Verdict::kNondeterministic;
+      verdict.attempts = attempts;
+      verdict.evidence.note += fmt::format("; {} at first, then {}", to_string(earlier->verdict), now);
+    }
+    const bool again = !earlier && wants_second_attempt(verdict.verdict) && attempts < kMaxAttempts;
+    CLVET_RETURN_IF_ERROR(journal.end(key, verdict, !again));
+    if (endangers_device(verdict.verdict) && !canary_lives()) {
+      device_fault_ = verdict;
+      device_fault_->verdict = Verdict::kDeviceLost;
+      device_fault_->evidence.note = "the device answers no more since " + trial.id;
+      worker_.reset();
+      open_failures_ = kMaxOpenFailures;
+      return verdict;
+    }
+    if (!again || stopped_) return verdict;
+    earlier = verdict;
+  }
+}
+
+Result<VerdictReport> DeviceRunner::decide(const TrialCase& trial, Journal& journal) {
+  const std::string key = Journal::key_of(device_->environment_key, trial.program->key, trial.id);
+  if (const JournalEntry* past = journal.find(key); past && past->verdict) {
+    VerdictReport verdict = *past->verdict;
+    verdict.id = device_->id + "/" + trial.id;
+    verdict.device = device_->id;
+    learn(trial, verdict);
+    return verdict;
+  }
+  if (auto known = known_verdict(trial)) return *known;
+  CLVET_ASSIGN_OR_RETURN(VerdictReport verdict, try_case(trial, journal, key));
+  if (!stopped_) learn(trial, verdict);
+  return verdict;
+}
+
+Result<std::vector<VerdictReport>> DeviceRunner::run(const std::vector<TrialCase>& cases,
+                                                     Journal& journal) {
+  std::vector<size_t> order(cases.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto in_flight = [&](size_t i) {
+    const auto* past = journal.find(
+        Journal::key_of(device_->environment_key, cases[i].program->key, cases[i].id));
+    return past && past->in_flight;
+  };
+  std::stable_partition(order.begin(), order.end(), in_flight);
+  std::vector<VerdictReport> verdicts(cases.size());
+  int done = 0;
+  for (const size_t i : order) {
+    if (stopped_) {
+      verdicts[i] = blank_verdict(cases[i], device_->id);
+      continue;
+    }
+    CLVET_ASSIGN_OR_RETURN(verdicts[i], decide(cases[i], journal));
+    settings_.sink({EventLevel::kProgress, fmt::format("{} {}", device_->name, cases[i].id), ++done,
+                    static_cast<int>(cases.size())});
+  }
+  worker_.reset();
+  std::error_code ignored;
+  std::filesystem::remove_all(settings_.scratch, ignored);
+  return verdicts;
+}
+
+}  // namespace clvet

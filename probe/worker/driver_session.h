@@ -1,0 +1,46 @@
+// What a worker holds between requests: the library, the device opened, the last program built.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "probe/cl/handles.h"
+#include "probe/cl/library.h"
+#include "probe/worker/protocol.h"
+
+namespace clvet {
+
+struct DriverSession {
+  std::optional<LoadedLibrary> library;
+  std::vector<std::string> mapped_before;  // files mapped before any driver was loaded, sorted
+  int64_t started_ns = 0;                  // wall clock at the start of the process
+  cl_platform_id platform = nullptr;
+  cl_device_id device = nullptr;
+  ClContext context;
+  ClQueue queue;
+  // The last program built, kept for the next case of the same variant.
+  std::string program_key;
+  ClProgram program;
+  ClKernel kernel;
+  bool kernel_ran = false;  // its first enqueue, which may compile, lies behind it
+
+  const ClApi& api() const { return library->api; }
+};
+
+// A request handler: fills `reply`, reads descriptors of `request`. Driver failures are part of the
+// reply; an Error is a fault of the request.
+using WorkerHandler = Status (*)(DriverSession& session, Message& request, nlohmann::json& reply);
+
+// probe/discover/enumerate.cpp: {"library"} -> platforms and devices with all their properties.
+Status handle_enumerate(DriverSession& session, Message& request, nlohmann::json& reply);
+// probe/discover/enumerate.cpp: {"library","platform","device"} -> context and queue.
+Status handle_open(DriverSession& session, Message& request, nlohmann::json& reply);
+// probe/discover/objects.cpp: {} -> the driver objects mapped by now.
+Status handle_objects(DriverSession& session, Message& request, nlohmann::json& reply);
+// probe/checks/map_read.cpp: {"bytes"} -> is a mapped read right?
+Status handle_map_read(DriverSession& session, Message& request, nlohmann::json& reply);
+// probe/trial/execute.cpp: one kernel case.
+Status handle_trial(DriverSession& session, Message& request, nlohmann::json& reply);
+
+}  // namespace clvet

@@ -1,0 +1,164 @@
+#include "probe/worker/journal.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "probe/report/report_json.h"
+#include "probe/worker/process.h"
+
+namespace clvet {
+namespace {
+
+using Json = nlohmann::json;
+constexpr const char* kSchema = "clvet.journal/1";
+constexpr size_t kMaxJournalBytes = size_t{256} << 20;
+
+Json parse_line(const std::string& line) { return Json::parse(line, nullptr, false); }
+
+std::string text_at(const Json& record, const char* name) {
+  const auto found = record.find(name);
+  return found != record.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+tl::unexpected<Error> damaged(const std::string& path, const std::string& fault) {
+  return fail(ErrorCode::kInvalidArgument, "{}: {}; start over with --fresh", path, fault);
+}
+
+Result<UniqueFd> take_lock(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!fd.valid()) {
+    return fail(ErrorCode::kInvalidArgument, "cannot write {}: {}; name a writable state folder",
+                path, std::strerror(errno));
+  }
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    return fail(ErrorCode::kUnavailable,
+                "another clvet probe holds {}; wait for it, or set CLVET_STATE_DIR", path);
+  }
+  return fd;
+}
+
+}  // namespace
+
+std::string Journal::key_of(const std::string& environment_key, const std::string& variant_key,
+                            const std::string& case_id) {
+  return environment_key + " " + variant_key + " " + case_id;
+}
+
+Result<Journal> Journal::open(const std::string& path, const std::string& kernel_set, bool fresh) {
+  Journal journal;
+  journal.path_ = path;
+  journal.boot_id_ = boot_id();
+  CLVET_ASSIGN_OR_RETURN(journal.lock_, take_lock(path + ".lock"));
+  if (fresh) ::unlink(path.c_str());
+  if (const auto text = read_file(path, kMaxJournalBytes)) {
+    const auto header = parse_line(text->substr(0, text->find('\n')));
+    if (!header.is_object() || text_at(header, "schema") != kSchema) {
+      return damaged(path, "it is not a clvet journal");
+    }
+    if (text_at(header, "kernel_set") == kernel_set) {
+      CLVET_RETURN_IF_ERROR(journal.load(*text));
+    } else {
+      ::unlink(path.c_str());  // another version's kernels: none of its verdicts hold
+    }
+  } else if (text.error().code != ErrorCode::kNotFound) {
+    return wrap(text.error(), "the journal");
+  }
+  CLVET_RETURN_IF_ERROR(journal.start(kernel_set));
+  return journal;
+}
+
+Status Journal::start(const std::string& kernel_set) {
+  if (::access(path_.c_str(), F_OK) != 0) {
+    const Json header = {{"schema", kSchema}, {"kernel_set", kernel_set}};
+    CLVET_RETURN_IF_ERROR(write_file_atomically(path_, header.dump() + "\n"));
+  }
+  file_ = UniqueFd(::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (!file_.valid()) {
+    return fail(ErrorCode::kInvalidArgument, "cannot write {}: {}", path_, std::strerror(errno));
+  }
+  // A leading newline ends a line that an earlier session left half-written.
+  const Json session = {
+      {"session", boot_id_}, {"pid", ::getpid()}, {"started", utc_now()}};
+  return append("\n" + session.dump());
+}
+
+Status Journal::load(const std::string& text) {
+  std::string boot;
+  const std::vector<std::string> lines = split(text, '\n');
+  for (size_t i = 1; i < lines.size(); ++i) {
+    if (lines[i].empty()) continue;
+    const Json record = parse_line(lines[i]);
+    if (!record.is_object()) {
+      // A line cut short is what a crash leaves; anything else is no work of ours.
+      if (lines[i][0] == '{') continue;
+      return damaged(path_, fmt::format("line {} is not a record", i + 1));
+    }
+    if (record.contains("session")) {
+      boot = text_at(record, "session");
+    } else if (record.contains("begin")) {
+      JournalEntry& entry = entries_[text_at(record, "begin")];
+      entry.in_flight = true;
+      entry.careful = record.value("careful", false);
+      entry.boot_id = boot;
+    } else if (record.contains("end")) {
+      JournalEntry& entry = entries_[text_at(record, "end")];
+      auto verdict = verdict_from_json(record.value("verdict", Json()).dump());
+      if (!verdict) return damaged(path_, fmt::format("line {}: {}", i + 1, verdict.error().message));
+      entry.in_flight = false;
+      if (record.value("final", true)) {
+        entry.verdict = std::move(*verdict);
+      } else {
+        entry.last_attempt = std::move(*verdict);
+        ++entry.attempts;
+      }
+    } else {
+      return damaged(path_, fmt::format("line {} is not a record", i + 1));
+    }
+  }
+  return {};
+}
+
+const JournalEntry* Journal::find(const std::string& key) const {
+  const auto entry = entries_.find(key);
+  return entry == entries_.end() ? nullptr : &entry->second;
+}
+
+Status Journal::append(const std::string& line) {
+  const std::string text = line + "\n";
+  const ssize_t written = ::write(file_.get(), text.data(), text.size());
+  if (written == static_cast<ssize_t>(text.size())) return {};
+  return fail(ErrorCode::kInvalidArgument, "cannot write {}: {}; free some space and probe again",
+              path_, std::strerror(errno));
+}
+
+Status Journal::begin(const std::string& key, int attempt, bool careful) {
+  CLVET_RETURN_IF_ERROR(append(
+      Json{{"begin", key}, {"attempt", attempt}, {"careful", careful}}.dump()));
+  ::fdatasync(file_.get());
+  ++synced_;
+  return {};
+}
+
+Status Journal::end(const std::string& key, const VerdictReport& verdict, bool final) {
+  const Json head = {{"end", key}, {"final", final}};
+  std::string line = head.dump();
+  line.pop_back();
+  return append(line + ",\"verdict\":" + verdict_to_json(verdict) + "}");
+}
+
+Status Journal::finish() {
+  if (::unlink(path_.c_str()) != 0) {
+    return fail(ErrorCode::kInvalidArgument, "cannot remove {}: {}", path_, std::strerror(errno));
+  }
+  return {};
+}
+
+}  // namespace clvet

@@ -1,0 +1,50 @@
+// Processes as the supervisor sees them: spawn, watch, reap, sweep. Linux only.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+
+namespace clvet {
+
+struct SpawnRequest {
+  std::string program;             // absolute path
+  std::vector<std::string> args;   // argv[0] included
+  std::map<std::string, std::string> environment;  // set on top of the caller's own
+  int out = -1;                    // becomes fd 1 and 2
+  std::vector<int> inherit;        // become fds 3, 4, ... in this order
+};
+
+Result<pid_t> spawn(const SpawnRequest& request);
+
+struct ExitState {
+  int signal = 0;      // killed by it
+  int exit_status = 0; // else its status
+};
+// The exit state once `pid` has ended; nullopt while it lives. Never waits.
+std::optional<ExitState> reap(pid_t pid);
+
+// Resident bytes and CPU seconds of a living process; zeros where it is gone.
+struct ProcessUse {
+  uint64_t resident = 0;
+  double cpu_seconds = 0;
+};
+ProcessUse process_use(pid_t pid);
+
+// Makes this process the one that orphans of its descendants are handed to.
+void become_subreaper();
+// Kills and reaps every child of this process that is not in `keep`: orphans that a driver left.
+void sweep_orphans(const std::vector<pid_t>& keep);
+// This process and all that descend from it, by /proc.
+std::vector<pid_t> descendants(pid_t root);
+
+std::string own_executable();
+std::string boot_id();
+uint64_t memory_available();
+
+}  // namespace clvet

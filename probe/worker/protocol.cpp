@@ -1,0 +1,138 @@
+#include "probe/worker/protocol.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include "base/text.h"
+
+namespace clvet {
+namespace {
+
+using Header = uint32_t;
+
+tl::unexpected<Error> gone() { return fail(ErrorCode::kUnavailable, "the other side is gone"); }
+
+// Puts `fds` beside the message's bytes; `control` must outlive the call of sendmsg.
+void attach_fds(msghdr& header, std::vector<std::byte>& control, const std::vector<int>& fds) {
+  if (fds.empty()) return;
+  control.assign(CMSG_SPACE(sizeof(int) * fds.size()), std::byte{});
+  header.msg_control = control.data();
+  header.msg_controllen = control.size();
+  cmsghdr* entry = CMSG_FIRSTHDR(&header);
+  entry->cmsg_level = SOL_SOCKET;
+  entry->cmsg_type = SCM_RIGHTS;
+  entry->cmsg_len = CMSG_LEN(sizeof(int) * fds.size());
+  std::memcpy(CMSG_DATA(entry), fds.data(), sizeof(int) * fds.size());
+}
+
+void collect_fds(msghdr& header, std::vector<UniqueFd>& fds) {
+  for (cmsghdr* entry = CMSG_FIRSTHDR(&header); entry; entry = CMSG_NXTHDR(&header, entry)) {
+    if (entry->cmsg_level != SOL_SOCKET || entry->cmsg_type != SCM_RIGHTS) continue;
+    const size_t count = (entry->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(entry) + i * sizeof(int), sizeof fd);
+      fds.emplace_back(fd);
+    }
+  }
+}
+
+}  // namespace
+
+Status send_message(int socket, const nlohmann::json& body, const std::vector<int>& fds) {
+  std::vector<uint8_t> bytes(sizeof(Header));
+  nlohmann::json::to_cbor(body, bytes);
+  const auto size = static_cast<Header>(bytes.size() - sizeof(Header));
+  if (bytes.size() > kMaxMessageBytes || fds.size() > kMaxMessageFds) {
+    return fail(ErrorCode::kInternal, "a message of {} bytes and {} descriptors is too large",
+                bytes.size(), fds.size());
+  }
+  std::memcpy(bytes.data(), &size, sizeof size);
+  std::vector<std::byte> control;
+  size_t sent = 0;
+  while (sent < bytes.size()) {
+    iovec part{bytes.data() + sent, bytes.size() - sent};
+    msghdr header{};
+    header.msg_iov = &part;
+    header.msg_iovlen = 1;
+    if (sent == 0) attach_fds(header, control, fds);
+    const ssize_t count = ::sendmsg(socket, &header, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return gone();
+    sent += static_cast<size_t>(count);
+  }
+  return {};
+}
+
+double number_in(const nlohmann::json& body, const char* name, double fallback) {
+  const auto found = body.find(name);
+  return found != body.end() && found->is_number() ? found->get<double>() : fallback;
+}
+
+std::string text_in(const nlohmann::json& body, const char* name) {
+  const auto found = body.find(name);
+  return found != body.end() && found->is_string() ? clean_utf8(found->get<std::string>())
+                                                   : std::string();
+}
+
+bool flag_in(const nlohmann::json& body, const char* name) {
+  const auto found = body.find(name);
+  return found != body.end() && found->is_boolean() && found->get<bool>();
+}
+
+Result<bool> MessageReader::pump(bool may_block) {
+  for (;;) {
+    alignas(cmsghdr) std::byte control[CMSG_SPACE(sizeof(int) * kMaxMessageFds)];
+    std::byte chunk[1 << 16];
+    iovec part{chunk, sizeof chunk};
+    msghdr header{};
+    header.msg_iov = &part;
+    header.msg_iovlen = 1;
+    header.msg_control = control;
+    header.msg_controllen = sizeof control;
+    const int flags = MSG_CMSG_CLOEXEC | (may_block ? 0 : MSG_DONTWAIT);
+    const ssize_t count = ::recvmsg(socket_, &header, flags);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return false;
+    if (count <= 0) return gone();
+    collect_fds(header, fds_);
+    bytes_.insert(bytes_.end(), chunk, chunk + count);
+    if (bytes_.size() < sizeof(Header)) continue;
+    Header size = 0;
+    std::memcpy(&size, bytes_.data(), sizeof size);
+    if (size > kMaxMessageBytes) {
+      return fail(ErrorCode::kInvalidArgument, "a message claims {} bytes", size);
+    }
+    if (bytes_.size() < sizeof(Header) + size) continue;
+    CLVET_RETURN_IF_ERROR(decode());
+    return true;
+  }
+}
+
+Status MessageReader::decode() {
+  const auto* first = reinterpret_cast<const uint8_t*>(bytes_.data());
+  message_.body = nlohmann::json::from_cbor(first + sizeof(Header), first + bytes_.size(), true, false);
+  message_.fds = std::move(fds_);
+  bytes_.clear();
+  fds_.clear();
+  if (!message_.body.is_object()) {
+    return fail(ErrorCode::kInvalidArgument, "a message is not a CBOR object");
+  }
+  return {};
+}
+
+Message MessageReader::take() { return std::move(message_); }
+
+Result<Message> receive_message(int socket) {
+  MessageReader reader(socket);
+  for (;;) {
+    CLVET_ASSIGN_OR_RETURN(bool whole, reader.pump(true));
+    if (whole) return reader.take();
+  }
+}
+
+}  // namespace clvet

@@ -1,0 +1,245 @@
+#include "probe/worker/supervisor.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <mutex>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/text.h"
+
+namespace clvet {
+
+std::atomic<bool> interrupt_requested{false};
+
+namespace {
+
+constexpr int kTickMs = 20;
+constexpr double kReapSeconds = 5;
+// Below this share of a CPU a worker counts as waiting, above it as working.
+constexpr double kBusyShare = 0.1;
+
+std::mutex live_mutex;
+std::vector<pid_t> live_workers;
+
+// Under one lock with the sweep, which would else take a worker just started for an orphan.
+Result<pid_t> spawn_and_remember(const SpawnRequest& request) {
+  const std::lock_guard lock(live_mutex);
+  const auto pid = spawn(request);
+  if (pid) live_workers.push_back(*pid);
+  return pid;
+}
+
+void forget_and_sweep(pid_t pid) {
+  const std::lock_guard lock(live_mutex);
+  std::erase(live_workers, pid);
+  sweep_orphans(live_workers);
+}
+
+// The first and the last `limit` bytes of a stream of any length.
+class Capture {
+ public:
+  explicit Capture(size_t limit) : limit_(limit) {}
+  void add(std::string_view bytes) {
+    total_ += bytes.size();
+    const size_t room = limit_ - std::min(limit_, head_.size());
+    head_ += bytes.substr(0, room);
+    tail_ += bytes.substr(std::min(room, bytes.size()));
+    if (tail_.size() > 2 * limit_) tail_.erase(0, tail_.size() - limit_);
+  }
+  std::string text() const {
+    const size_t kept = std::min(limit_, tail_.size());
+    const size_t lost = total_ - head_.size() - kept;
+    std::string out = head_;
+    if (lost > 0) out += fmt::format("\n[{} bytes left out]\n", lost);
+    out += tail_.substr(tail_.size() - kept);
+    return clean_utf8(out);
+  }
+  size_t total() const { return total_; }
+
+ private:
+  size_t limit_, total_ = 0;
+  std::string head_, tail_;
+};
+
+}  // namespace
+
+struct Worker::Watch {
+  explicit Watch(Worker& worker)
+      : reader(worker.control_.get()), capture(worker.settings_.limits.captured) {}
+  MessageReader reader;
+  Capture capture;
+  Outcome outcome;
+  double started = 0, cpu_started = 0, driver_started = 0;
+  uint32_t sequence = 0;
+  double stage_since = 0, stage_cpu = 0;
+};
+
+Result<Worker> Worker::start(const WorkerSettings& settings, StageView& stage) {
+  int sockets[2], pipes[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
+    return fail(ErrorCode::kResourceExhausted, "cannot make a socket for a worker");
+  }
+  UniqueFd mine(sockets[0]), theirs(sockets[1]);
+  if (::pipe2(pipes, O_CLOEXEC) != 0) {
+    return fail(ErrorCode::kResourceExhausted, "cannot make a pipe for a worker");
+  }
+  UniqueFd read_end(pipes[0]), write_end(pipes[1]);
+  ::fcntl(read_end.get(), F_SETFL, O_NONBLOCK);
+  const timeval send_limit{10, 0};
+  ::setsockopt(mine.get(), SOL_SOCKET, SO_SNDTIMEO, &send_limit, sizeof send_limit);
+  stage.reset();
+  SpawnRequest request;
+  request.program = settings.program;
+  request.args = {settings.program, "worker", fmt::format("--parent={}", ::getpid())};
+  request.environment = settings.environment;
+  request.out = write_end.get();
+  request.inherit = {theirs.get(), stage.fd()};
+  Worker worker;
+  worker.settings_ = settings;
+  worker.stage_ = &stage;
+  worker.control_ = std::move(mine);
+  worker.output_ = std::move(read_end);
+  CLVET_ASSIGN_OR_RETURN(worker.pid_, spawn_and_remember(request));
+  return worker;
+}
+
+Worker::Worker(Worker&& other) noexcept { *this = std::move(other); }
+
+Worker& Worker::operator=(Worker&& other) noexcept {
+  if (this != &other) {
+    bury();
+    settings_ = std::move(other.settings_);
+    stage_ = other.stage_;
+    control_ = std::move(other.control_);
+    output_ = std::move(other.output_);
+    pid_ = std::exchange(other.pid_, 0);
+    resident_at_first_ = other.resident_at_first_;
+  }
+  return *this;
+}
+
+Worker::~Worker() { bury(); }
+
+Outcome Worker::call(const nlohmann::json& request, const std::vector<int>& fds) {
+  Watch watch(*this);
+  watch.started = watch.stage_since = monotonic_seconds();
+  watch.cpu_started = watch.stage_cpu = process_use(pid_).cpu_seconds;
+  watch.driver_started = stage_->read().driver_seconds;
+  if (!send_message(control_.get(), request, fds)) {
+    // It died or stopped reading before this request; let the exit state tell.
+    const bool ended = reap(pid_).has_value();
+    finish(watch, ended ? OutcomeKind::kEnded : OutcomeKind::kNonsense);
+    return std::move(watch.outcome);
+  }
+  for (;;) {
+    pollfd polled[2] = {{control_.get(), POLLIN, 0}, {output_.get(), POLLIN, 0}};
+    ::poll(polled, 2, kTickMs);
+    drain_output(watch);
+    if (const auto kind = take_reply(watch)) {
+      finish(watch, *kind);
+      return std::move(watch.outcome);
+    }
+    if (const auto exit = reap(pid_)) {
+      watch.outcome.exit = *exit;
+      const auto kind = take_reply(watch);
+      forget_and_sweep(std::exchange(pid_, 0));
+      finish(watch, kind == OutcomeKind::kReply ? *kind : OutcomeKind::kEnded);
+      return std::move(watch.outcome);
+    }
+    if (const auto kind = check_limits(watch)) {
+      finish(watch, *kind);
+      return std::move(watch.outcome);
+    }
+  }
+}
+
+std::optional<OutcomeKind> Worker::take_reply(Watch& watch) {
+  const auto pumped = watch.reader.pump(false);
+  if (!pumped) {
+    // A closed socket is no evidence by itself: the exit state follows, or the limits apply.
+    if (pumped.error().code == ErrorCode::kInvalidArgument) return OutcomeKind::kNonsense;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return std::nullopt;
+  }
+  if (!*pumped) return std::nullopt;
+  watch.outcome.reply = watch.reader.take().body;
+  return OutcomeKind::kReply;
+}
+
+std::optional<OutcomeKind> Worker::check_limits(Watch& watch) {
+  const double now = monotonic_seconds();
+  if (interrupt_requested.load()) return OutcomeKind::kInterrupted;
+  if (settings_.deadline > 0 && now > settings_.deadline) return OutcomeKind::kDeadline;
+  const ProcessUse use = process_use(pid_);
+  watch.outcome.cpu_seconds = use.cpu_seconds - watch.cpu_started;
+  const uint64_t allowed = std::min(settings_.limits.memory_growth, memory_available() / 2);
+  if (resident_at_first_ > 0 && use.resident > resident_at_first_ + allowed) {
+    return OutcomeKind::kMemory;
+  }
+  const StageSnapshot stage = stage_->read();
+  if (stage.sequence != watch.sequence) {
+    watch.sequence = stage.sequence;
+    watch.stage_since = now;
+    watch.stage_cpu = use.cpu_seconds;
+    return std::nullopt;
+  }
+  const double elapsed = now - watch.stage_since;
+  if (!stage.stage) return elapsed > settings_.limits.own ? std::optional(OutcomeKind::kHang) : std::nullopt;
+  const StageClock& clock = stage.build_clock ? settings_.limits.build : settings_.limits.other;
+  const bool idle = use.cpu_seconds - watch.stage_cpu < kBusyShare * elapsed;
+  const bool over = elapsed > clock.busy || (idle && elapsed > clock.idle);
+  return over ? std::optional(OutcomeKind::kHang) : std::nullopt;
+}
+
+void Worker::drain_output(Watch& watch) {
+  char chunk[1 << 16];
+  // Bounded: a driver that prints for ever must not keep the supervisor from its clocks.
+  for (int i = 0; i < 64; ++i) {
+    const ssize_t got = ::read(output_.get(), chunk, sizeof chunk);
+    if (got <= 0) return;
+    watch.capture.add({chunk, static_cast<size_t>(got)});
+  }
+}
+
+void Worker::finish(Watch& watch, OutcomeKind kind) {
+  Outcome& outcome = watch.outcome;
+  outcome.kind = kind;
+  outcome.stage = stage_->read();
+  const double now = monotonic_seconds();
+  outcome.driver_seconds = outcome.stage.driver_seconds - watch.driver_started;
+  if (kind == OutcomeKind::kReply) {
+    if (resident_at_first_ == 0 && pid_ > 0) resident_at_first_ = process_use(pid_).resident;
+    if (pid_ > 0) outcome.cpu_seconds = process_use(pid_).cpu_seconds - watch.cpu_started;
+  } else {
+    if (outcome.stage.stage) outcome.driver_seconds += std::max(0.0, now - outcome.stage.entered);
+    if (!bury()) outcome.kind = OutcomeKind::kUnreapable;
+  }
+  drain_output(watch);
+  outcome.wall_seconds = now - watch.started;
+  outcome.captured = watch.capture.text();
+  outcome.captured_total = watch.capture.total();
+}
+
+bool Worker::bury() {
+  if (pid_ <= 0) return true;
+  const pid_t pid = std::exchange(pid_, 0);
+  for (const pid_t member : descendants(pid)) ::kill(member, SIGKILL);
+  const double until = monotonic_seconds() + kReapSeconds;
+  while (monotonic_seconds() < until) {
+    if (reap(pid)) {
+      forget_and_sweep(pid);
+      return true;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return false;
+}
+
+}  // namespace clvet

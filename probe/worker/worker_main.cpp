@@ -1,0 +1,74 @@
+#include "probe/worker/worker_main.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <map>
+
+#include "base/file.h"
+#include "probe/worker/driver_session.h"
+#include "probe/worker/mapped_files.h"
+#include "probe/worker/stage_page.h"
+
+namespace clvet {
+namespace {
+
+constexpr int kControlFd = 3, kStageFd = 4;
+
+const std::map<std::string, WorkerHandler, std::less<>>& handlers() {
+  static const std::map<std::string, WorkerHandler, std::less<>> table = {
+      {"enumerate", handle_enumerate}, {"open", handle_open},   {"objects", handle_objects},
+      {"map_read", handle_map_read},   {"trial", handle_trial},
+  };
+  return table;
+}
+
+// Dies with its supervisor, leaves no core file, and is the kernel's first choice when memory ends.
+bool prepare_process(int parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (::getppid() != parent) return false;
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  if (const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC); fd >= 0) {
+    [[maybe_unused]] const ssize_t written = ::write(fd, "800", 3);
+    ::close(fd);
+  }
+  ::fcntl(kControlFd, F_SETFD, FD_CLOEXEC);
+  ::fcntl(kStageFd, F_SETFD, FD_CLOEXEC);
+  return true;
+}
+
+nlohmann::json serve(DriverSession& session, Message& request) {
+  nlohmann::json reply = nlohmann::json::object();
+  const std::string verb = request.body.value("do", "");
+  const auto handler = handlers().find(verb);
+  if (handler == handlers().end()) {
+    return {{"fault", "unknown request '" + verb + "'"}};
+  }
+  StageMarker::set_careful(request.body.value("careful", false));
+  const Status status = handler->second(session, request, reply);
+  if (!status) reply["fault"] = status.error().message;
+  return reply;
+}
+
+}  // namespace
+
+int worker_main(int parent) {
+  if (!prepare_process(parent) || !StageMarker::attach(kStageFd)) return 4;
+  DriverSession session;
+  session.mapped_before = mapped_files();
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  session.started_ns = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  for (;;) {
+    Result<Message> request = receive_message(kControlFd);
+    if (!request) return 0;
+    if (!send_message(kControlFd, serve(session, *request), {})) return 0;
+  }
+}
+
+}  // namespace clvet

@@ -1,0 +1,239 @@
+#include "runtime/graph/graph.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace clvet {
+namespace {
+
+template <class T>
+const T* get(const Attributes& attributes, std::string_view key) {
+  const auto found = attributes.find(key);
+  return found == attributes.end() ? nullptr : std::get_if<T>(&found->second);
+}
+
+std::string label(const Node& node) { return "node '" + node.name + "' (" + node.op + ")"; }
+
+Result<std::vector<int>> producers(const Graph& graph) {
+  std::vector<int> producer(graph.values.size(), -1);
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    for (const ValueId out : graph.nodes[n].outputs) {
+      if (out == kNoValue) continue;
+      const bool taken = producer[out] >= 0 || graph.constant(out) ||
+                         std::find(graph.inputs.begin(), graph.inputs.end(), out) !=
+                             graph.inputs.end();
+      if (taken) {
+        return fail(ErrorCode::kInvalidArgument, "{} makes '{}', which exists already",
+                    label(graph.nodes[n]), graph.values[out].name);
+      }
+      producer[out] = static_cast<int>(n);
+    }
+  }
+  return producer;
+}
+
+Status check_reads(const Graph& graph, const std::vector<int>& producer) {
+  std::vector<bool> made(graph.values.size(), false);
+  for (size_t v = 0; v < made.size(); ++v) {
+    made[v] = producer[v] >= 0 || graph.values[v].constant.has_value();
+  }
+  for (const ValueId input : graph.inputs) made[input] = true;
+  for (const Node& node : graph.nodes) {
+    for (const ValueId in : node.inputs) {
+      if (in != kNoValue && !made[in]) {
+        return fail(ErrorCode::kInvalidArgument, "{} reads '{}', which nothing makes", label(node),
+                    graph.values[in].name);
+      }
+    }
+  }
+  for (const ValueId out : graph.outputs) {
+    if (!made[out]) {
+      return fail(ErrorCode::kInvalidArgument, "nothing makes the output '{}'",
+                  graph.values[out].name);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+int64_t Node::int_attr(std::string_view key, int64_t fallback) const {
+  const auto* value = get<int64_t>(attributes, key);
+  return value ? *value : fallback;
+}
+
+double Node::float_attr(std::string_view key, double fallback) const {
+  const auto* value = get<double>(attributes, key);
+  return value ? *value : fallback;
+}
+
+std::string Node::string_attr(std::string_view key, std::string_view fallback) const {
+  const auto* value = get<std::string>(attributes, key);
+  return value ? *value : std::string(fallback);
+}
+
+const std::vector<int64_t>* Node::ints_attr(std::string_view key) const {
+  return get<std::vector<int64_t>>(attributes, key);
+}
+
+const std::vector<double>* Node::floats_attr(std::string_view key) const {
+  return get<std::vector<double>>(attributes, key);
+}
+
+const Tensor* Node::tensor_attr(std::string_view key) const { return get<Tensor>(attributes, key); }
+
+const Graph* Node::graph_attr(std::string_view key) const {
+  const auto* value = get<std::shared_ptr<const Graph>>(attributes, key);
+  return value ? value->get() : nullptr;
+}
+
+std::optional<TensorType> Value::type() const {
+  if (constant) return constant->type();
+  if (!dtype || !shape) return std::nullopt;
+  for (const int64_t dim : *shape) {
+    if (dim < 0) return std::nullopt;
+  }
+  return TensorType{*dtype, *shape};
+}
+
+ValueId Graph::add_value(std::string value_name) {
+  values.push_back(Value{std::move(value_name), {}, {}, {}});
+  return static_cast<ValueId>(values.size() - 1);
+}
+
+ValueId Graph::add_constant(std::string value_name, Tensor tensor) {
+  const ValueId id = add_value(std::move(value_name));
+  values[id].dtype = tensor.dtype();
+  values[id].shape = tensor.shape();
+  values[id].constant = std::move(tensor);
+  return id;
+}
+
+std::string Graph::unique_name(const std::string& stem) const {
+  if (find_value(stem) == kNoValue) return stem;
+  for (int i = 1;; ++i) {
+    std::string candidate = stem + "." + std::to_string(i);
+    if (find_value(candidate) == kNoValue) return candidate;
+  }
+}
+
+ValueId Graph::find_value(std::string_view value_name) const {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i].name == value_name) return static_cast<ValueId>(i);
+  }
+  return kNoValue;
+}
+
+const Tensor* Graph::constant(ValueId id) const {
+  if (id == kNoValue || !values[id].constant) return nullptr;
+  return &*values[id].constant;
+}
+
+bool Graph::is_output(ValueId id) const {
+  return std::find(outputs.begin(), outputs.end(), id) != outputs.end();
+}
+
+Links::Links(const Graph& graph)
+    : producer(graph.values.size(), -1), consumers(graph.values.size()) {
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    for (const ValueId in : graph.nodes[n].inputs) {
+      if (in != kNoValue) consumers[in].push_back(static_cast<int>(n));
+    }
+    for (const ValueId out : graph.nodes[n].outputs) {
+      if (out != kNoValue) producer[out] = static_cast<int>(n);
+    }
+  }
+}
+
+Status sort_topologically(Graph& graph) {
+  CLVET_ASSIGN_OR_RETURN(const std::vector<int> producer, producers(graph));
+  CLVET_RETURN_IF_ERROR(check_reads(graph, producer));
+  const size_t count = graph.nodes.size();
+  std::vector<int> waiting(count, 0);
+  std::vector<std::vector<int>> readers(count);
+  for (size_t n = 0; n < count; ++n) {
+    for (const ValueId in : graph.nodes[n].inputs) {
+      if (in == kNoValue || producer[in] < 0) continue;
+      readers[producer[in]].push_back(static_cast<int>(n));
+      ++waiting[n];
+    }
+  }
+  std::vector<int> ready;
+  for (size_t n = count; n-- > 0;) {
+    if (!waiting[n]) ready.push_back(static_cast<int>(n));
+  }
+  // The smallest ready index first keeps a file's own order where that is already right.
+  std::make_heap(ready.begin(), ready.end(), std::greater<>());
+  std::vector<Node> sorted;
+  sorted.reserve(count);
+  while (!ready.empty()) {
+    std::pop_heap(ready.begin(), ready.end(), std::greater<>());
+    const int n = ready.back();
+    ready.pop_back();
+    for (const int reader : readers[n]) {
+      if (--waiting[reader]) continue;
+      ready.push_back(reader);
+      std::push_heap(ready.begin(), ready.end(), std::greater<>());
+    }
+    sorted.push_back(std::move(graph.nodes[n]));
+  }
+  if (sorted.size() < count) {
+    const size_t stuck =
+        std::find_if(waiting.begin(), waiting.end(), [](int w) { return w > 0; }) - waiting.begin();
+    return fail(ErrorCode::kInvalidArgument, "the nodes form a cycle through or before {}",
+                label(graph.nodes[stuck]));
+  }
+  graph.nodes = std::move(sorted);
+  return {};
+}
+
+void replace_uses(Graph& graph, ValueId from, ValueId to) {
+  for (Node& node : graph.nodes) std::replace(node.inputs.begin(), node.inputs.end(), from, to);
+  std::replace(graph.outputs.begin(), graph.outputs.end(), from, to);
+}
+
+void remove_dead_code(Graph& graph) {
+  std::vector<bool> needed(graph.values.size(), false);
+  for (const ValueId out : graph.outputs) needed[out] = true;
+  std::vector<bool> keep(graph.nodes.size(), false);
+  for (size_t n = graph.nodes.size(); n-- > 0;) {
+    const Node& node = graph.nodes[n];
+    keep[n] = std::any_of(node.outputs.begin(), node.outputs.end(),
+                          [&](ValueId out) { return out != kNoValue && needed[out]; });
+    if (!keep[n]) continue;
+    for (const ValueId in : node.inputs) {
+      if (in != kNoValue) needed[in] = true;
+    }
+  }
+  std::vector<Node> nodes;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    if (keep[n]) nodes.push_back(std::move(graph.nodes[n]));
+  }
+  graph.nodes = std::move(nodes);
+
+  for (const Node& node : graph.nodes) {
+    for (const ValueId out : node.outputs) {
+      if (out != kNoValue) needed[out] = true;
+    }
+  }
+  for (const ValueId in : graph.inputs) needed[in] = true;
+  std::vector<ValueId> renamed(graph.values.size(), kNoValue);
+  std::vector<Value> values;
+  for (size_t v = 0; v < graph.values.size(); ++v) {
+    if (!needed[v]) continue;
+    renamed[v] = static_cast<ValueId>(values.size());
+    values.push_back(std::move(graph.values[v]));
+  }
+  graph.values = std::move(values);
+  const auto rename = [&](std::vector<ValueId>& ids) {
+    for (ValueId& id : ids) id = id == kNoValue ? kNoValue : renamed[id];
+  };
+  for (Node& node : graph.nodes) {
+    rename(node.inputs);
+    rename(node.outputs);
+  }
+  rename(graph.inputs);
+  rename(graph.outputs);
+}
+
+}  // namespace clvet

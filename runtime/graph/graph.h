@@ -1,0 +1,101 @@
+// The one graph representation: readers fill it, passes change it, the planner lowers it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "kernels/contract.h"
+#include "runtime/graph/tensor.h"
+
+namespace clvet {
+
+struct Graph;
+struct OpDef;
+
+using ValueId = int32_t;
+inline constexpr ValueId kNoValue = -1;  // an optional input or output that is not there
+
+using Attribute =
+    std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
+                 std::vector<std::string>, Tensor, std::shared_ptr<const Graph>>;
+using Attributes = std::map<std::string, Attribute, std::less<>>;
+
+// What is applied to each element of a node's first output; see kernels/contract.h.
+struct Activation {
+  Act act = Act::kNone;
+  double lo = 0, hi = 0;
+  bool operator==(const Activation&) const = default;
+};
+
+struct Node {
+  std::string name;  // unique in its graph
+  std::string op;    // ONNX op type
+  std::string domain;
+  int opset = 0;                 // version of the domain's operator set
+  const OpDef* def = nullptr;    // nullptr: an op that clvet does not know (ReadOptions)
+  std::vector<ValueId> inputs;   // kNoValue: optional and absent
+  std::vector<ValueId> outputs;
+  Attributes attributes;
+  Activation activation;  // set by passes; applied after the op
+
+  // The attribute, or `fallback` where it is absent or of another kind.
+  int64_t int_attr(std::string_view key, int64_t fallback) const;
+  double float_attr(std::string_view key, double fallback) const;
+  std::string string_attr(std::string_view key, std::string_view fallback) const;
+  // nullptr where absent.
+  const std::vector<int64_t>* ints_attr(std::string_view key) const;
+  const std::vector<double>* floats_attr(std::string_view key) const;
+  const Tensor* tensor_attr(std::string_view key) const;
+  const Graph* graph_attr(std::string_view key) const;
+};
+
+struct Value {
+  std::string name;  // unique in its graph
+  // Known from the file (inputs) or from inference; a dim of -1 is open.
+  std::optional<DType> dtype;
+  std::optional<Shape> shape;
+  std::optional<Tensor> constant;
+  // Type and shape where all of it is known.
+  std::optional<TensorType> type() const;
+};
+
+struct Graph {
+  std::string name;
+  std::vector<Value> values;
+  std::vector<Node> nodes;  // in an order in which each node follows those it reads from
+  std::vector<ValueId> inputs;   // what a caller must give; initialisers are not among them
+  std::vector<ValueId> outputs;
+  std::map<std::string, std::string> metadata;
+  // Of a subgraph: which input of the owning node each of `inputs` is.
+  std::vector<int> captures;
+
+  ValueId add_value(std::string value_name);
+  ValueId add_constant(std::string value_name, Tensor tensor);
+  // A name that no value has, beginning with `stem`.
+  std::string unique_name(const std::string& stem) const;
+  ValueId find_value(std::string_view value_name) const;  // kNoValue where there is none
+  const Tensor* constant(ValueId id) const;               // nullptr where it is not constant
+  bool is_output(ValueId id) const;
+};
+
+// Which node makes each value, and which nodes read it; valid until the graph changes.
+struct Links {
+  explicit Links(const Graph& graph);
+  std::vector<int> producer;               // by value; -1: input or constant
+  std::vector<std::vector<int>> consumers; // by value; a node twice if it reads it twice
+};
+
+// Orders the nodes; kInvalidArgument names a node on a cycle, a value made twice or never made.
+Status sort_topologically(Graph& graph);
+// Replaces every read of `from`, graph outputs included, by `to`.
+void replace_uses(Graph& graph, ValueId from, ValueId to);
+// Removes nodes that no output needs, then values that nothing mentions (ids change).
+void remove_dead_code(Graph& graph);
+
+}  // namespace clvet

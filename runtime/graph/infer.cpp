@@ -1,0 +1,125 @@
+#include "runtime/graph/infer.h"
+
+#include <algorithm>
+
+namespace clvet {
+namespace {
+
+std::string label(const Node& node) { return "node '" + node.name + "' (" + node.op + ")"; }
+
+bool foldable(const OpCall& call, const std::vector<TensorType>& types) {
+  int64_t bytes = 0;
+  for (const TensorType& type : types) {
+    bytes += elements_of(type.shape) * static_cast<int64_t>(size_of(type.dtype));
+  }
+  if (bytes > kMaxFoldedBytes) return false;
+  if (!call.node.def->needs_values) return true;
+  return std::all_of(call.inputs.begin(), call.inputs.end(),
+                     [](const OpInput& input) { return !input.present || input.value; });
+}
+
+Status fold(Graph& graph, const Node& node) {
+  std::vector<Tensor> stand_ins(node.inputs.size());
+  std::vector<const Tensor*> arguments;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const ValueId in = node.inputs[i];
+    const Tensor* constant = graph.constant(in);
+    if (!constant && in != kNoValue) {
+      const TensorType type = *graph.values[in].type();
+      stand_ins[i] = Tensor::wrap(type.dtype, type.shape, nullptr);
+      constant = &stand_ins[i];
+    }
+    arguments.push_back(constant);
+  }
+  auto outputs = run_node(node, arguments);
+  if (!outputs) return wrap(outputs.error(), label(node));
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] != kNoValue) {
+      graph.values[node.outputs[i]].constant = std::move((*outputs)[i]);
+    }
+  }
+  return {};
+}
+
+void forget_types(Graph& graph) {
+  for (const Node& node : graph.nodes) {
+    for (const ValueId out : node.outputs) {
+      if (out == kNoValue) continue;
+      graph.values[out].dtype.reset();
+      graph.values[out].shape.reset();
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<OpCall> call_of(const Graph& graph, const Node& node) {
+  OpCall call{node, {}};
+  for (const ValueId in : node.inputs) {
+    OpInput input;
+    if (in != kNoValue) {
+      const auto type = graph.values[in].type();
+      if (!type) return std::nullopt;
+      input = {*type, graph.constant(in), true};
+    }
+    call.inputs.push_back(std::move(input));
+  }
+  return call;
+}
+
+Status infer_and_fold(Graph& graph) {
+  forget_types(graph);
+  std::vector<Node> kept;
+  for (Node& node : graph.nodes) {
+    const auto call = node.def ? call_of(graph, node) : std::nullopt;
+    if (!call) {
+      kept.push_back(std::move(node));
+      continue;
+    }
+    const auto types = infer_node(*call);
+    if (!types) {
+      if (types.error().code != ErrorCode::kUnavailable) return wrap(types.error(), label(node));
+      kept.push_back(std::move(node));
+      continue;
+    }
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i] == kNoValue) continue;
+      graph.values[node.outputs[i]].dtype = (*types)[i].dtype;
+      graph.values[node.outputs[i]].shape = (*types)[i].shape;
+    }
+    if (foldable(*call, *types)) {
+      CLVET_RETURN_IF_ERROR(fold(graph, node));
+    } else {
+      kept.push_back(std::move(node));
+    }
+  }
+  graph.nodes = std::move(kept);
+  remove_dead_code(graph);
+  return {};
+}
+
+Result<Graph> specialise(const Graph& graph, const std::map<std::string, Shape>& shapes) {
+  Graph out = graph;
+  for (const auto& [name, shape] : shapes) {
+    const auto is_it = [&](ValueId id) { return out.values[id].name == name; };
+    const auto found = std::find_if(out.inputs.begin(), out.inputs.end(), is_it);
+    if (found == out.inputs.end()) {
+      return fail(ErrorCode::kInvalidArgument, "the model has no input '{}'", name);
+    }
+    Value& value = out.values[*found];
+    CLVET_RETURN_IF_ERROR(checked_elements(shape).map([](int64_t) {}));
+    bool fits = !value.shape || value.shape->size() == shape.size();
+    for (size_t i = 0; fits && value.shape && i < shape.size(); ++i) {
+      fits = (*value.shape)[i] < 0 || (*value.shape)[i] == shape[i];
+    }
+    if (!fits) {
+      return fail(ErrorCode::kInvalidArgument, "input '{}' is {}, the model wants {}", name,
+                  to_string(shape), to_string(*value.shape));
+    }
+    value.shape = shape;
+  }
+  CLVET_RETURN_IF_ERROR(infer_and_fold(out));
+  return out;
+}
+
+}  // namespace clvet

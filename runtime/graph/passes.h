@@ -1,0 +1,31 @@
+// Rewrites of a graph that keep its results (up to rounding). Each may be run alone, on a graph whose
+// constants are folded (runtime/graph/infer.h).
+#pragma once
+
+#include <optional>
+
+#include "base/result.h"
+#include "runtime/graph/graph.h"
+
+namespace clvet {
+
+// Identity, and Dropout without a mask.
+void remove_identities(Graph& graph);
+// x * clip(x + b, 0, c) / c and its relatives, HardSigmoid(x) * x, Sigmoid(x) * x.
+void recognise_gates(Graph& graph);
+// BatchNormalization, and Add, Sub, Mul, Div by one constant a channel, into the Conv or
+// ConvTranspose before them. All in float64, rounded to float32 once for the whole chain: variances
+// beyond half's range occur in real models, the folded weights do not.
+void fold_channel_affine(Graph& graph);
+// MatMul by constant weights and the Add of a constant row after it: MatMul's third input.
+void fuse_bias(Graph& graph);
+// An activation, or an affine map by single constants, into the Conv, MatMul, Gemm, BatchNormalization or binary op before it.
+void fuse_activations(Graph& graph);
+
+// Folds constants, then all of the above, then removes what is dead.
+Status optimise(Graph& graph);
+
+// The activation that a node is, where it is one: Relu, Clip by constants, Sigmoid... (not kAffine).
+std::optional<Activation> activation_of(const Graph& graph, const Node& node);
+
+}  // namespace clvet

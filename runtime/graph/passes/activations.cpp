@@ -1,0 +1,90 @@
+#include <algorithm>
+#include <limits>
+
+#include "runtime/graph/passes.h"
+#include "runtime/graph/passes/match.h"
+
+namespace clvet {
+namespace {
+
+std::optional<Activation> clip_of(const Graph& graph, const Node& node) {
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  Activation activation{Act::kClip, node.float_attr("min", -kLargest),
+                        node.float_attr("max", kLargest)};
+  for (size_t i = 1; i < node.inputs.size(); ++i) {
+    if (node.inputs[i] == kNoValue) continue;
+    const Tensor* bound = graph.constant(node.inputs[i]);
+    if (!bound || bound->elements() != 1 || bound->dtype() != DType::kF32) return std::nullopt;
+    (i == 1 ? activation.lo : activation.hi) = bound->to_f64()[0];
+  }
+  // Without any bound the type may be an integer's.
+  const bool bare = node.inputs.size() < 2 && node.attributes.empty();
+  if (bare) return std::nullopt;
+  return activation;
+}
+
+// A Mul, Div, Add or Sub by one constant, as lo * z + hi.
+std::optional<Activation> affine_of(const Graph& graph, const Node& node) {
+  const int side = constant_side(graph, node);
+  if (side < 0) return std::nullopt;
+  const auto c = scalar_of(graph, node.inputs[side]);
+  const Tensor* tensor = graph.constant(node.inputs[side]);
+  if (!c || tensor->rank() > 1 || tensor->dtype() != DType::kF32) return std::nullopt;
+  if (node.op == "Mul") return Activation{Act::kAffine, *c, 0};
+  if (node.op == "Add") return Activation{Act::kAffine, 1, *c};
+  if (node.op == "Sub" && side == 1) return Activation{Act::kAffine, 1, -*c};
+  if (node.op == "Div" && side == 1 && *c != 0) return Activation{Act::kAffine, 1 / *c, 0};
+  return std::nullopt;
+}
+
+bool takes_activation(const Node& node) {
+  static constexpr const char* kOps[] = {"Conv", "ConvTranspose", "MatMul", "Gemm", "Add",
+                                         "Sub",  "Mul",           "Div",    "BatchNormalization"};
+  return node.def && node.domain.empty() && node.activation.act == Act::kNone &&
+         std::any_of(std::begin(kOps), std::end(kOps), [&](const char* op) { return node.op == op; });
+}
+
+}  // namespace
+
+std::optional<Activation> activation_of(const Graph& graph, const Node& node) {
+  const std::string& op = node.op;
+  if (!node.def || !node.domain.empty() || node.activation.act != Act::kNone) return std::nullopt;
+  if (op == "Relu") return Activation{Act::kRelu};
+  if (op == "Clip") return clip_of(graph, node);
+  if (op == "Sigmoid") return Activation{Act::kSigmoid};
+  if (op == "Tanh") return Activation{Act::kTanh};
+  if (op == "LeakyRelu") return Activation{Act::kLeakyRelu, node.float_attr("alpha", 0.01)};
+  if (op == "Swish" && node.float_attr("alpha", 1) == 1) return Activation{Act::kSilu};
+  if (op == "HardSigmoid") {
+    return Activation{Act::kHardSigmoid, node.float_attr("alpha", 0.2), node.float_attr("beta", 0.5)};
+  }
+  if (op == "HardSwish") {
+    return Activation{Act::kHardSwish, node.float_attr("alpha", 1.0 / 6),
+                      node.float_attr("beta", 0.5)};
+  }
+  if (op == "Gelu") {
+    const bool tanh = node.string_attr("approximate", "none") == "tanh";
+    return Activation{tanh ? Act::kGeluTanh : Act::kGeluErf};
+  }
+  return std::nullopt;
+}
+
+void fuse_activations(Graph& graph) {
+  const Links links(graph);
+  for (Node& node : graph.nodes) {
+    if (!takes_activation(node)) continue;
+    const int next = only_consumer(graph, links, node.outputs[0]);
+    if (next < 0) continue;
+    Node& after = graph.nodes[next];
+    auto activation = after.inputs[0] == node.outputs[0] ? activation_of(graph, after) : std::nullopt;
+    if (!activation && after.activation.act == Act::kNone) activation = affine_of(graph, after);
+    if (!activation) continue;
+    node.activation = *activation;
+    node.outputs[0] = after.outputs[0];
+    after.inputs.clear();
+    after.outputs.clear();
+  }
+  remove_dead_code(graph);
+}
+
+}  // namespace clvet

@@ -1,0 +1,33 @@
+#include "runtime/graph/passes/match.h"
+
+#include "runtime/ops/op_def.h"
+
+namespace clvet {
+
+int only_consumer(const Graph& graph, const Links& links, ValueId value) {
+  if (graph.is_output(value) || links.consumers[value].size() != 1) return -1;
+  return links.consumers[value][0];
+}
+
+std::optional<double> scalar_of(const Graph& graph, ValueId value) {
+  const Tensor* tensor = graph.constant(value);
+  if (!tensor || tensor->elements() != 1) return std::nullopt;
+  return tensor->to_f64()[0];
+}
+
+int constant_side(const Graph& graph, const Node& node) {
+  if (node.inputs.size() != 2) return -1;
+  const bool left = graph.constant(node.inputs[0]), right = graph.constant(node.inputs[1]);
+  if (left == right) return -1;
+  return left ? 0 : 1;
+}
+
+void become(Node& node, const char* op, std::vector<ValueId> inputs, Attributes attributes) {
+  node.op = op;
+  node.domain.clear();
+  node.def = find_op("", op);
+  node.inputs = std::move(inputs);
+  node.attributes = std::move(attributes);
+}
+
+}  // namespace clvet

@@ -1,0 +1,20 @@
+// What the passes have in common.
+#pragma once
+
+#include <optional>
+
+#include "runtime/graph/graph.h"
+
+namespace clvet {
+
+// The one node that reads `value`, if nothing else does and it is no output; else -1.
+int only_consumer(const Graph& graph, const Links& links, ValueId value);
+// The value of a constant of one element. Its rank may be 1, which matters only beside a tensor of
+// rank 0: no exporter writes that.
+std::optional<double> scalar_of(const Graph& graph, ValueId value);
+// For a binary node: which input is constant (0 or 1), if exactly one is; else -1.
+int constant_side(const Graph& graph, const Node& node);
+// Makes `node` another operator of ONNX's own domain.
+void become(Node& node, const char* op, std::vector<ValueId> inputs, Attributes attributes);
+
+}  // namespace clvet

@@ -1,0 +1,146 @@
+#include "runtime/graph/tensor.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <type_traits>
+
+#include "base/half.h"
+
+namespace clvet {
+namespace {
+
+constexpr size_t kMaxBytes = size_t{1} << 40;
+
+template <class To>
+To saturate(double value) {
+  if (std::isnan(value)) return 0;
+  constexpr double kLow = static_cast<double>(std::numeric_limits<To>::min());
+  constexpr double kHigh = static_cast<double>(std::numeric_limits<To>::max());
+  if (value <= kLow) return std::numeric_limits<To>::min();
+  if (value >= kHigh) return std::numeric_limits<To>::max();
+  return static_cast<To>(value);
+}
+
+template <class To, class From>
+To convert(From value) {
+  if constexpr (std::is_same_v<From, Half>) {
+    return convert<To>(half_to_float(value.bits));
+  } else if constexpr (std::is_same_v<To, Half>) {
+    return Half{double_to_half(static_cast<double>(value))};
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return value != From{};
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    return saturate<To>(static_cast<double>(value));
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+template <class To>
+void convert_all(const Tensor& from, To* out) {
+  visit(from.dtype(), [&]<class From>() {
+    const From* in = from.data<From>();
+    for (int64_t i = 0; i < from.elements(); ++i) {
+      if constexpr (std::is_same_v<To, From>) {
+        out[i] = in[i];
+      } else {
+        out[i] = convert<To>(in[i]);
+      }
+    }
+  });
+}
+
+}  // namespace
+
+size_t size_of(DType dtype) {
+  return visit(dtype, []<class T>() { return sizeof(T); });
+}
+
+const char* to_string(DType dtype) {
+  static constexpr const char* kNames[kDTypeCount] = {"f32", "f64", "f16", "i8",  "i16", "i32",
+                                                      "i64", "u8",  "u16", "u32", "u64", "bool"};
+  return kNames[static_cast<int>(dtype)];
+}
+
+std::string to_string(const Shape& shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (i) text += ',';
+    text += shape[i] < 0 ? "?" : std::to_string(shape[i]);
+  }
+  return text + "]";
+}
+
+std::string to_string(const TensorType& type) {
+  return to_string(type.dtype) + to_string(type.shape);
+}
+
+Result<int64_t> checked_elements(const Shape& shape) {
+  int64_t product = 1;
+  bool overflow = false;
+  bool empty = false;
+  for (const int64_t dim : shape) {
+    if (dim < 0) {
+      return fail(ErrorCode::kInvalidArgument, "shape with the negative extent {}", dim);
+    }
+    if (dim == 0) empty = true;
+    else overflow |= __builtin_mul_overflow(product, dim, &product);
+  }
+  if (empty) return 0;
+  if (overflow || product > (int64_t{1} << 40)) {
+    return fail(ErrorCode::kInvalidArgument, "shape {} has too many elements", to_string(shape));
+  }
+  return product;
+}
+
+int64_t elements_of(std::span<const int64_t> dims) {
+  int64_t product = 1;
+  for (const int64_t dim : dims) product *= dim;
+  return product;
+}
+
+Result<Tensor> Tensor::create(DType dtype, Shape shape) {
+  CLVET_ASSIGN_OR_RETURN(const int64_t elements, checked_elements(shape));
+  const size_t bytes = static_cast<size_t>(elements) * size_of(dtype);
+  void* memory = bytes > kMaxBytes ? nullptr : std::calloc(bytes + 64, 1);
+  if (!memory) {
+    return fail(ErrorCode::kResourceExhausted, "no memory for a tensor {}{} of {} bytes",
+                to_string(dtype), to_string(shape), bytes);
+  }
+  return wrap(dtype, std::move(shape),
+              std::shared_ptr<std::byte>(static_cast<std::byte*>(memory),
+                                         [](std::byte* bytes) { std::free(bytes); }));
+}
+
+Tensor Tensor::wrap(DType dtype, Shape shape, std::shared_ptr<std::byte> storage) {
+  Tensor tensor;
+  tensor.dtype_ = dtype;
+  tensor.shape_ = std::move(shape);
+  tensor.elements_ = elements_of(tensor.shape_);
+  tensor.data_ = std::move(storage);
+  return tensor;
+}
+
+Tensor Tensor::reshaped(Shape shape) const { return wrap(dtype_, std::move(shape), data_); }
+
+Result<Tensor> Tensor::cast(DType dtype) const {
+  if (dtype == dtype_) return *this;
+  CLVET_ASSIGN_OR_RETURN(Tensor out, create(dtype, shape_));
+  visit(dtype, [&]<class To>() { convert_all(*this, out.data<To>()); });
+  return out;
+}
+
+std::vector<int64_t> Tensor::to_i64() const {
+  std::vector<int64_t> out(static_cast<size_t>(elements_));
+  convert_all(*this, out.data());
+  return out;
+}
+
+std::vector<double> Tensor::to_f64() const {
+  std::vector<double> out(static_cast<size_t>(elements_));
+  convert_all(*this, out.data());
+  return out;
+}
+
+}  // namespace clvet

@@ -1,0 +1,109 @@
+#include "runtime/host/executor.h"
+
+#include "base/clock.h"
+#include "runtime/ops/op_def.h"
+
+namespace clvet {
+namespace {
+
+// How often each value is still read; a graph output counts once more.
+std::vector<int> count_reads(const Graph& graph) {
+  std::vector<int> reads(graph.values.size(), 0);
+  for (const Node& node : graph.nodes) {
+    for (const ValueId in : node.inputs) {
+      if (in != kNoValue) ++reads[in];
+    }
+  }
+  for (const ValueId out : graph.outputs) ++reads[out];
+  return reads;
+}
+
+bool fits(const Shape& wanted, const Shape& given) {
+  if (wanted.size() != given.size()) return false;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i] >= 0 && wanted[i] != given[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Status check_inputs(const Graph& graph, const std::map<std::string, Tensor>& inputs) {
+  for (const ValueId id : graph.inputs) {
+    const Value& value = graph.values[id];
+    const auto found = inputs.find(value.name);
+    if (found == inputs.end()) {
+      return fail(ErrorCode::kInvalidArgument, "the model's input '{}' is not given", value.name);
+    }
+    const Tensor& tensor = found->second;
+    if (value.dtype && *value.dtype != tensor.dtype()) {
+      return fail(ErrorCode::kInvalidArgument, "input '{}' is {}, the model wants {}", value.name,
+                  to_string(tensor.dtype()), to_string(*value.dtype));
+    }
+    if (value.shape && !fits(*value.shape, tensor.shape())) {
+      return fail(ErrorCode::kInvalidArgument, "input '{}' is {}, the model wants {}", value.name,
+                  to_string(tensor.shape()), to_string(*value.shape));
+    }
+  }
+  for (const auto& [name, tensor] : inputs) {
+    bool known = false;
+    for (const ValueId id : graph.inputs) known |= graph.values[id].name == name;
+    if (!known) {
+      return fail(ErrorCode::kInvalidArgument, "the model has no input '{}'; its first is '{}'",
+                  name, graph.inputs.empty() ? "" : graph.values[graph.inputs[0]].name);
+    }
+  }
+  return {};
+}
+
+Result<std::vector<Tensor>> run_graph(const Graph& graph,
+                                      const std::map<std::string, Tensor>& inputs,
+                                      std::vector<NodeTiming>* timings,
+                                      const NodeObserver& observer) {
+  std::vector<Tensor> values(graph.values.size());
+  for (size_t v = 0; v < values.size(); ++v) {
+    if (graph.values[v].constant) values[v] = *graph.values[v].constant;
+  }
+  for (const ValueId id : graph.inputs) {
+    if (const auto found = inputs.find(graph.values[id].name); found != inputs.end()) {
+      values[id] = found->second;
+    }
+  }
+  std::vector<int> reads = count_reads(graph);
+  std::vector<const Tensor*> arguments;
+  for (const Node& node : graph.nodes) {
+    arguments.clear();
+    for (const ValueId in : node.inputs) {
+      arguments.push_back(in == kNoValue ? nullptr : &values[in]);
+    }
+    const double start = monotonic_seconds();
+    auto outputs = run_node(node, arguments);
+    if (!outputs) return wrap(outputs.error(), "node '" + node.name + "'");
+    if (timings) timings->push_back({node.name, node.op, (monotonic_seconds() - start) * 1e3});
+    if (observer) observer(node, *outputs);
+    for (const ValueId in : node.inputs) {
+      if (in != kNoValue && --reads[in] == 0) values[in] = Tensor();
+    }
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const ValueId out = node.outputs[i];
+      if (out != kNoValue && reads[out] > 0) values[out] = std::move((*outputs)[i]);
+    }
+  }
+  std::vector<Tensor> results;
+  for (const ValueId id : graph.outputs) results.push_back(values[id]);
+  return results;
+}
+
+Result<HostExecutor::Run> HostExecutor::run(const std::map<std::string, Tensor>& inputs,
+                                            const NodeObserver& observer) const {
+  CLVET_RETURN_IF_ERROR(check_inputs(graph_, inputs));
+  Run run;
+  CLVET_ASSIGN_OR_RETURN(std::vector<Tensor> outputs,
+                         run_graph(graph_, inputs, &run.nodes, observer));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    run.outputs[graph_.values[graph_.outputs[i]].name] = std::move(outputs[i]);
+  }
+  return run;
+}
+
+}  // namespace clvet

@@ -1,0 +1,251 @@
+#include "runtime/onnx/graph_builder.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "runtime/graph/onnx_types.h"
+#include "runtime/onnx/tensor_reader.h"
+#include "runtime/ops/op_def.h"
+
+namespace clvet {
+namespace {
+
+// Builds one graph. A subgraph's builder knows the one around it: a name that the subgraph does not
+// make becomes an input of the subgraph and of the node that owns it.
+class Builder {
+ public:
+  Builder(const onnx::GraphProto& proto, const OpsetVersions& opsets, const OnnxOptions& options,
+          Builder* outer)
+      : proto_(proto), opsets_(opsets), options_(options), outer_(outer) {}
+
+  Result<Graph> build() {
+    graph_.name = proto_.name();
+    CLVET_RETURN_IF_ERROR(declare_initialisers());
+    CLVET_RETURN_IF_ERROR(declare_inputs());
+    CLVET_RETURN_IF_ERROR(declare_node_outputs());
+    for (const auto& node : proto_.node()) CLVET_RETURN_IF_ERROR(add_node(node));
+    if (proto_.output().empty()) return fail(ErrorCode::kInvalidArgument, "the graph has no output");
+    for (const auto& output : proto_.output()) {
+      const ValueId id = resolve(output.name());
+      if (id == kNoValue) {
+        return fail(ErrorCode::kInvalidArgument, "nothing makes the output '{}'", output.name());
+      }
+      graph_.outputs.push_back(id);
+    }
+    CLVET_RETURN_IF_ERROR(sort_topologically(graph_));
+    return std::move(graph_);
+  }
+
+  // Names that the finished subgraph takes from outside, in the order of its inputs.
+  const std::vector<std::string>& captures() const { return captures_; }
+
+ private:
+  Result<ValueId> declare(const std::string& name) {
+    if (name.empty()) return fail(ErrorCode::kInvalidArgument, "a value has no name");
+    const auto id = static_cast<ValueId>(graph_.values.size());
+    if (!names_.emplace(name, id).second) {
+      return fail(ErrorCode::kInvalidArgument, "the name '{}' is given twice", name);
+    }
+    return graph_.add_value(name);
+  }
+
+  Status declare_initialisers() {
+    for (const auto& proto : proto_.initializer()) {
+      auto tensor = tensor_of(proto);
+      if (!tensor) return wrap(tensor.error(), "initialiser '" + proto.name() + "'");
+      CLVET_ASSIGN_OR_RETURN(const ValueId id, declare(proto.name()));
+      graph_.values[id].dtype = tensor->dtype();
+      graph_.values[id].shape = tensor->shape();
+      graph_.values[id].constant = std::move(*tensor);
+    }
+    return {};
+  }
+
+  Status declare_inputs() {
+    for (const auto& proto : proto_.input()) {
+      // Before IR version 4 every initialiser is listed as an input, too.
+      const auto found = names_.find(proto.name());
+      if (found != names_.end() && graph_.constant(found->second)) continue;
+      CLVET_ASSIGN_OR_RETURN(const ValueId id, declare(proto.name()));
+      CLVET_RETURN_IF_ERROR(set_type(proto, graph_.values[id]));
+      graph_.inputs.push_back(id);
+    }
+    return {};
+  }
+
+  Status set_type(const onnx::ValueInfoProto& proto, Value& value) {
+    if (!proto.type().has_tensor_type()) {
+      return fail(ErrorCode::kUnsupported, "input '{}' is not a tensor", proto.name());
+    }
+    const auto& type = proto.type().tensor_type();
+    value.dtype = dtype_of_onnx(type.elem_type());
+    if (!value.dtype) {
+      return fail(ErrorCode::kUnsupported, "input '{}' has the ONNX element type {}", proto.name(),
+                  type.elem_type());
+    }
+    if (!type.has_shape()) return {};
+    Shape shape;
+    for (const auto& dim : type.shape().dim()) {
+      if (dim.has_dim_value() && dim.dim_value() < -1) {
+        return fail(ErrorCode::kInvalidArgument, "input '{}' has the extent {}", proto.name(),
+                    dim.dim_value());
+      }
+      // Some exporters write -1 for an open extent.
+      shape.push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? dim.dim_value() : -1);
+    }
+    value.shape = std::move(shape);
+    return {};
+  }
+
+  Status declare_node_outputs() {
+    for (const auto& node : proto_.node()) {
+      for (const std::string& name : node.output()) {
+        if (!name.empty()) CLVET_RETURN_IF_ERROR(declare(name).map([](ValueId) {}));
+      }
+    }
+    return {};
+  }
+
+  bool visible(const std::string& name) const {
+    return names_.contains(name) || (outer_ && outer_->visible(name));
+  }
+
+  ValueId resolve(const std::string& name) {
+    if (const auto found = names_.find(name); found != names_.end()) return found->second;
+    if (!outer_ || !outer_->visible(name)) return kNoValue;
+    const ValueId id = graph_.add_value(name);
+    names_.emplace(name, id);
+    graph_.inputs.push_back(id);
+    captures_.push_back(name);
+    return id;
+  }
+
+  Result<int> opset_of(const onnx::NodeProto& proto, const std::string& domain) const {
+    const auto found = opsets_.find(domain);
+    if (found != opsets_.end()) return found->second;
+    if (!domain.empty()) return 1;
+    return fail(ErrorCode::kInvalidArgument, "{} needs the ONNX operator set, which is not named",
+                proto.op_type());
+  }
+
+  std::string unique_node_name(const onnx::NodeProto& proto) {
+    std::string stem = proto.name();
+    if (stem.empty()) stem = proto.output_size() ? proto.output(0) : proto.op_type();
+    std::string name = stem;
+    for (int i = 1; !node_names_.insert(name).second; ++i) name = stem + "#" + std::to_string(i);
+    return name;
+  }
+
+  Status add_node(const onnx::NodeProto& proto) {
+    Node node;
+    node.name = unique_node_name(proto);
+    node.op = proto.op_type();
+    node.domain = proto.domain() == "ai.onnx" ? "" : proto.domain();
+    auto status = fill_node(proto, node);
+    if (!status) return wrap(status.error(), "node '" + node.name + "' (" + node.op + ")");
+    graph_.nodes.push_back(std::move(node));
+    return {};
+  }
+
+  Status fill_node(const onnx::NodeProto& proto, Node& node) {
+    CLVET_ASSIGN_OR_RETURN(node.opset, opset_of(proto, node.domain));
+    for (const std::string& name : proto.input()) {
+      const ValueId id = name.empty() ? kNoValue : resolve(name);
+      if (id == kNoValue && !name.empty()) {
+        return fail(ErrorCode::kInvalidArgument, "it reads '{}', which nothing makes", name);
+      }
+      node.inputs.push_back(id);
+    }
+    for (const std::string& name : proto.output()) {
+      node.outputs.push_back(name.empty() ? kNoValue : names_.at(name));
+    }
+    for (const auto& attribute : proto.attribute()) {
+      auto status = add_attribute(attribute, node);
+      if (!status) return wrap(status.error(), "attribute '" + attribute.name() + "'");
+    }
+    return find_definition(node);
+  }
+
+  Status find_definition(Node& node) const {
+    const OpDef* def = find_op(node.domain, node.op);
+    const bool version = def && node.opset >= def->since && node.opset <= def->until;
+    if (!version && options_.allow_unknown_ops) return {};
+    if (!def) {
+      return fail(ErrorCode::kUnsupported, "clvet has no such operator{}{}; see `clvet check`",
+                  node.domain.empty() ? "" : " in the domain ", node.domain);
+    }
+    if (!version) {
+      return fail(ErrorCode::kUnsupported,
+                  "operator set {} is not supported, {} to {} are; export with one of these",
+                  node.opset, def->since, def->until);
+    }
+    node.def = def;
+    return check_node(*def, node);
+  }
+
+  Status add_attribute(const onnx::AttributeProto& proto, Node& node) {
+    if (proto.name().empty()) return fail(ErrorCode::kInvalidArgument, "it has no name");
+    if (!proto.ref_attr_name().empty()) {
+      return fail(ErrorCode::kUnsupported, "it refers to a function's attribute");
+    }
+    Attribute value;
+    switch (proto.type()) {
+      case 1: value = static_cast<double>(proto.f()); break;
+      case 2: value = proto.i(); break;
+      case 3: value = proto.s(); break;
+      case 4: {
+        CLVET_ASSIGN_OR_RETURN(value, tensor_of(proto.t()));
+        break;
+      }
+      case 5: {
+        CLVET_ASSIGN_OR_RETURN(value, subgraph(proto.g(), node));
+        break;
+      }
+      case 6: value = std::vector<double>(proto.floats().begin(), proto.floats().end()); break;
+      case 7: value = std::vector<int64_t>(proto.ints().begin(), proto.ints().end()); break;
+      case 8:
+        value = std::vector<std::string>(proto.strings().begin(), proto.strings().end());
+        break;
+      default:
+        return fail(ErrorCode::kUnsupported, "attribute type {} is not supported", proto.type());
+    }
+    if (!node.attributes.emplace(proto.name(), std::move(value)).second) {
+      return fail(ErrorCode::kInvalidArgument, "it is given twice");
+    }
+    return {};
+  }
+
+  Result<std::shared_ptr<const Graph>> subgraph(const onnx::GraphProto& proto, Node& node) {
+    Builder inner(proto, opsets_, options_, this);
+    CLVET_ASSIGN_OR_RETURN(Graph graph, inner.build());
+    const size_t own = graph.inputs.size() - inner.captures().size();
+    if (own != 0) return fail(ErrorCode::kUnsupported, "a subgraph with inputs of its own");
+    for (const std::string& name : inner.captures()) {
+      const ValueId id = resolve(name);
+      auto slot = std::find(node.inputs.begin() + std::min<size_t>(1, node.inputs.size()),
+                            node.inputs.end(), id);
+      graph.captures.push_back(static_cast<int>(slot - node.inputs.begin()));
+      if (slot == node.inputs.end()) node.inputs.push_back(id);
+    }
+    return std::make_shared<const Graph>(std::move(graph));
+  }
+
+  const onnx::GraphProto& proto_;
+  const OpsetVersions& opsets_;
+  const OnnxOptions& options_;
+  Builder* outer_;
+  Graph graph_;
+  std::unordered_map<std::string, ValueId> names_;
+  std::set<std::string> node_names_;
+  std::vector<std::string> captures_;
+};
+
+}  // namespace
+
+Result<Graph> build_graph(const onnx::GraphProto& proto, const OpsetVersions& opsets,
+                          const OnnxOptions& options) {
+  return Builder(proto, opsets, options, nullptr).build();
+}
+
+}  // namespace clvet

@@ -1,0 +1,93 @@
+#include "runtime/onnx/reader.h"
+
+#include <set>
+#include <unordered_map>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "runtime/graph/onnx_types.h"
+#include "runtime/onnx/graph_builder.h"
+#include "runtime/onnx/tensor_reader.h"
+#include "runtime/ops/op_def.h"
+
+namespace clvet {
+namespace {
+
+constexpr size_t kMaxFile = (size_t{1} << 31) - 1;  // protobuf's own limit
+
+Result<OpsetVersions> opsets_of(const onnx::ModelProto& model) {
+  OpsetVersions versions;
+  for (const auto& import : model.opset_import()) {
+    const std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
+    if (import.version() < 1 || import.version() > 10000) {
+      return fail(ErrorCode::kInvalidArgument, "operator set version {} makes no sense",
+                  import.version());
+    }
+    versions[domain] = static_cast<int>(import.version());
+  }
+  if (!versions.contains("") && versions.empty()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "it names no operator set; is it an ONNX model? Export it again");
+  }
+  return versions;
+}
+
+Result<Graph> build(const onnx::ModelProto& model, const OnnxOptions& options) {
+  if (!model.has_graph()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "it holds no graph; it is not an ONNX model or it is cut short");
+  }
+  CLVET_ASSIGN_OR_RETURN(const OpsetVersions opsets, opsets_of(model));
+  CLVET_ASSIGN_OR_RETURN(Graph graph, build_graph(model.graph(), opsets, options));
+  for (const auto& entry : model.metadata_props()) graph.metadata[entry.key()] = entry.value();
+  return graph;
+}
+
+// One line without control characters, whatever names the file holds.
+tl::unexpected<Error> in_file(Error error, const std::string& name) {
+  std::string line = clean_utf8(error.message);
+  for (char& c : line) {
+    if (c == '\n' || c == '\t') c = ' ';
+  }
+  error.message = shorten(line, 600);
+  return wrap(std::move(error), name);
+}
+
+}  // namespace
+
+Result<Graph> parse_onnx(std::string_view bytes, const std::string& name,
+                         const OnnxOptions& options) {
+  if (bytes.empty()) {
+    return fail(ErrorCode::kInvalidArgument, "{}: the file is empty; export the model again", name);
+  }
+  if (bytes.size() > kMaxFile) {
+    return fail(ErrorCode::kInvalidArgument, "{}: larger than 2 GiB; ONNX files cannot be", name);
+  }
+  onnx::ModelProto model;
+  if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return fail(ErrorCode::kInvalidArgument,
+                "{}: not an ONNX model, or cut short ({} bytes); fetch or export it again", name,
+                bytes.size());
+  }
+  auto graph = build(model, options);
+  if (!graph) return in_file(graph.error(), name);
+  return graph;
+}
+
+Result<Graph> read_onnx(const std::string& path, const OnnxOptions& options) {
+  CLVET_ASSIGN_OR_RETURN(const std::string bytes, read_file(path, kMaxFile));
+  return parse_onnx(bytes, path, options);
+}
+
+Result<Tensor> read_onnx_tensor(const std::string& path) {
+  CLVET_ASSIGN_OR_RETURN(const std::string bytes, read_file(path, kMaxFile));
+  onnx::TensorProto proto;
+  if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return fail(ErrorCode::kInvalidArgument, "{}: not an ONNX tensor", path);
+  }
+  auto tensor = tensor_of(proto);
+  if (!tensor) return in_file(tensor.error(), path);
+  return tensor;
+}
+
+}  // namespace clvet

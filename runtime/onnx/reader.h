@@ -1,0 +1,28 @@
+// Reads ONNX files into graphs.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "runtime/graph/graph.h"
+
+namespace clvet {
+
+struct OnnxOptions {
+  // Keep nodes of unknown operators (def = nullptr) in place of refusing the model, so that a check
+  // can list all of them.
+  bool allow_unknown_ops = false;
+};
+
+// The graph as the file has it: nodes ordered, Constant nodes and initialisers as they are, nothing
+// folded. Every fault is one line that names the file, what is wrong and what to do.
+Result<Graph> read_onnx(const std::string& path, const OnnxOptions& options = {});
+// The same from memory; `name` stands for the file in messages.
+Result<Graph> parse_onnx(std::string_view bytes, const std::string& name,
+                         const OnnxOptions& options = {});
+
+// A file that holds one serialised TensorProto, as the ONNX node tests do.
+Result<Tensor> read_onnx_tensor(const std::string& path);
+
+}  // namespace clvet

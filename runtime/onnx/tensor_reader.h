@@ -1,0 +1,12 @@
+// TensorProto to Tensor, sizes checked before anything is allocated.
+#pragma once
+
+#include "runtime/graph/tensor.h"
+#include "runtime/onnx/onnx.pb.h"
+
+namespace clvet {
+
+// kInvalidArgument or kUnsupported without the tensor's name; the caller adds it.
+Result<Tensor> tensor_of(const onnx::TensorProto& proto);
+
+}  // namespace clvet

@@ -1,0 +1,143 @@
+// BatchNormalization: y = x * scale + shift for each channel, both formed in
+// float64 (variances of 1e8 occur in real models).
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/normalization.h"
+
+namespace clvet {
+namespace {
+
+bool trains(const Node& node) { return node.int_attr("training_mode", 0) != 0; }
+
+Status normalise(const OpCall& call, Tensor& out) {
+  const ChannelAffine affine = batch_normalization_affine(call);
+  const auto channels = static_cast<int64_t>(affine.scale.size());
+  const int64_t batch = call.shape(0).empty() ? 1 : call.shape(0)[0];
+  const int64_t size = out.elements() / std::max<int64_t>(channels * batch, 1);
+  return visit_floats(out.dtype(), [&]<class T>() {
+    const T* x = call.tensor(0).data<T>();
+    T* y = out.data<T>();
+    for (int64_t p = 0; p < batch * channels; ++p) {
+      const double scale = affine.scale[p % channels], shift = affine.shift[p % channels];
+      for (int64_t i = p * size; i < (p + 1) * size; ++i) {
+        y[i] = static_cast<T>(static_cast<double>(x[i]) * scale + shift);
+      }
+    }
+  });
+}
+
+Result<Types> infer(const OpCall& call) {
+  const Shape& shape = call.shape(0);
+  const int64_t channels = shape.size() > 1 ? shape[1] : 1;
+  for (size_t i = 1; i < 5; ++i) {
+    if (call.shape(i) != Shape{channels}) {
+      return fail(ErrorCode::kInvalidArgument, "BatchNormalization of {} with a parameter {}",
+                  to_string(shape), to_string(call.shape(i)));
+    }
+  }
+  if (call.node.opset < 9 && call.node.int_attr("spatial", 1) == 0) {
+    return fail(ErrorCode::kUnsupported, "BatchNormalization with spatial = 0");
+  }
+  if (call.node.outputs.size() > 1 && !trains(call.node)) {
+    return fail(ErrorCode::kUnsupported,
+                "BatchNormalization with statistics outside training; export for inference");
+  }
+  return Types{call.type(0), call.type(3), call.type(4)};
+}
+
+struct Plan {
+  int64_t batch, channels, size;
+};
+
+Plan plan_of(const OpCall& call) {
+  const Shape& shape = call.shape(0);
+  Plan plan{shape.empty() ? 1 : shape[0], call.shape(1)[0], 1};
+  plan.size = elements_of(shape) / std::max<int64_t>(plan.batch * plan.channels, 1);
+  return plan;
+}
+
+// Training: the batch's own statistics normalise, and move the running ones.
+Status host_training(const OpCall& call, std::vector<Tensor>& outputs) {
+  const Plan plan = plan_of(call);
+  const double momentum = call.node.float_attr("momentum", 0.9);
+  Tensor mean, variance;
+  CLVET_ASSIGN_OR_RETURN(mean, Tensor::create(DType::kF64, {plan.channels}));
+  CLVET_ASSIGN_OR_RETURN(variance, Tensor::create(DType::kF64, {plan.channels}));
+  const std::vector<double> x = call.tensor(0).to_f64();
+  const auto each = [&](int64_t c, auto&& fn) {
+    for (int64_t n = 0; n < plan.batch; ++n) {
+      const int64_t first = (n * plan.channels + c) * plan.size;
+      for (int64_t i = first; i < first + plan.size; ++i) fn(x[i]);
+    }
+  };
+  const auto count = static_cast<double>(std::max<int64_t>(plan.batch * plan.size, 1));
+  for (int64_t c = 0; c < plan.channels; ++c) {
+    double &m = mean.data<double>()[c], &v = variance.data<double>()[c];
+    each(c, [&](double value) { m += value / count; });
+    each(c, [&](double value) { v += (value - m) * (value - m) / count; });
+  }
+  OpCall inner = call;
+  inner.inputs[3].value = &mean;
+  inner.inputs[4].value = &variance;
+  CLVET_RETURN_IF_ERROR(normalise(inner, outputs[0]));
+  for (size_t i = 1; i < 3; ++i) {
+    Tensor running = i == 1 ? mean : variance;
+    const std::vector<double> old = call.tensor(i + 2).to_f64();
+    for (int64_t c = 0; c < plan.channels; ++c) {
+      double& value = running.data<double>()[c];
+      value = old[c] * momentum + value * (1 - momentum);
+    }
+    CLVET_ASSIGN_OR_RETURN(outputs[i], running.cast(call.type(i + 2).dtype));
+  }
+  return {};
+}
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  return trains(call.node) ? host_training(call, outputs) : normalise(call, outputs[0]);
+}
+
+Values scale_values(const OpCall& call) { return batch_normalization_affine(call).scale; }
+Values shift_values(const OpCall& call) { return batch_normalization_affine(call).shift; }
+
+Lowering lower(const OpCall& call, View) {
+  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  if (trains(call.node)) return host_only("training mode");
+  for (size_t i = 1; i < 5; ++i) {
+    if (!call.inputs[i].value) return host_only("parameters computed at run time");
+  }
+  const auto view = view_of(call.shape(0), View::kChannelsFirst);
+  if (!view) return host_only("three spatial axes");
+  Lowering lowering;
+  lowering.kind = LoweringKind::kKernel;
+  lowering.op = "depthwise";
+  put_nhwc(*view, lowering.dims);
+  lowering.dims["OH"] = view->h;
+  lowering.dims["OW"] = view->w;
+  for (const char* one : {"KH", "KW", "stride_h", "stride_w", "dil_h", "dil_w"}) {
+    lowering.dims[one] = 1;
+  }
+  lowering.dims["pad_top"] = lowering.dims["pad_left"] = 0;
+  put_activation(call.node.activation, lowering);
+  lowering.inputs = {{"x", 0, View::kChannelsFirst}};
+  lowering.constants = {{"w", scale_values}, {"bias", shift_values}};
+  return lowering;
+}
+
+}  // namespace
+
+extern const OpDef op_batch_normalization;
+const OpDef op_batch_normalization{
+    .names = {"BatchNormalization"},
+    .since = 7,
+    .inputs = "f f f f f",
+    .attributes = "epsilon:f momentum:f spatial:i training_mode:i",
+    .max_outputs = 5,
+    .infer = infer,
+    .host = host,
+    .lower = lower,
+};
+
+}  // namespace clvet

@@ -1,0 +1,45 @@
+// Equal, Greater, GreaterOrEqual, Less, LessOrEqual.
+#include "runtime/ops/support/elementwise.h"
+
+namespace clvet {
+namespace {
+
+Result<Types> infer(const OpCall& call) {
+  CLVET_ASSIGN_OR_RETURN(Types types, infer_broadcast(call));
+  types[0].dtype = DType::kBool;
+  return types;
+}
+
+template <class T>
+void run(const std::string& op, const Tensor& a, const Tensor& b, Tensor& out) {
+  if (op == "Equal") map_binary<T, T, bool>(a, b, out, [](T x, T y) { return x == y; });
+  else if (op == "Greater") map_binary<T, T, bool>(a, b, out, [](T x, T y) { return x > y; });
+  else if (op == "GreaterOrEqual")
+    map_binary<T, T, bool>(a, b, out, [](T x, T y) { return x >= y; });
+  else if (op == "Less") map_binary<T, T, bool>(a, b, out, [](T x, T y) { return x < y; });
+  else map_binary<T, T, bool>(a, b, out, [](T x, T y) { return x <= y; });
+}
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  const Tensor &a = call.tensor(0), &b = call.tensor(1);
+  if (a.dtype() == DType::kBool) {
+    run<bool>(call.node.op, a, b, outputs[0]);
+    return {};
+  }
+  return visit_numbers(a.dtype(),
+                       [&]<class T>() { run<T>(call.node.op, a, b, outputs[0]); });
+}
+
+}  // namespace
+
+extern const OpDef op_compare;
+const OpDef op_compare{
+    .names = {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"},
+    .since = 7,
+    .inputs = "T T",
+    .types = "fiub",
+    .infer = infer,
+    .host = host,
+};
+
+}  // namespace clvet

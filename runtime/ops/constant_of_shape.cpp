@@ -1,0 +1,40 @@
+// ConstantOfShape.
+#include <algorithm>
+
+#include "runtime/ops/support/shapes.h"
+
+namespace clvet {
+namespace {
+
+Result<Types> infer(const OpCall& call) {
+  CLVET_ASSIGN_OR_RETURN(const Shape shape, call.integers(0));
+  const Tensor* value = call.node.tensor_attr("value");
+  if (value && value->elements() != 1) {
+    return fail(ErrorCode::kInvalidArgument, "ConstantOfShape with {} values", value->elements());
+  }
+  return Types{{value ? value->dtype() : DType::kF32, shape}};
+}
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  const Tensor* value = call.node.tensor_attr("value");
+  if (!value) return {};
+  visit_size(size_of(value->dtype()), [&]<class T>() {
+    std::fill_n(outputs[0].data<T>(), outputs[0].elements(), *value->data<T>());
+  });
+  return {};
+}
+
+}  // namespace
+
+extern const OpDef op_constant_of_shape;
+const OpDef op_constant_of_shape{
+    .names = {"ConstantOfShape"},
+    .since = 9,
+    .inputs = "l",
+    .attributes = "value:t",
+    .moves_elements = true,
+    .infer = infer,
+    .host = host,
+};
+
+}  // namespace clvet

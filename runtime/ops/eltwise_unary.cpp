@@ -1,0 +1,139 @@
+// Float functions of one operand.
+#include <cmath>
+#include <numbers>
+
+#include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/lowering.h"
+
+namespace clvet {
+namespace {
+
+template <class T>
+using Function = T (*)(T x, T alpha, T beta);
+
+template <class T>
+struct Row {
+  std::string_view name;
+  Function<T> function;
+  double alpha = 0, beta = 0;  // defaults of the attributes alpha (or bias, gamma) and beta
+};
+
+template <class T>
+T sigmoid(T x) {
+  if (x >= 0) return 1 / (1 + std::exp(-x));
+  const T e = std::exp(x);
+  return e / (1 + e);
+}
+
+template <class T>
+T softplus(T x) {
+  return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+}
+
+template <class T>
+T clamp01(T x) {
+  return x < 0 ? T{0} : (x > 1 ? T{1} : x);
+}
+
+template <class T>
+const Row<T> kRows[] = {
+    {"Relu", [](T x, T, T) { return x < 0 ? T{0} : x; }},
+    {"Sigmoid", [](T x, T, T) { return sigmoid(x); }},
+    {"Tanh", [](T x, T, T) { return std::tanh(x); }},
+    {"Exp", [](T x, T, T) { return std::exp(x); }},
+    {"Log", [](T x, T, T) { return std::log(x); }},
+    {"Sqrt", [](T x, T, T) { return std::sqrt(x); }},
+    {"Reciprocal", [](T x, T, T) { return 1 / x; }},
+    {"Floor", [](T x, T, T) { return std::floor(x); }},
+    {"Ceil", [](T x, T, T) { return std::ceil(x); }},
+    {"Round", [](T x, T, T) { return std::nearbyint(x); }},
+    {"Erf", [](T x, T, T) { return std::erf(x); }},
+    {"Sin", [](T x, T, T) { return std::sin(x); }},
+    {"Cos", [](T x, T, T) { return std::cos(x); }},
+    {"Tan", [](T x, T, T) { return std::tan(x); }},
+    {"Asin", [](T x, T, T) { return std::asin(x); }},
+    {"Acos", [](T x, T, T) { return std::acos(x); }},
+    {"Atan", [](T x, T, T) { return std::atan(x); }},
+    {"Sinh", [](T x, T, T) { return std::sinh(x); }},
+    {"Cosh", [](T x, T, T) { return std::cosh(x); }},
+    {"Asinh", [](T x, T, T) { return std::asinh(x); }},
+    {"Acosh", [](T x, T, T) { return std::acosh(x); }},
+    {"Atanh", [](T x, T, T) { return std::atanh(x); }},
+    {"HardSigmoid", [](T x, T a, T b) { return clamp01(a * x + b); }, 0.2, 0.5},
+    {"HardSwish", [](T x, T a, T b) { return x * clamp01(a * x + b); }, 1.0 / 6, 0.5},
+    {"LeakyRelu", [](T x, T a, T) { return x < 0 ? a * x : x; }, 0.01},
+    {"Elu", [](T x, T a, T) { return x < 0 ? a * std::expm1(x) : x; }, 1},
+    {"Celu", [](T x, T a, T) { return std::max(T{0}, x) + std::min(T{0}, a * std::expm1(x / a)); },
+     1},
+    {"Selu", [](T x, T a, T g) { return g * (x <= 0 ? a * std::expm1(x) : x); },
+     1.67326319217681884765625, 1.05070102214813232421875},
+    {"ThresholdedRelu", [](T x, T a, T) { return x > a ? x : T{0}; }, 1},
+    {"Softplus", [](T x, T, T) { return softplus(x); }},
+    {"Softsign", [](T x, T, T) { return x / (1 + std::fabs(x)); }},
+    {"Mish", [](T x, T, T) { return x * std::tanh(softplus(x)); }},
+    {"Swish", [](T x, T a, T) { return x * sigmoid(a * x); }, 1},
+    {"Shrink",
+     [](T x, T lambd, T bias) { return x < -lambd ? x + bias : (x > lambd ? x - bias : T{0}); },
+     0.5, 0},
+};
+
+template <class T>
+const Row<T>& row_of(std::string_view name) {
+  for (const Row<T>& row : kRows<T>) {
+    if (row.name == name) return row;
+  }
+  return kRows<T>[0];
+}
+
+struct Parameters {
+  double alpha, beta;
+};
+
+Parameters parameters_of(const Node& node) {
+  const Row<double>& row = row_of<double>(node.op);
+  const char* first = node.op == "Shrink" ? "lambd" : "alpha";
+  const char* second = node.op == "Shrink" ? "bias" : node.op == "Selu" ? "gamma" : "beta";
+  return {node.float_attr(first, row.alpha), node.float_attr(second, row.beta)};
+}
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  const auto [alpha, beta] = parameters_of(call.node);
+  return visit_floats(call.type(0).dtype, [&]<class T>() {
+    const Function<T> function = row_of<T>(call.node.op).function;
+    const T a = static_cast<T>(alpha), b = static_cast<T>(beta);
+    map_unary<T, T>(call.tensor(0), outputs[0], [&](T x) { return function(x, a, b); });
+  });
+}
+
+Lowering lower(const OpCall& call, View preferred) {
+  const auto [alpha, beta] = parameters_of(call.node);
+  static constexpr std::pair<std::string_view, Act> kActs[] = {
+      {"Relu", Act::kRelu},           {"Sigmoid", Act::kSigmoid},     {"Tanh", Act::kTanh},
+      {"Exp", Act::kExp},             {"Sqrt", Act::kSqrt},           {"HardSigmoid", Act::kHardSigmoid},
+      {"HardSwish", Act::kHardSwish}, {"LeakyRelu", Act::kLeakyRelu},
+  };
+  for (const auto& [name, act] : kActs) {
+    if (name == call.node.op) return lower_unary(call, {act, alpha, beta}, preferred);
+  }
+  if (call.node.op == "Swish" && alpha == 1) return lower_unary(call, {Act::kSilu}, preferred);
+  return host_only("no kernel computes " + call.node.op);
+}
+
+}  // namespace
+
+extern const OpDef op_eltwise_unary;
+const OpDef op_eltwise_unary{
+    .names = {"Relu",  "Sigmoid",     "Tanh",      "Exp",       "Log",  "Sqrt", "Reciprocal",
+              "Floor", "Ceil",        "Round",     "Erf",       "Sin",  "Cos",  "Tan",
+              "Asin",  "Acos",        "Atan",      "Sinh",      "Cosh", "Asinh", "Acosh",
+              "Atanh", "HardSigmoid", "HardSwish", "LeakyRelu", "Elu",  "Celu", "Selu",
+              "ThresholdedRelu", "Softplus", "Softsign", "Mish", "Swish", "Shrink"},
+    .since = 6,
+    .types = "f",
+    .attributes = "alpha:f beta:f gamma:f lambd:f bias:f",
+    .infer = infer_same,
+    .host = host,
+    .lower = lower,
+};
+
+}  // namespace clvet

@@ -1,0 +1,69 @@
+// Max, Min, Sum, Mean: any number of operands of one type.
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/lowering.h"
+
+namespace clvet {
+namespace {
+
+template <class T>
+T larger(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();
+  }
+  return a > b ? a : b;
+}
+
+template <class T>
+T smaller(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();
+  }
+  return a < b ? a : b;
+}
+
+template <class T>
+void combine(const std::string& op, const Tensor& a, const Tensor& b, Tensor& out) {
+  if (op == "Max") map_binary<T, T, T>(a, b, out, larger<T>);
+  else if (op == "Min") map_binary<T, T, T>(a, b, out, smaller<T>);
+  else map_binary<T, T, T>(a, b, out, wrap_add<T>);
+}
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  const size_t count = call.inputs.size();
+  return visit_numbers(call.type(0).dtype, [&]<class T>() {
+    Tensor& out = outputs[0];
+    const Tensor zero = Tensor::scalar<T>(0);
+    map_binary<T, T, T>(call.tensor(0), zero, out, [](T x, T) { return x; });
+    for (size_t i = 1; i < count; ++i) combine<T>(call.node.op, out, call.tensor(i), out);
+    if (call.node.op != "Mean") return;
+    map_unary<T, T>(out, out, [&](T x) { return static_cast<T>(x / static_cast<T>(count)); });
+  });
+}
+
+Lowering lower(const OpCall& call, View preferred) {
+  if (call.inputs.size() != 2) return host_only("more than two operands");
+  const std::string& op = call.node.op;
+  if (op == "Mean") return host_only("no kernel computes Mean");
+  const EltwiseCode code = op == "Max"   ? EltwiseCode::kMax
+                           : op == "Min" ? EltwiseCode::kMin
+                                         : EltwiseCode::kAdd;
+  return lower_binary(call, code, preferred);
+}
+
+}  // namespace
+
+extern const OpDef op_eltwise_variadic;
+const OpDef op_eltwise_variadic{
+    .names = {"Max", "Min", "Sum", "Mean"},
+    .since = 6,
+    .inputs = "T+",
+    .types = "fiu",
+    .infer = infer_broadcast,
+    .host = host,
+    .lower = lower,
+};
+
+}  // namespace clvet

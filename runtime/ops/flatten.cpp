@@ -1,0 +1,41 @@
+// Flatten to a matrix.
+#include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/shapes.h"
+
+namespace clvet {
+namespace {
+
+Result<Types> infer(const OpCall& call) {
+  const Shape& from = call.shape(0);
+  const auto rank = static_cast<int64_t>(from.size());
+  int64_t axis = call.node.int_attr("axis", 1);
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis > rank) {
+    return fail(ErrorCode::kInvalidArgument, "Flatten of {} at axis {}", to_string(from), axis);
+  }
+  Shape shape{1, 1};
+  for (int64_t i = 0; i < rank; ++i) shape[i < axis ? 0 : 1] *= from[i];
+  return Types{{call.type(0).dtype, shape}};
+}
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  outputs[0] = call.tensor(0).reshaped(outputs[0].shape());
+  return {};
+}
+
+Lowering lower(const OpCall& call, View) { return lower_reshape(call); }
+
+}  // namespace
+
+extern const OpDef op_flatten;
+const OpDef op_flatten{
+    .names = {"Flatten"},
+    .inputs = "*",
+    .attributes = "axis:i",
+    .moves_elements = true,
+    .infer = infer,
+    .host = host,
+    .lower = lower,
+};
+
+}  // namespace clvet

@@ -1,0 +1,43 @@
+// Gelu, exact or by tanh.
+#include <cmath>
+#include <numbers>
+
+#include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/lowering.h"
+
+namespace clvet {
+namespace {
+
+bool by_tanh(const Node& node) { return node.string_attr("approximate", "none") == "tanh"; }
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  const bool tanh = by_tanh(call.node);
+  return visit_floats(call.type(0).dtype, [&]<class T>() {
+    const T root = static_cast<T>(std::sqrt(2 / std::numbers::pi));
+    const T half_root = static_cast<T>(1 / std::numbers::sqrt2);
+    map_unary<T, T>(call.tensor(0), outputs[0], [&](T x) {
+      if (tanh) {
+        return T(0.5) * x * (1 + std::tanh(root * (x + static_cast<T>(0.044715) * x * x * x)));
+      }
+      return T(0.5) * x * (1 + std::erf(x * half_root));
+    });
+  });
+}
+
+Lowering lower(const OpCall& call, View preferred) {
+  return lower_unary(call, {by_tanh(call.node) ? Act::kGeluTanh : Act::kGeluErf}, preferred);
+}
+
+}  // namespace
+
+extern const OpDef op_gelu;
+const OpDef op_gelu{
+    .names = {"Gelu"},
+    .since = 20,
+    .attributes = "approximate:s",
+    .infer = infer_same,
+    .host = host,
+    .lower = lower,
+};
+
+}  // namespace clvet

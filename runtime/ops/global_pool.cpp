@@ -1,0 +1,62 @@
+// GlobalAveragePool, GlobalMaxPool.
+#include <algorithm>
+
+#include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/lowering.h"
+
+namespace clvet {
+namespace {
+
+Result<Types> infer(const OpCall& call) {
+  Shape shape = call.shape(0);
+  if (shape.size() < 2) {
+    return fail(ErrorCode::kInvalidArgument, "{} of {}", call.node.op, to_string(shape));
+  }
+  std::fill(shape.begin() + 2, shape.end(), 1);
+  return Types{{call.type(0).dtype, shape}};
+}
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  const Tensor& x = call.tensor(0);
+  const int64_t planes = outputs[0].elements();
+  const int64_t size = planes ? x.elements() / planes : 0;
+  if (size == 0) return {};
+  return visit_floats(x.dtype(), [&]<class T>() {
+    T* y = outputs[0].data<T>();
+    for (int64_t p = 0; p < planes; ++p) {
+      const T* in = x.data<T>() + p * size;
+      if (call.node.op == "GlobalMaxPool") {
+        y[p] = *std::max_element(in, in + size);
+        continue;
+      }
+      double sum = 0;
+      for (int64_t i = 0; i < size; ++i) sum += static_cast<double>(in[i]);
+      y[p] = static_cast<T>(sum / static_cast<double>(size));
+    }
+  });
+}
+
+Lowering lower(const OpCall& call, View) {
+  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  const auto view = view_of(call.shape(0), View::kChannelsFirst);
+  if (!view) return host_only("three spatial axes");
+  Lowering lowering;
+  lowering.kind = LoweringKind::kKernel;
+  lowering.op = "pool_global";
+  put_nhwc(*view, lowering.dims);
+  lowering.dims["kind"] = call.node.op == "GlobalMaxPool" ? 0 : 1;
+  lowering.inputs = {{"x", 0, View::kChannelsFirst}};
+  return lowering;
+}
+
+}  // namespace
+
+extern const OpDef op_global_pool;
+const OpDef op_global_pool{
+    .names = {"GlobalAveragePool", "GlobalMaxPool"},
+    .infer = infer,
+    .host = host,
+    .lower = lower,
+};
+
+}  // namespace clvet

@@ -1,0 +1,92 @@
+// ConvInteger and MatMulInteger: zero points taken off in float, whose products of 8-bit values are
+// exact while a sum stays below 2^24; longer sums are split.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "runtime/ops/support/shapes.h"
+
+namespace clvet {
+namespace {
+
+bool is_conv(const OpCall& call) { return call.node.op == "ConvInteger"; }
+
+// The float node that computes the same on the shifted values.
+Node float_node(const Node& node) {
+  Node out = node;
+  out.op = node.op == "ConvInteger" ? "Conv" : "MatMul";
+  out.def = find_op("", out.op);
+  return out;
+}
+
+Result<Types> infer(const OpCall& call) {
+  for (const size_t i : {size_t{0}, size_t{1}}) {
+    const DType dtype = call.type(i).dtype;
+    if (dtype != DType::kU8 && dtype != DType::kI8) {
+      return fail(ErrorCode::kUnsupported, "{} on {}", call.node.op, to_string(dtype));
+    }
+  }
+  const Node node = float_node(call.node);
+  OpCall inner{node, {call.inputs[0], call.inputs[1]}};
+  for (OpInput& input : inner.inputs) input = {{DType::kF32, input.type.shape}, nullptr, true};
+  CLVET_ASSIGN_OR_RETURN(Types types, infer_node(inner));
+  types[0].dtype = DType::kI32;
+  return types;
+}
+
+// input - zero point, which is one value or one a row (left) or column or filter (right).
+Result<Tensor> shifted(const OpCall& call, size_t index) {
+  CLVET_ASSIGN_OR_RETURN(Tensor out, call.tensor(index).cast(DType::kF32));
+  if (!call.has(index + 2)) return out;
+  const std::vector<double> zero = call.tensor(index + 2).to_f64();
+  const auto count = static_cast<int64_t>(zero.size());
+  int64_t inner = 1;
+  if (is_conv(call) && index == 1 && out.dim(0)) inner = out.elements() / out.dim(0);
+  if (!is_conv(call) && index == 0) inner = out.shape().back();
+  const int64_t along = is_conv(call) ? out.dim(0)
+                        : index == 0  ? (out.rank() > 1 ? out.dim(out.rank() - 2) : 1)
+                                      : out.shape().back();
+  if (count != 1 && count != along) {
+    return fail(ErrorCode::kInvalidArgument, "{} with {} zero points", call.node.op, count);
+  }
+  float* x = out.data<float>();
+  for (int64_t i = 0; i < out.elements(); ++i) {
+    x[i] -= static_cast<float>(zero[count == 1 ? 0 : i / std::max<int64_t>(inner, 1) % count]);
+  }
+  return out;
+}
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  CLVET_ASSIGN_OR_RETURN(const Tensor left, shifted(call, 0));
+  CLVET_ASSIGN_OR_RETURN(Tensor right, shifted(call, 1));
+  const Node node = float_node(call.node);
+  // Low and high nibble apart keep every sum of up to 4096 terms exact.
+  CLVET_ASSIGN_OR_RETURN(Tensor high, Tensor::create(DType::kF32, right.shape()));
+  for (int64_t i = 0; i < right.elements(); ++i) {
+    high.data<float>()[i] = std::floor(right.data<float>()[i] / 16);
+    right.data<float>()[i] -= 16 * high.data<float>()[i];
+  }
+  auto* y = outputs[0].data<int32_t>();
+  for (const auto& [part, factor] : {std::pair{&right, 1}, std::pair{&high, 16}}) {
+    const std::array<const Tensor*, 2> inputs = {&left, part};
+    CLVET_ASSIGN_OR_RETURN(const std::vector<Tensor> sums, run_node(node, inputs));
+    for (int64_t i = 0; i < outputs[0].elements(); ++i) {
+      y[i] += factor * static_cast<int32_t>(std::lrint(sums[0].data<float>()[i]));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+extern const OpDef op_integer_products;
+const OpDef op_integer_products{
+    .names = {"ConvInteger", "MatMulInteger"},
+    .since = 10,
+    .inputs = "* * *? *?",
+    .attributes = "auto_pad:s dilations:I group:i kernel_shape:I pads:I strides:I",
+    .infer = infer,
+    .host = host,
+};
+
+}  // namespace clvet

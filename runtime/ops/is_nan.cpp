@@ -1,0 +1,34 @@
+// IsNaN, IsInf.
+#include <cmath>
+
+#include "runtime/ops/support/elementwise.h"
+
+namespace clvet {
+namespace {
+
+Result<Types> infer(const OpCall& call) { return Types{{DType::kBool, call.shape(0)}}; }
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  const bool nan = call.node.op == "IsNaN";
+  const bool negative = call.node.int_attr("detect_negative", 1) != 0;
+  const bool positive = call.node.int_attr("detect_positive", 1) != 0;
+  return visit_floats(call.type(0).dtype, [&]<class T>() {
+    map_unary<T, bool>(call.tensor(0), outputs[0], [&](T x) {
+      if (nan) return std::isnan(x);
+      return std::isinf(x) && (x < 0 ? negative : positive);
+    });
+  });
+}
+
+}  // namespace
+
+extern const OpDef op_is_nan;
+const OpDef op_is_nan{
+    .names = {"IsNaN", "IsInf"},
+    .since = 9,
+    .attributes = "detect_negative:i detect_positive:i",
+    .infer = infer,
+    .host = host,
+};
+
+}  // namespace clvet

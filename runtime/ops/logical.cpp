@@ -1,0 +1,29 @@
+// And, Or, Xor.
+#include "runtime/ops/support/elementwise.h"
+
+namespace clvet {
+namespace {
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  const Tensor &a = call.tensor(0), &b = call.tensor(1);
+  Tensor& out = outputs[0];
+  const std::string& op = call.node.op;
+  if (op == "And") map_binary<bool, bool, bool>(a, b, out, [](bool x, bool y) { return x && y; });
+  else if (op == "Or") map_binary<bool, bool, bool>(a, b, out, [](bool x, bool y) { return x || y; });
+  else map_binary<bool, bool, bool>(a, b, out, [](bool x, bool y) { return x != y; });
+  return {};
+}
+
+}  // namespace
+
+extern const OpDef op_logical;
+const OpDef op_logical{
+    .names = {"And", "Or", "Xor"},
+    .since = 7,
+    .inputs = "T T",
+    .types = "b",
+    .infer = infer_broadcast,
+    .host = host,
+};
+
+}  // namespace clvet

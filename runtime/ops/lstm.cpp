@@ -1,0 +1,161 @@
+// LSTM with the default activations: forward, reverse and bidirectional.
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/host/gemm.h"
+#include "runtime/ops/support/shapes.h"
+
+namespace clvet {
+namespace {
+
+struct Problem {
+  int64_t steps, batch, input, hidden, directions;
+  bool batch_first, reverse;
+  Shape state() const {
+    return batch_first ? Shape{batch, directions, hidden} : Shape{directions, batch, hidden};
+  }
+};
+
+Result<Problem> problem_of(const OpCall& call) {
+  const Node& node = call.node;
+  const Shape &x = call.shape(0), &w = call.shape(1), &r = call.shape(2);
+  const std::string direction = node.string_attr("direction", "forward");
+  Problem p{};
+  p.batch_first = node.int_attr("layout", 0) != 0;
+  p.directions = direction == "bidirectional" ? 2 : 1;
+  p.reverse = direction == "reverse";
+  if (x.size() != 3 || w.size() != 3 || r.size() != 3 || r[2] < 1) {
+    return fail(ErrorCode::kInvalidArgument, "LSTM of {} by {} and {}", to_string(x), to_string(w),
+                to_string(r));
+  }
+  p.steps = x[p.batch_first ? 1 : 0];
+  p.batch = x[p.batch_first ? 0 : 1];
+  p.input = x[2];
+  p.hidden = r[2];
+  const auto wants = [&](size_t i, const Shape& shape) {
+    return !call.has(i) || call.shape(i) == shape;
+  };
+  if (!wants(1, {p.directions, 4 * p.hidden, p.input}) ||
+      !wants(2, {p.directions, 4 * p.hidden, p.hidden}) || !wants(3, {p.directions, 8 * p.hidden}) ||
+      !wants(4, {p.batch}) || !wants(5, p.state()) || !wants(6, p.state()) ||
+      !wants(7, {p.directions, 3 * p.hidden})) {
+    return fail(ErrorCode::kInvalidArgument, "LSTM of {} with inputs of other extents",
+                to_string(x));
+  }
+  for (const char* odd : {"activations", "activation_alpha", "clip", "input_forget"}) {
+    if (node.attributes.contains(odd) && node.int_attr(odd, 1) != 0) {
+      return fail(ErrorCode::kUnsupported, "LSTM with the attribute {}", odd);
+    }
+  }
+  return p;
+}
+
+Result<Types> infer(const OpCall& call) {
+  CLVET_ASSIGN_OR_RETURN(const Problem p, problem_of(call));
+  const DType dtype = call.type(0).dtype;
+  const Shape all = p.batch_first ? Shape{p.batch, p.steps, p.directions, p.hidden}
+                                  : Shape{p.steps, p.directions, p.batch, p.hidden};
+  return Types{{dtype, all}, {dtype, p.state()}, {dtype, p.state()}};
+}
+
+float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
+
+// One direction; every pointer is to that direction's part.
+struct Direction {
+  const Problem& p;
+  const float *w, *r, *bias, *peephole;
+  const int32_t* lengths;
+  bool backwards;
+  std::vector<float> h, c, gates;
+
+  int64_t state_at(int64_t d, int64_t b) const {
+    return (p.batch_first ? b * p.directions + d : d * p.batch + b) * p.hidden;
+  }
+
+  void start(const OpCall& call, int64_t d) {
+    h.assign(static_cast<size_t>(p.batch * p.hidden), 0);
+    c = h;
+    gates.resize(h.size() * 4);
+    for (int64_t b = 0; b < p.batch; ++b) {
+      if (call.has(5)) std::copy_n(call.tensor(5).data<float>() + state_at(d, b), p.hidden, &h[b * p.hidden]);
+      if (call.has(6)) std::copy_n(call.tensor(6).data<float>() + state_at(d, b), p.hidden, &c[b * p.hidden]);
+    }
+  }
+
+  // Gates of ONNX: input, output, forget, cell.
+  void update(int64_t b) {
+    const int64_t n = p.hidden;
+    const float* g = &gates[b * 4 * n];
+    for (int64_t i = 0; i < n; ++i) {
+      float &cell = c[b * n + i], &out = h[b * n + i];
+      const auto gate = [&](int64_t k) {
+        return g[k * n + i] + (bias ? bias[k * n + i] + bias[(k + 4) * n + i] : 0);
+      };
+      const float pi = peephole ? peephole[i] * cell : 0, pf = peephole ? peephole[2 * n + i] * cell : 0;
+      cell = sigmoid(gate(2) + pf) * cell + sigmoid(gate(0) + pi) * std::tanh(gate(3));
+      out = sigmoid(gate(1) + (peephole ? peephole[n + i] * cell : 0)) * std::tanh(cell);
+    }
+  }
+
+  void run(const Tensor& x, int64_t d, Tensor& all) {
+    const int64_t n = p.hidden, row = p.batch_first ? p.steps * p.input : p.input;
+    for (int64_t s = 0; s < p.steps; ++s) {
+      gemm({h.data(), p.batch, n, n}, {r, n, 4 * n, n, true}, gates.data(), 4 * n, false);
+      for (int64_t b = 0; b < p.batch; ++b) {
+        const int64_t length = lengths ? std::clamp<int64_t>(lengths[b], 0, p.steps) : p.steps;
+        if (s >= length) continue;
+        const int64_t t = backwards ? length - 1 - s : s;
+        const float* in = x.data<float>() + (p.batch_first ? b * row + t * p.input
+                                                           : (t * p.batch + b) * p.input);
+        gemm({in, 1, p.input, p.input}, {w, p.input, 4 * n, p.input, true}, &gates[b * 4 * n], 4 * n, true);
+        update(b);
+        const int64_t at = p.batch_first ? (b * p.steps + t) * p.directions + d
+                                         : (t * p.directions + d) * p.batch + b;
+        std::copy_n(&h[b * n], n, all.data<float>() + at * n);
+      }
+    }
+  }
+};
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  CLVET_ASSIGN_OR_RETURN(const Problem p, problem_of(call));
+  const auto part = [&](size_t i, int64_t d) {
+    const Tensor& tensor = call.tensor(i);
+    return tensor.data<float>() + d * (tensor.elements() / p.directions);
+  };
+  for (int64_t d = 0; d < p.directions; ++d) {
+    Direction direction{p,
+                        part(1, d),
+                        part(2, d),
+                        call.has(3) ? part(3, d) : nullptr,
+                        call.has(7) ? part(7, d) : nullptr,
+                        call.has(4) ? call.tensor(4).data<int32_t>() : nullptr,
+                        p.reverse || d == 1,
+                        {}, {}, {}};
+    direction.start(call, d);
+    direction.run(call.tensor(0), d, outputs[0]);
+    for (int64_t b = 0; b < p.batch; ++b) {
+      const int64_t to = direction.state_at(d, b);
+      std::copy_n(&direction.h[b * p.hidden], p.hidden, outputs[1].data<float>() + to);
+      std::copy_n(&direction.c[b * p.hidden], p.hidden, outputs[2].data<float>() + to);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+extern const OpDef op_lstm;
+const OpDef op_lstm{
+    .names = {"LSTM"},
+    .since = 7,
+    .inputs = "T T T T? i? T? T? T?",
+    .types = "s",
+    .attributes = "activation_alpha:F activation_beta:F activations:S clip:f direction:s "
+                  "hidden_size:i input_forget:i layout:i",
+    .max_outputs = 3,
+    .infer = infer,
+    .host = host,
+};
+
+}  // namespace clvet

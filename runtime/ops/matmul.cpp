@@ -1,0 +1,126 @@
+// MatMul with NumPy's batch rules. Passes may add a third input, a bias over the last axis.
+#include <Eigen/Core>
+
+#include "runtime/host/gemm.h"
+#include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/lowering.h"
+
+namespace clvet {
+namespace {
+
+struct Problem {
+  int64_t m, k, n;
+  Shape batch;              // broadcast
+  Shape a_batch, b_batch;
+  bool drop_m, drop_n;      // vector operands
+};
+
+Result<Problem> problem_of(const OpCall& call) {
+  Shape a = call.shape(0), b = call.shape(1);
+  if (a.empty() || b.empty()) return fail(ErrorCode::kInvalidArgument, "MatMul of a scalar");
+  Problem p{};
+  p.drop_m = a.size() == 1;
+  p.drop_n = b.size() == 1;
+  if (p.drop_m) a.insert(a.begin(), 1);
+  if (p.drop_n) b.push_back(1);
+  p.m = a[a.size() - 2];
+  p.k = a.back();
+  p.n = b.back();
+  if (b[b.size() - 2] != p.k) {
+    return fail(ErrorCode::kInvalidArgument, "MatMul of {} by {}", to_string(call.shape(0)),
+                to_string(call.shape(1)));
+  }
+  p.a_batch = Shape(a.begin(), a.end() - 2);
+  p.b_batch = Shape(b.begin(), b.end() - 2);
+  CLVET_ASSIGN_OR_RETURN(p.batch, broadcast(p.a_batch, p.b_batch));
+  if (call.has(2) && call.shape(2) != Shape{p.n}) {
+    return fail(ErrorCode::kInvalidArgument, "MatMul's bias is {} for {} columns",
+                to_string(call.shape(2)), p.n);
+  }
+  return p;
+}
+
+Result<Types> infer(const OpCall& call) {
+  CLVET_ASSIGN_OR_RETURN(const Problem p, problem_of(call));
+  Shape shape = p.batch;
+  if (!p.drop_m) shape.push_back(p.m);
+  if (!p.drop_n) shape.push_back(p.n);
+  return Types{{call.type(0).dtype, shape}};
+}
+
+template <class T>
+void multiply(const Problem& p, const T* a, const T* b, T* c) {
+  if constexpr (std::is_same_v<T, float>) {
+    gemm({a, p.m, p.k, p.k}, {b, p.k, p.n, p.n}, c, p.n, true);
+  } else {
+    for (int64_t i = 0; i < p.m; ++i) {
+      for (int64_t k = 0; k < p.k; ++k) {
+        const T left = a[i * p.k + k];
+        for (int64_t j = 0; j < p.n; ++j) {
+          c[i * p.n + j] = wrap_add(c[i * p.n + j], wrap_mul(left, b[k * p.n + j]));
+        }
+      }
+    }
+  }
+}
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  CLVET_ASSIGN_OR_RETURN(Problem p, problem_of(call));
+  if (outputs[0].elements() == 0) return {};
+  Tensor& y = outputs[0];
+  // A shared right matrix makes one product of all rows.
+  if (elements_of(p.b_batch) == 1) {
+    p.m *= elements_of(p.a_batch);
+    p.batch = p.a_batch = p.b_batch = {};
+  }
+  Shape walk = p.batch;
+  walk.push_back(1);
+  std::vector<int64_t> strides[3] = {broadcast_strides(p.a_batch, p.batch),
+                                     broadcast_strides(p.b_batch, p.batch), strides_of(p.batch)};
+  const int64_t sizes[3] = {p.m * p.k, p.k * p.n, p.m * p.n};
+  for (int i = 0; i < 3; ++i) {
+    for (int64_t& stride : strides[i]) stride *= sizes[i];
+    strides[i].push_back(0);
+  }
+  return visit_numbers(y.dtype(), [&]<class T>() {
+    if (call.has(2)) {
+      map_binary<T, T, T>(call.tensor(2), Tensor::scalar<T>(0), y, [](T v, T) { return v; });
+    }
+    for_each_row(walk, strides, [&](const int64_t (&at)[3]) {
+      multiply(p, call.tensor(0).data<T>() + at[0], call.tensor(1).data<T>() + at[1],
+               y.data<T>() + at[2]);
+    });
+  });
+}
+
+Values weight_values(const OpCall& call) { return call.inputs[1].value->to_f64(); }
+Values bias_values(const OpCall& call) {
+  if (call.has(2)) return call.inputs[2].value->to_f64();
+  return Values(static_cast<size_t>(call.shape(1).back()), 0.0);
+}
+
+Lowering lower(const OpCall& call, View) {
+  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  const auto p = problem_of(call);
+  if (!p) return host_only(p.error().message);
+  if (!call.inputs[1].value || (call.has(2) && !call.inputs[2].value)) {
+    return host_only("the right matrix is computed at run time");
+  }
+  if (call.shape(1).size() != 2) return host_only("a batch of right matrices");
+  return lower_gemm(call, p->m * elements_of(p->a_batch), p->n, p->k,
+                    {{"w", weight_values}, {"bias", bias_values}});
+}
+
+}  // namespace
+
+extern const OpDef op_matmul;
+const OpDef op_matmul{
+    .names = {"MatMul"},
+    .inputs = "T T T?",
+    .types = "fiu",
+    .infer = infer,
+    .host = host,
+    .lower = lower,
+};
+
+}  // namespace clvet

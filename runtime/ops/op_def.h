@@ -1,0 +1,132 @@
+// What clvet knows of an ONNX operator. One OpDef a file in runtime/ops/, `const OpDef op_<stem>`;
+// the table of them is written by CMake from that folder.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "kernels/contract.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
+
+namespace clvet {
+
+// One input of a node as far as it is known: always its type, its value where that is constant (in
+// inference and lowering) or always (on the host).
+struct OpInput {
+  TensorType type;
+  const Tensor* value = nullptr;
+  bool present = false;  // false: an optional input that the node does not have
+};
+
+struct OpCall {
+  const Node& node;
+  std::vector<OpInput> inputs;
+
+  bool has(size_t i) const { return i < inputs.size() && inputs[i].present; }
+  const TensorType& type(size_t i) const { return inputs[i].type; }
+  const Shape& shape(size_t i) const { return inputs[i].type.shape; }
+  // On the host only, for a present input.
+  const Tensor& tensor(size_t i) const { return *inputs[i].value; }
+  // The values of an integer input; kUnavailable where they are not known yet.
+  Result<std::vector<int64_t>> integers(size_t i) const;
+};
+
+// How a tensor of any rank is seen as (n,h,w,c) on the device.
+enum class View {
+  kChannelsFirst,  // [N,C,H,W], [N,C,W] and [N,C]: axis 1 is c
+  kChannelsLast,   // the last axis is c; those before it fill w, h, n from the right, the rest n
+};
+struct Nhwc {
+  int64_t n = 1, h = 1, w = 1, c = 1;
+};
+// nullopt where the rank does not allow the view (kChannelsFirst needs 2 to 4 axes).
+std::optional<Nhwc> view_of(const Shape& shape, View view);
+
+struct LoweredInput {
+  std::string role;  // role of the kernels contract: "x", "x2"
+  int input = 0;     // index in node.inputs
+  View view = View::kChannelsFirst;
+};
+
+// A constant role ("w", "bias"), in the contract's logical order. `make` reads the constants of the
+// call; it is called once, when the planner packs.
+struct LoweredConstant {
+  std::string role;
+  Values (*make)(const OpCall& call) = nullptr;
+};
+
+enum class LoweringKind {
+  kKernel,  // one call of a kernels op
+  kAlias,   // the output has the bytes of input `inputs[0]` in device layout: nothing to enqueue
+  kHost,    // only the host can; `reason` says why
+};
+
+// What a node is on the device. The node's `activation` is already in dims and scalars.
+struct Lowering {
+  LoweringKind kind = LoweringKind::kHost;
+  std::string reason;
+  std::string op;  // kernels op, "conv2d"
+  Dims dims;
+  Scalars scalars;
+  std::vector<LoweredInput> inputs;
+  std::vector<LoweredConstant> constants;
+  View output = View::kChannelsFirst;  // view of node.outputs[0], role "y"
+};
+
+Lowering host_only(std::string reason);
+
+struct OpDef {
+  // ONNX operator types with this definition, and the domain they belong to.
+  std::vector<std::string_view> names;
+  std::string_view domain = "";
+  // Oldest and newest version of the operator set whose meaning is implemented.
+  int since = 1;
+  int until = 28;
+  // One word an input: T (any of `types`, all T alike), i (i32 or i64), l (i64), f (f32, f64 or
+  // f16), b (bool), * (anything); with ? optional, last with + once or more, with * any number.
+  std::string_view inputs = "T";
+  std::string_view types = "f";  // classes T may be: f floats, s f32 and f16, i signed, u unsigned, b bool
+  // Words name:kind; i int, f float, s string, t tensor, g graph, I F S lists of them. A node with
+  // another attribute, or one of another kind, is refused.
+  std::string_view attributes = "";
+  int min_outputs = 1, max_outputs = 1;
+  // True where `host` moves whole elements only, so that it works for f16 as it stands. Otherwise
+  // f16 inputs are widened to f32 and the outputs narrowed again around it.
+  bool moves_elements = false;
+  // False where the result follows from input types alone (Shape).
+  bool needs_values = true;
+
+  // Types of the outputs. kUnavailable where they depend on values that are not known yet. Inputs
+  // have been checked against `inputs`, `types` and `attributes`.
+  Result<std::vector<TensorType>> (*infer)(const OpCall& call) = nullptr;
+  // Fills the outputs, allocated as inferred and zero-filled; may replace them by others of the
+  // same type (shared storage).
+  Status (*host)(const OpCall& call, std::vector<Tensor>& outputs) = nullptr;
+  // nullptr: host only. `preferred` is the view that the first input has already.
+  Lowering (*lower)(const OpCall& call, View preferred) = nullptr;
+};
+
+// Every op, sorted by file name. Generated from runtime/ops/.
+const std::vector<const OpDef*>& op_defs();
+// nullptr where the op is unknown; "ai.onnx" is the domain "".
+const OpDef* find_op(std::string_view domain, std::string_view name);
+
+// Number of inputs, kinds of attributes and outputs of a node, without any types.
+Status check_node(const OpDef& def, const Node& node);
+// Types of the inputs as `inputs` and `types` want them.
+Status check_types(const OpDef& def, const OpCall& call);
+
+// check_types, infer and a check of what infer said.
+Result<std::vector<TensorType>> infer_node(const OpCall& call);
+// The node on the host, its activation included. `inputs` as in the node, nullptr for absent ones.
+Result<std::vector<Tensor>> run_node(const Node& node, std::span<const Tensor* const> inputs);
+// The node on the device; kHost with a reason where it cannot be.
+Lowering lower_node(const OpCall& call, View preferred);
+
+}  // namespace clvet

@@ -1,0 +1,124 @@
+// Pad: constant, reflect, edge, wrap; axis after axis.
+#include <algorithm>
+
+#include "runtime/ops/support/shapes.h"
+
+namespace clvet {
+namespace {
+
+struct Pads {
+  std::vector<int64_t> begin, end;  // by axis; negative ones cut
+};
+
+Result<Pads> pads_of(const OpCall& call) {
+  const auto rank = static_cast<int64_t>(call.shape(0).size());
+  std::vector<int64_t> list, axes;
+  if (call.has(1)) {
+    CLVET_ASSIGN_OR_RETURN(list, call.integers(1));
+  } else if (const auto* attribute = call.node.ints_attr("pads")) {
+    list = *attribute;
+  }
+  if (call.has(3)) {
+    CLVET_ASSIGN_OR_RETURN(axes, call.integers(3));
+  } else {
+    for (int64_t i = 0; i < rank; ++i) axes.push_back(i);
+  }
+  if (list.size() != 2 * axes.size()) {
+    return fail(ErrorCode::kInvalidArgument, "Pad with {} pads for {} axes", list.size(),
+                axes.size());
+  }
+  Pads pads{std::vector<int64_t>(rank, 0), std::vector<int64_t>(rank, 0)};
+  for (size_t i = 0; i < axes.size(); ++i) {
+    CLVET_ASSIGN_OR_RETURN(const int64_t axis, normal_axis(axes[i], rank));
+    pads.begin[axis] = list[i];
+    pads.end[axis] = list[i + axes.size()];
+  }
+  return pads;
+}
+
+Result<Types> infer(const OpCall& call) {
+  CLVET_ASSIGN_OR_RETURN(const Pads pads, pads_of(call));
+  const std::string mode = call.node.string_attr("mode", "constant");
+  TensorType out = call.type(0);
+  for (size_t i = 0; i < out.shape.size(); ++i) {
+    int64_t& extent = out.shape[i];
+    const int64_t limit = int64_t{1} << 40;
+    if (std::max(std::abs(pads.begin[i]), std::abs(pads.end[i])) > limit ||
+        extent + pads.begin[i] + pads.end[i] < 0 ||
+        (extent == 0 && mode != "constant" && pads.begin[i] + pads.end[i] > 0)) {
+      return fail(ErrorCode::kInvalidArgument, "Pad of {} by {} and {} on axis {}",
+                  to_string(out.shape), pads.begin[i], pads.end[i], i);
+    }
+    extent += pads.begin[i] + pads.end[i];
+  }
+  return Types{out};
+}
+
+// The source index of position `at`, or -1 for the constant.
+int64_t source(const std::string& mode, int64_t at, int64_t extent) {
+  if (at >= 0 && at < extent) return at;
+  if (mode == "edge") return std::clamp<int64_t>(at, 0, extent - 1);
+  if (mode == "wrap") return (at % extent + extent) % extent;
+  if (mode == "constant") return -1;
+  if (extent == 1) return 0;
+  const int64_t period = 2 * (extent - 1);
+  const int64_t phase = (at % period + period) % period;
+  return phase < extent ? phase : period - phase;
+}
+
+template <class T>
+void run(const OpCall& call, const Pads& pads, Tensor& out) {
+  const std::string mode = call.node.string_attr("mode", "constant");
+  const Shape& shape = out.shape();
+  const std::vector<int64_t> strides = strides_of(call.shape(0));
+  std::vector<std::vector<int64_t>> maps;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    std::vector<int64_t> map;
+    for (int64_t i = 0; i < shape[axis]; ++i) {
+      map.push_back(source(mode, i - pads.begin[axis], call.shape(0)[axis]));
+    }
+    maps.push_back(std::move(map));
+  }
+  T fill{};
+  if (call.has(2) && call.tensor(2).elements()) {
+    fill = *call.tensor(2).data<T>();
+  } else if (call.node.attributes.contains("value")) {
+    const float value = static_cast<float>(call.node.float_attr("value", 0));
+    if constexpr (sizeof(T) == sizeof(float)) {
+      if (call.type(0).dtype == DType::kF32) std::memcpy(&fill, &value, sizeof(T));
+    }
+  }
+  const T* x = call.tensor(0).data<T>();
+  std::vector<int64_t> index(shape.size(), 0);
+  for (int64_t i = 0; i < out.elements(); ++i) {
+    int64_t at = 0;
+    for (size_t axis = 0; axis < shape.size() && at >= 0; ++axis) {
+      const int64_t from = maps[axis][index[axis]];
+      at = from < 0 ? -1 : at + from * strides[axis];
+    }
+    out.data<T>()[i] = at < 0 ? fill : x[at];
+    for (size_t axis = shape.size(); axis-- > 0 && ++index[axis] == shape[axis];) index[axis] = 0;
+  }
+}
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  CLVET_ASSIGN_OR_RETURN(const Pads pads, pads_of(call));
+  visit_size(size_of(call.type(0).dtype), [&]<class T>() { run<T>(call, pads, outputs[0]); });
+  return {};
+}
+
+}  // namespace
+
+extern const OpDef op_pad;
+const OpDef op_pad{
+    .names = {"Pad"},
+    .since = 2,
+    .inputs = "T l? T? i?",
+    .types = "fiub",
+    .attributes = "mode:s pads:I value:f",
+    .moves_elements = true,
+    .infer = infer,
+    .host = host,
+};
+
+}  // namespace clvet

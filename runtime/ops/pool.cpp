@@ -1,0 +1,163 @@
+// MaxPool (with its indices) and AveragePool.
+#include <algorithm>
+#include <limits>
+
+#include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/window.h"
+
+namespace clvet {
+namespace {
+
+Result<SlidingWindow> window_for(const OpCall& call) {
+  const Shape& shape = call.shape(0);
+  if (shape.size() < 3) {
+    return fail(ErrorCode::kInvalidArgument, "{} of {}", call.node.op, to_string(shape));
+  }
+  if (!call.node.ints_attr("kernel_shape")) {
+    return fail(ErrorCode::kInvalidArgument, "{} without kernel_shape", call.node.op);
+  }
+  return window_of(call.node, shape, {});
+}
+
+Result<Types> infer(const OpCall& call) {
+  CLVET_ASSIGN_OR_RETURN(const SlidingWindow window, window_for(call));
+  const Shape shape = window.output_shape({call.shape(0)[0], call.shape(0)[1]});
+  return Types{{call.type(0).dtype, shape}, {DType::kI64, shape}};
+}
+
+// First and one-past-last tap inside [0, limit) of a window that begins at `start`.
+struct Span {
+  int64_t first, last;
+};
+Span inside(int64_t start, int64_t kernel, int64_t dilation, int64_t limit) {
+  const int64_t first = start < 0 ? (-start + dilation - 1) / dilation : 0;
+  const int64_t room = limit - start;
+  const int64_t last = room <= 0 ? 0 : std::min(kernel, (room + dilation - 1) / dilation);
+  return {std::min(first, kernel), std::max(last, std::min(first, kernel))};
+}
+
+// Calls fn(output index, start of the window, taps inside the input) for every output position.
+template <class Fn>
+void for_each_window(const SlidingWindow& w, Fn&& fn) {
+  int64_t index = 0;
+  Extent3 start;
+  Span spans[3];
+  for (int64_t z = 0; z < w.out[0]; ++z) {
+    start[0] = z * w.stride[0] - w.pad_begin[0];
+    spans[0] = inside(start[0], w.kernel[0], w.dilation[0], w.in[0]);
+    for (int64_t y = 0; y < w.out[1]; ++y) {
+      start[1] = y * w.stride[1] - w.pad_begin[1];
+      spans[1] = inside(start[1], w.kernel[1], w.dilation[1], w.in[1]);
+      for (int64_t x = 0; x < w.out[2]; ++x) {
+        start[2] = x * w.stride[2] - w.pad_begin[2];
+        spans[2] = inside(start[2], w.kernel[2], w.dilation[2], w.in[2]);
+        fn(index++, start, spans);
+      }
+    }
+  }
+}
+
+// Calls fn(offset in the plane) for every tap inside.
+template <class Fn>
+void for_each_tap(const SlidingWindow& w, const Extent3& start, const Span (&spans)[3], Fn&& fn) {
+  for (int64_t kz = spans[0].first; kz < spans[0].last; ++kz) {
+    const int64_t z = start[0] + kz * w.dilation[0];
+    for (int64_t ky = spans[1].first; ky < spans[1].last; ++ky) {
+      const int64_t row = (z * w.in[1] + start[1] + ky * w.dilation[1]) * w.in[2];
+      for (int64_t kx = spans[2].first; kx < spans[2].last; ++kx) {
+        fn(row + start[2] + kx * w.dilation[2]);
+      }
+    }
+  }
+}
+
+template <class T>
+void max_plane(const SlidingWindow& w, const T* in, int64_t base, bool column_major, T* out,
+               int64_t* indices) {
+  for_each_window(w, [&](int64_t index, const Extent3& start, const Span (&spans)[3]) {
+    T best = std::numeric_limits<T>::lowest();
+    int64_t where = -1;
+    for_each_tap(w, start, spans, [&](int64_t at) {
+      if (where >= 0 && !(in[at] > best)) return;
+      best = in[at];
+      where = at;
+    });
+    out[index] = best;
+    if (!indices) return;
+    const int64_t x = where % w.in[2], y = where / w.in[2] % w.in[1],
+                  z = where / (w.in[2] * w.in[1]);
+    indices[index] = base + (column_major ? (x * w.in[1] + y) * w.in[0] + z : where);
+  });
+}
+
+template <class T>
+void average_plane(const SlidingWindow& w, const T* in, bool include_pad, T* out) {
+  for_each_window(w, [&](int64_t index, const Extent3& start, const Span (&spans)[3]) {
+    double sum = 0;
+    for_each_tap(w, start, spans, [&](int64_t at) { sum += static_cast<double>(in[at]); });
+    int64_t count = 1;
+    for (int i = 0; i < 3; ++i) {
+      Span span = spans[i];
+      if (include_pad) {
+        span = inside(start[i] + w.pad_begin[i], w.kernel[i], w.dilation[i],
+                      w.in[i] + w.pad_begin[i] + w.pad_end[i]);
+      }
+      count *= span.last - span.first;
+    }
+    out[index] = count ? static_cast<T>(sum / static_cast<double>(count)) : T{0};
+  });
+}
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  CLVET_ASSIGN_OR_RETURN(const SlidingWindow window, window_for(call));
+  const bool max = call.node.op == "MaxPool";
+  const bool include_pad = call.node.int_attr("count_include_pad", 0) != 0;
+  const bool column_major = call.node.int_attr("storage_order", 0) != 0;
+  const int64_t planes = call.shape(0)[0] * call.shape(0)[1];
+  int64_t* indices = call.node.outputs.size() > 1 ? outputs[1].data<int64_t>() : nullptr;
+  return visit_numbers(call.type(0).dtype, [&]<class T>() {
+    const T* in = call.tensor(0).data<T>();
+    T* out = outputs[0].data<T>();
+    for (int64_t p = 0; p < planes; ++p) {
+      const int64_t from = p * window.in_size(), to = p * window.out_size();
+      if (max) max_plane(window, in + from, from, column_major, out + to, indices ? indices + to : nullptr);
+      else average_plane(window, in + from, include_pad, out + to);
+    }
+  });
+}
+
+Lowering lower(const OpCall& call, View) {
+  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  if (call.node.outputs.size() > 1) return host_only("indices are wanted");
+  const auto window = window_for(call);
+  if (!window) return host_only(window.error().message);
+  Lowering lowering;
+  if (!window_dims(*window, lowering.dims)) return host_only("three spatial axes");
+  lowering.kind = LoweringKind::kKernel;
+  lowering.op = "pool";
+  lowering.dims["N"] = call.shape(0)[0];
+  lowering.dims["C"] = call.shape(0)[1];
+  lowering.dims["kind"] = call.node.op == "MaxPool" ? 0 : 1;
+  lowering.dims["pad_bottom"] = window->pad_end[1];
+  lowering.dims["pad_right"] = window->pad_end[2];
+  lowering.dims["count_include_pad"] = call.node.int_attr("count_include_pad", 0);
+  lowering.inputs = {{"x", 0, View::kChannelsFirst}};
+  return lowering;
+}
+
+}  // namespace
+
+extern const OpDef op_pool;
+const OpDef op_pool{
+    .names = {"MaxPool", "AveragePool"},
+    .types = "fiu",
+    .attributes = "auto_pad:s ceil_mode:i count_include_pad:i dilations:I kernel_shape:I pads:I "
+                  "storage_order:i strides:I",
+    .max_outputs = 2,
+    .infer = infer,
+    .host = host,
+    .lower = lower,
+};
+
+}  // namespace clvet

@@ -1,0 +1,50 @@
+// Pow: the exponent may have a type of its own; the result has the base's.
+#include <cmath>
+
+#include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/lowering.h"
+
+namespace clvet {
+namespace {
+
+template <class T>
+T power(T base, double exponent) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (exponent == 2) return base * base;
+    return std::pow(base, static_cast<float>(exponent));
+  } else if constexpr (std::is_same_v<T, double>) {
+    return std::pow(base, exponent);
+  } else {
+    const double value = std::pow(static_cast<double>(base), exponent);
+    return std::isfinite(value) && std::fabs(value) < 9.2e18
+               ? static_cast<T>(static_cast<int64_t>(value))
+               : T{0};
+  }
+}
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  CLVET_ASSIGN_OR_RETURN(const Tensor exponent, call.tensor(1).cast(DType::kF64));
+  return visit_numbers(call.type(0).dtype, [&]<class T>() {
+    map_binary<T, double, T>(call.tensor(0), exponent, outputs[0], power<T>);
+  });
+}
+
+Lowering lower(const OpCall& call, View preferred) {
+  if (call.type(1).dtype != call.type(0).dtype) return host_only("exponent of another type");
+  return lower_binary(call, EltwiseCode::kPow, preferred);
+}
+
+}  // namespace
+
+extern const OpDef op_pow;
+const OpDef op_pow{
+    .names = {"Pow"},
+    .since = 7,
+    .inputs = "T *",
+    .types = "fiu",
+    .infer = infer_broadcast,
+    .host = host,
+    .lower = lower,
+};
+
+}  // namespace clvet

@@ -1,0 +1,54 @@
+// Range.
+#include <cmath>
+
+#include "runtime/ops/support/elementwise.h"
+
+namespace clvet {
+namespace {
+
+Result<int64_t> count_of(const OpCall& call) {
+  double v[3];
+  for (size_t i = 0; i < 3; ++i) {
+    if (!call.inputs[i].value) {
+      return fail(ErrorCode::kUnavailable, "the value of input {} is not known yet", i);
+    }
+    if (call.inputs[i].value->elements() != 1) {
+      return fail(ErrorCode::kInvalidArgument, "Range wants single numbers");
+    }
+    v[i] = call.inputs[i].value->to_f64()[0];
+  }
+  const double count = std::ceil((v[1] - v[0]) / v[2]);
+  if (v[2] == 0 || !(count < 1e12)) {
+    return fail(ErrorCode::kInvalidArgument, "Range from {} to {} by {}", v[0], v[1], v[2]);
+  }
+  return count > 0 ? static_cast<int64_t>(count) : 0;
+}
+
+Result<Types> infer(const OpCall& call) {
+  CLVET_ASSIGN_OR_RETURN(const int64_t count, count_of(call));
+  return Types{{call.type(0).dtype, {count}}};
+}
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  return visit_numbers(call.type(0).dtype, [&]<class T>() {
+    const T start = *call.tensor(0).data<T>(), step = *call.tensor(2).data<T>();
+    T* y = outputs[0].data<T>();
+    for (int64_t i = 0; i < outputs[0].elements(); ++i) {
+      y[i] = wrap_add(start, wrap_mul(static_cast<T>(i), step));
+    }
+  });
+}
+
+}  // namespace
+
+extern const OpDef op_range;
+const OpDef op_range{
+    .names = {"Range"},
+    .since = 11,
+    .inputs = "T T T",
+    .types = "fi",
+    .infer = infer,
+    .host = host,
+};
+
+}  // namespace clvet

@@ -1,0 +1,56 @@
+// Reshape: the shape as an input, with 0 (keep) and -1 (whatever is left).
+#include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/shapes.h"
+
+namespace clvet {
+namespace {
+
+Result<Types> infer(const OpCall& call) {
+  CLVET_ASSIGN_OR_RETURN(Shape shape, call.integers(1));
+  const Shape& from = call.shape(0);
+  const bool zero_is_zero = call.node.int_attr("allowzero", 0) != 0;
+  int64_t open = -1, known = 1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 0 && !zero_is_zero) {
+      if (i >= from.size()) {
+        return fail(ErrorCode::kInvalidArgument, "Reshape keeps axis {} of {}", i, to_string(from));
+      }
+      shape[i] = from[i];
+    }
+    if (shape[i] == -1 && open < 0) {
+      open = static_cast<int64_t>(i);
+    } else if (shape[i] < 0 || __builtin_mul_overflow(known, shape[i], &known)) {
+      return fail(ErrorCode::kInvalidArgument, "Reshape to {}", to_string(shape));
+    }
+  }
+  const int64_t count = elements_of(from);
+  if (open >= 0) shape[open] = known ? count / known : 0;
+  if ((open >= 0 ? known * shape[open] : known) != count) {
+    return fail(ErrorCode::kInvalidArgument, "Reshape of {} to {}", to_string(from),
+                to_string(shape));
+  }
+  return Types{{call.type(0).dtype, shape}};
+}
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  outputs[0] = call.tensor(0).reshaped(outputs[0].shape());
+  return {};
+}
+
+Lowering lower(const OpCall& call, View) { return lower_reshape(call); }
+
+}  // namespace
+
+extern const OpDef op_reshape;
+const OpDef op_reshape{
+    .names = {"Reshape"},
+    .since = 5,
+    .inputs = "* l",
+    .attributes = "allowzero:i",
+    .moves_elements = true,
+    .infer = infer,
+    .host = host,
+    .lower = lower,
+};
+
+}  // namespace clvet

@@ -1,0 +1,107 @@
+// Softmax, LogSoftmax, Hardmax. Before opset 13 all axes from `axis` on are one.
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/lowering.h"
+
+namespace clvet {
+namespace {
+
+struct Split {
+  int64_t outer = 1, length = 1, inner = 1;
+};
+
+Result<Split> split_of(const OpCall& call) {
+  const Shape& shape = call.shape(0);
+  const bool flat = call.node.opset < 13;
+  const auto rank = static_cast<int64_t>(shape.size());
+  if (rank == 0) return Split{};
+  CLVET_ASSIGN_OR_RETURN(const int64_t axis,
+                         normal_axis(call.node.int_attr("axis", flat ? 1 : -1), rank + (flat && rank == 1)));
+  Split split;
+  for (int64_t i = 0; i < rank; ++i) {
+    int64_t& part = i < axis ? split.outer : (i == axis || flat ? split.length : split.inner);
+    part *= shape[i];
+  }
+  return split;
+}
+
+Result<Types> infer(const OpCall& call) {
+  CLVET_RETURN_IF_ERROR(split_of(call).map([](const Split&) {}));
+  return infer_same(call);
+}
+
+template <class T>
+void one(const std::string& op, const T* x, T* y, int64_t length, int64_t step) {
+  int64_t best = 0;
+  for (int64_t i = 1; i < length; ++i) {
+    if (x[i * step] > x[best * step]) best = i;
+  }
+  if (op == "Hardmax") {
+    for (int64_t i = 0; i < length; ++i) y[i * step] = static_cast<T>(i == best);
+    return;
+  }
+  const T top = x[best * step];
+  double sum = 0;
+  for (int64_t i = 0; i < length; ++i) {
+    y[i * step] = std::exp(x[i * step] - top);
+    sum += static_cast<double>(y[i * step]);
+  }
+  if (op == "Softmax") {
+    const auto scale = static_cast<T>(1 / sum);
+    for (int64_t i = 0; i < length; ++i) y[i * step] *= scale;
+  } else {
+    const auto log_sum = static_cast<T>(std::log(sum));
+    for (int64_t i = 0; i < length; ++i) y[i * step] = x[i * step] - top - log_sum;
+  }
+}
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  CLVET_ASSIGN_OR_RETURN(const Split split, split_of(call));
+  if (outputs[0].elements() == 0) return {};
+  return visit_floats(call.type(0).dtype, [&]<class T>() {
+    for (int64_t o = 0; o < split.outer; ++o) {
+      for (int64_t i = 0; i < split.inner; ++i) {
+        const int64_t at = o * split.length * split.inner + i;
+        one(call.node.op, call.tensor(0).data<T>() + at, outputs[0].data<T>() + at, split.length,
+            split.inner);
+      }
+    }
+  });
+}
+
+Lowering lower(const OpCall& call, View) {
+  if (call.node.op != "Softmax") return host_only("no kernel computes " + call.node.op);
+  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  const Shape& shape = call.shape(0);
+  const auto split = split_of(call);
+  if (!split) return host_only(split.error().message);
+  const bool last = !shape.empty() && split->inner == 1 && split->length == shape.back();
+  const bool channel = !last && shape.size() >= 2 && shape.size() <= 4 &&
+                       split->outer == shape[0] && split->length == shape[1] &&
+                       (split->inner * split->length * split->outer == elements_of(shape));
+  if (!last && !channel) return host_only("an axis that is neither the last nor the channels");
+  const View view = last ? View::kChannelsLast : View::kChannelsFirst;
+  Lowering lowering;
+  lowering.kind = LoweringKind::kKernel;
+  lowering.op = "softmax";
+  const Nhwc rows = *view_of(shape, view);
+  lowering.dims = {{"M", rows.n * rows.h * rows.w}, {"W", rows.w}, {"C", rows.c}};
+  lowering.inputs = {{"x", 0, view}};
+  lowering.output = view;
+  return lowering;
+}
+
+}  // namespace
+
+extern const OpDef op_softmax;
+const OpDef op_softmax{
+    .names = {"Softmax", "LogSoftmax", "Hardmax"},
+    .attributes = "axis:i",
+    .infer = infer,
+    .host = host,
+    .lower = lower,
+};
+
+}  // namespace clvet

@@ -1,0 +1,77 @@
+// Split: parts from an attribute, an input or a number of outputs.
+#include <algorithm>
+
+#include "runtime/ops/support/shapes.h"
+
+namespace clvet {
+namespace {
+
+struct Parts {
+  int64_t axis = 0;
+  std::vector<int64_t> lengths;
+};
+
+Result<Parts> parts_of(const OpCall& call) {
+  const Shape& shape = call.shape(0);
+  Parts parts;
+  CLVET_ASSIGN_OR_RETURN(parts.axis, normal_axis(call.node.int_attr("axis", 0),
+                                                 static_cast<int64_t>(shape.size())));
+  const int64_t length = shape[parts.axis];
+  if (call.has(1)) {
+    CLVET_ASSIGN_OR_RETURN(parts.lengths, call.integers(1));
+  } else if (const auto* split = call.node.ints_attr("split")) {
+    parts.lengths = *split;
+  } else {
+    const auto count = static_cast<int64_t>(call.node.outputs.size());
+    const int64_t each = (length + count - 1) / count;
+    for (int64_t i = 0; i < count; ++i) {
+      parts.lengths.push_back(std::clamp<int64_t>(length - i * each, 0, each));
+    }
+  }
+  int64_t sum = 0;
+  for (const int64_t part : parts.lengths) {
+    sum = part < 0 || part > length ? length + 1 : sum + part;
+    if (sum > length) break;
+  }
+  if (sum != length || parts.lengths.size() != call.node.outputs.size()) {
+    return fail(ErrorCode::kInvalidArgument, "Split of {} into {} along axis {}", to_string(shape),
+                to_string(parts.lengths), parts.axis);
+  }
+  return parts;
+}
+
+Result<Types> infer(const OpCall& call) {
+  CLVET_ASSIGN_OR_RETURN(const Parts parts, parts_of(call));
+  Types types;
+  for (const int64_t length : parts.lengths) {
+    types.push_back(call.type(0));
+    types.back().shape[parts.axis] = length;
+  }
+  return types;
+}
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  CLVET_ASSIGN_OR_RETURN(const Parts parts, parts_of(call));
+  const std::vector<int64_t> strides = strides_of(call.shape(0));
+  int64_t first = 0;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    strided_copy(call.tensor(0), first * strides[parts.axis], strides, outputs[i]);
+    first += parts.lengths[i];
+  }
+  return {};
+}
+
+}  // namespace
+
+extern const OpDef op_split;
+const OpDef op_split{
+    .names = {"Split"},
+    .inputs = "* l?",
+    .attributes = "axis:i split:I num_outputs:i",
+    .max_outputs = 4096,
+    .moves_elements = true,
+    .infer = infer,
+    .host = host,
+};
+
+}  // namespace clvet

@@ -1,0 +1,58 @@
+// Squeeze: the named axes of extent 1, or all of them.
+#include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/shapes.h"
+
+namespace clvet {
+namespace {
+
+Result<std::vector<int64_t>> axes_of(const OpCall& call) {
+  if (call.has(1)) return call.integers(1);
+  const auto* axes = call.node.ints_attr("axes");
+  return axes ? *axes : std::vector<int64_t>{};
+}
+
+Result<Types> infer(const OpCall& call) {
+  const Shape& from = call.shape(0);
+  CLVET_ASSIGN_OR_RETURN(std::vector<int64_t> axes, axes_of(call));
+  if (axes.empty()) {
+    for (size_t i = 0; i < from.size(); ++i) {
+      if (from[i] == 1) axes.push_back(static_cast<int64_t>(i));
+    }
+  }
+  CLVET_ASSIGN_OR_RETURN(axes, normal_axes(axes, static_cast<int64_t>(from.size())));
+  Shape shape;
+  size_t next = 0;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (next == axes.size() || axes[next] != static_cast<int64_t>(i)) {
+      shape.push_back(from[i]);
+      continue;
+    }
+    ++next;
+    if (from[i] != 1) {
+      return fail(ErrorCode::kInvalidArgument, "Squeeze of axis {} of {}", i, to_string(from));
+    }
+  }
+  return Types{{call.type(0).dtype, shape}};
+}
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  outputs[0] = call.tensor(0).reshaped(outputs[0].shape());
+  return {};
+}
+
+Lowering lower(const OpCall& call, View) { return lower_reshape(call); }
+
+}  // namespace
+
+extern const OpDef op_squeeze;
+const OpDef op_squeeze{
+    .names = {"Squeeze"},
+    .inputs = "* l?",
+    .attributes = "axes:I",
+    .moves_elements = true,
+    .infer = infer,
+    .host = host,
+    .lower = lower,
+};
+
+}  // namespace clvet

@@ -1,0 +1,15 @@
+// Per-channel affine maps.
+#pragma once
+
+#include "runtime/ops/op_def.h"
+
+namespace clvet {
+
+struct ChannelAffine {
+  Values scale, shift;  // by channel
+};
+
+// Of a BatchNormalization whose parameters are known.
+ChannelAffine batch_normalization_affine(const OpCall& call);
+
+}  // namespace clvet

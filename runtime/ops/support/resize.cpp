@@ -1,0 +1,187 @@
+#include "runtime/ops/support/resize.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/ops/support/shapes.h"
+
+namespace clvet {
+namespace {
+
+struct Settings {
+  std::string mode, nearest, transform, policy;
+  double cubic_a = -0.75, extrapolation = 0;
+  bool antialias = false, exclude_outside = false;
+};
+
+struct AxisRequest {
+  int64_t in = 1, out = 1;
+  double scale = 1;
+  double roi_start = 0, roi_end = 1;
+};
+
+Result<std::vector<double>> reals(const OpCall& call, size_t input) {
+  if (!call.has(input)) return std::vector<double>{};
+  if (!call.inputs[input].value) {
+    return fail(ErrorCode::kUnavailable, "the value of input {} is not known yet", input);
+  }
+  return call.inputs[input].value->to_f64();
+}
+
+Settings settings_of(const Node& node) {
+  Settings s;
+  s.mode = node.string_attr("mode", "nearest");
+  s.nearest = node.string_attr("nearest_mode", "round_prefer_floor");
+  const bool old = node.op == "Upsample" || node.opset < 11;
+  s.transform = node.string_attr("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel");
+  if (old) s.nearest = "floor";
+  s.policy = node.string_attr("keep_aspect_ratio_policy", "stretch");
+  s.cubic_a = node.float_attr("cubic_coeff_a", -0.75);
+  s.extrapolation = node.float_attr("extrapolation_value", 0);
+  s.antialias = node.int_attr("antialias", 0) != 0;
+  s.exclude_outside = node.int_attr("exclude_outside", 0) != 0;
+  return s;
+}
+
+double original_position(const Settings& s, const AxisRequest& r, int64_t at) {
+  const auto x = static_cast<double>(at), in = static_cast<double>(r.in);
+  const double out = r.scale * in;  // the length before rounding down
+  if (s.transform == "asymmetric") return x / r.scale;
+  if (s.transform == "align_corners") return out == 1 ? 0 : x * (in - 1) / (out - 1);
+  if (s.transform == "pytorch_half_pixel") return out > 1 ? (x + 0.5) / r.scale - 0.5 : 0;
+  if (s.transform == "half_pixel_symmetric") {
+    const double adjustment = static_cast<double>(r.out) / out;
+    return in / 2 * (1 - adjustment) + (x + 0.5) / r.scale - 0.5;
+  }
+  if (s.transform == "tf_crop_and_resize") {
+    if (out <= 1) return 0.5 * (r.roi_start + r.roi_end) * (in - 1);
+    return r.roi_start * (in - 1) + x * (r.roi_end - r.roi_start) * (in - 1) / (out - 1);
+  }
+  return (x + 0.5) / r.scale - 0.5;
+}
+
+int64_t nearest_index(const Settings& s, double x) {
+  if (s.nearest == "floor") return static_cast<int64_t>(std::floor(x));
+  if (s.nearest == "ceil") return static_cast<int64_t>(std::ceil(x));
+  if (s.nearest == "round_prefer_ceil") return static_cast<int64_t>(std::floor(x + 0.5));
+  return static_cast<int64_t>(std::ceil(x - 0.5));
+}
+
+double filter(const Settings& s, double x) {
+  x = std::fabs(x);
+  if (s.mode == "linear") return std::max(0.0, 1 - x);
+  const double a = s.cubic_a;
+  if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  if (x < 2) return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+  return 0;
+}
+
+std::vector<ResizeTap> taps_at(const Settings& s, const AxisRequest& r, double x) {
+  const int64_t last = r.in - 1;
+  if (s.mode == "nearest") return {{std::clamp<int64_t>(nearest_index(s, x), 0, last), 1}};
+  const double shrink = s.antialias && r.scale < 1 ? r.scale : 1;
+  const double reach = (s.mode == "linear" ? 1 : 2) / shrink;
+  std::vector<ResizeTap> taps;
+  double sum = 0;
+  for (auto i = static_cast<int64_t>(std::floor(x - reach)); i <= std::ceil(x + reach); ++i) {
+    double weight = filter(s, (static_cast<double>(i) - x) * shrink);
+    if (s.exclude_outside && (i < 0 || i > last)) weight = 0;
+    if (weight == 0) continue;
+    sum += weight;
+    taps.push_back({std::clamp<int64_t>(i, 0, last), weight});
+  }
+  if (shrink != 1 || s.exclude_outside) {
+    for (ResizeTap& tap : taps) tap.weight /= sum;
+  }
+  return taps;
+}
+
+ResizeAxis table(const Settings& s, const AxisRequest& r) {
+  const bool crops = s.transform == "tf_crop_and_resize";
+  ResizeAxis axis{r.in, r.out, r.scale == 1 && r.in == r.out && !crops, s.extrapolation, {}};
+  if (axis.identity) return axis;
+  for (int64_t i = 0; i < r.out; ++i) {
+    const double x = original_position(s, r, i);
+    const bool outside = crops && (x < 0 || x > static_cast<double>(r.in - 1));
+    axis.taps.push_back(outside ? std::vector<ResizeTap>{} : taps_at(s, r, x));
+  }
+  return axis;
+}
+
+Status keep_aspect(const Settings& s, const std::vector<int64_t>& axes,
+                   std::vector<AxisRequest>& requests) {
+  if (s.policy == "stretch") return {};
+  double scale = requests[axes[0]].scale;
+  for (const int64_t axis : axes) {
+    const double own = requests[axis].scale;
+    scale = s.policy == "not_larger" ? std::min(scale, own) : std::max(scale, own);
+  }
+  for (const int64_t axis : axes) {
+    requests[axis].scale = scale;
+    requests[axis].out =
+        static_cast<int64_t>(std::floor(scale * static_cast<double>(requests[axis].in) + 0.5));
+  }
+  return {};
+}
+
+Result<std::vector<AxisRequest>> requests_of(const OpCall& call, const Settings& s) {
+  const Shape& shape = call.shape(0);
+  const auto rank = static_cast<int64_t>(shape.size());
+  std::vector<AxisRequest> requests;
+  for (const int64_t extent : shape) requests.push_back({extent, extent});
+  std::vector<int64_t> axes, sizes;
+  if (const auto* list = call.node.ints_attr("axes")) axes = *list;
+  else for (int64_t i = 0; i < rank; ++i) axes.push_back(i);
+  for (int64_t& axis : axes) {
+    CLVET_ASSIGN_OR_RETURN(axis, normal_axis(axis, rank));
+  }
+  const bool old = call.node.op == "Upsample" || call.node.opset < 11;
+  CLVET_ASSIGN_OR_RETURN(std::vector<double> scales, reals(call, old ? 1 : 2));
+  if (const auto* list = call.node.floats_attr("scales"); list && scales.empty()) scales = *list;
+  CLVET_ASSIGN_OR_RETURN(const std::vector<double> roi, reals(call, old ? 9 : 1));
+  if (call.has(3)) {
+    CLVET_ASSIGN_OR_RETURN(sizes, call.integers(3));
+  }
+  if ((scales.empty() ? sizes.size() : scales.size()) != axes.size() || axes.empty()) {
+    return fail(ErrorCode::kInvalidArgument, "{} of {} with {} scales and {} sizes", call.node.op,
+                to_string(shape), scales.size(), sizes.size());
+  }
+  for (size_t i = 0; i < axes.size(); ++i) {
+    AxisRequest& r = requests[axes[i]];
+    const auto in = static_cast<double>(r.in);
+    r.scale = scales.empty() ? static_cast<double>(sizes[i]) / in : scales[i];
+    if (!(r.scale > 0) || !(r.scale * in < 1e9)) {
+      return fail(ErrorCode::kInvalidArgument, "{} by a scale of {}", call.node.op, r.scale);
+    }
+    r.out = scales.empty() ? sizes[i] : static_cast<int64_t>(std::floor(r.scale * in));
+    if (roi.size() != 2 * axes.size()) continue;
+    r.roi_start = roi[i];
+    r.roi_end = roi[i + axes.size()];
+    if (s.transform == "tf_crop_and_resize" && scales.size()) {
+      r.out = static_cast<int64_t>(std::floor(in * (r.roi_end - r.roi_start) * r.scale));
+    }
+  }
+  if (scales.empty()) CLVET_RETURN_IF_ERROR(keep_aspect(s, axes, requests));
+  return requests;
+}
+
+}  // namespace
+
+Result<ResizePlan> resize_plan(const OpCall& call) {
+  const Settings settings = settings_of(call.node);
+  const bool known = settings.mode == "nearest" || settings.mode == "linear" ||
+                     settings.mode == "cubic" || settings.mode == "bilinear";
+  if (!known) return fail(ErrorCode::kUnsupported, "{} mode '{}'", call.node.op, settings.mode);
+  CLVET_ASSIGN_OR_RETURN(const std::vector<AxisRequest> requests, requests_of(call, settings));
+  ResizePlan plan;
+  for (const AxisRequest& request : requests) {
+    if (request.in < 1 || request.out < 1) {
+      return fail(ErrorCode::kInvalidArgument, "{} of an axis of {} to {}", call.node.op,
+                  request.in, request.out);
+    }
+    plan.axes.push_back(table(settings, request));
+  }
+  return plan;
+}
+
+}  // namespace clvet

@@ -1,0 +1,29 @@
+// The arithmetic of Resize.
+#pragma once
+
+#include <vector>
+
+#include "runtime/ops/op_def.h"
+
+namespace clvet {
+
+struct ResizeTap {
+  int64_t index = 0;
+  double weight = 1;
+};
+
+struct ResizeAxis {
+  int64_t in = 1, out = 1;
+  bool identity = true;
+  double outside = 0;  // value where a position has no taps (tf_crop_and_resize)
+  std::vector<std::vector<ResizeTap>> taps;  // by output position; empty for an identity
+};
+
+struct ResizePlan {
+  std::vector<ResizeAxis> axes;
+};
+
+// kUnavailable where sizes or scales are not known yet.
+Result<ResizePlan> resize_plan(const OpCall& call);
+
+}  // namespace clvet

@@ -1,0 +1,106 @@
+// Runs one node on the host: checks, allocation, half widening, the op and its fused activation.
+#include <new>
+
+#include "runtime/ops/op_def.h"
+
+namespace clvet {
+namespace {
+
+OpCall call_of(const Node& node, std::span<const Tensor* const> inputs) {
+  OpCall call{node, {}};
+  for (const Tensor* tensor : inputs) {
+    OpInput input;
+    if (tensor) input = {tensor->type(), tensor, true};
+    call.inputs.push_back(input);
+  }
+  return call;
+}
+
+Result<std::vector<Tensor>> allocate(const std::vector<TensorType>& types) {
+  std::vector<Tensor> outputs;
+  for (const TensorType& type : types) {
+    CLVET_ASSIGN_OR_RETURN(Tensor tensor, Tensor::create(type.dtype, type.shape));
+    outputs.push_back(std::move(tensor));
+  }
+  return outputs;
+}
+
+Status activate(const Activation& activation, Tensor& tensor) {
+  if (activation.act == Act::kNone) return {};
+  if (tensor.dtype() == DType::kF64) {
+    for (int64_t i = 0; i < tensor.elements(); ++i) {
+      double& y = tensor.data<double>()[i];
+      y = apply_act(activation.act, activation.lo, activation.hi, y);
+    }
+    return {};
+  }
+  if (tensor.dtype() != DType::kF32) {
+    return fail(ErrorCode::kInternal, "a fused activation on {}", to_string(tensor.dtype()));
+  }
+  float* y = tensor.data<float>();
+  const auto lo = static_cast<float>(activation.lo);
+  const auto hi = static_cast<float>(activation.hi);
+  const int64_t count = tensor.elements();
+  switch (activation.act) {
+    case Act::kRelu:
+      for (int64_t i = 0; i < count; ++i) y[i] = y[i] < 0 ? 0 : y[i];
+      return {};
+    case Act::kClip:
+      for (int64_t i = 0; i < count; ++i) y[i] = y[i] < lo ? lo : (y[i] > hi ? hi : y[i]);
+      return {};
+    case Act::kAffine:
+      for (int64_t i = 0; i < count; ++i) y[i] = lo * y[i] + hi;
+      return {};
+    case Act::kHardSwish:
+      for (int64_t i = 0; i < count; ++i) {
+        const float gate = lo * y[i] + hi;
+        y[i] *= gate < 0 ? 0 : (gate > 1 ? 1 : gate);
+      }
+      return {};
+    default:
+      for (int64_t i = 0; i < count; ++i) {
+        y[i] = static_cast<float>(apply_act(activation.act, activation.lo, activation.hi, y[i]));
+      }
+      return {};
+  }
+}
+
+Result<std::vector<Tensor>> run_checked(const OpCall& call) {
+  CLVET_ASSIGN_OR_RETURN(const std::vector<TensorType> types, infer_node(call));
+  CLVET_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, allocate(types));
+  CLVET_RETURN_IF_ERROR(call.node.def->host(call, outputs));
+  if (!outputs.empty()) CLVET_RETURN_IF_ERROR(activate(call.node.activation, outputs[0]));
+  return outputs;
+}
+
+Result<std::vector<Tensor>> run_widened(const OpCall& call) {
+  CLVET_ASSIGN_OR_RETURN(const std::vector<TensorType> types, infer_node(call));
+  std::vector<Tensor> wide(call.inputs.size());
+  OpCall widened{call.node, call.inputs};
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    if (!call.has(i) || call.type(i).dtype != DType::kF16) continue;
+    CLVET_ASSIGN_OR_RETURN(wide[i], call.tensor(i).cast(DType::kF32));
+    widened.inputs[i] = {wide[i].type(), &wide[i], true};
+  }
+  CLVET_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, run_checked(widened));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    CLVET_ASSIGN_OR_RETURN(outputs[i], outputs[i].cast(types[i].dtype));
+  }
+  return outputs;
+}
+
+}  // namespace
+
+Result<std::vector<Tensor>> run_node(const Node& node, std::span<const Tensor* const> inputs) {
+  if (!node.def) return fail(ErrorCode::kUnsupported, "unknown operator {}", node.op);
+  const OpCall call = call_of(node, inputs);
+  bool half = false;
+  for (const OpInput& input : call.inputs) half |= input.present && input.type.dtype == DType::kF16;
+  try {
+    return half && !node.def->moves_elements ? run_widened(call) : run_checked(call);
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::kResourceExhausted, "no memory to run {} '{}'", node.op, node.name);
+  }
+}
+
+}  // namespace clvet

@@ -1,0 +1,69 @@
+// Transpose.
+#include <algorithm>
+
+#include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/shapes.h"
+
+namespace clvet {
+namespace {
+
+Result<std::vector<int64_t>> perm_of(const OpCall& call) {
+  const size_t rank = call.shape(0).size();
+  std::vector<int64_t> perm;
+  if (const auto* given = call.node.ints_attr("perm")) perm = *given;
+  else for (size_t i = rank; i-- > 0;) perm.push_back(static_cast<int64_t>(i));
+  std::vector<int64_t> sorted = perm;
+  std::sort(sorted.begin(), sorted.end());
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    if (sorted.size() != rank || sorted[i] != static_cast<int64_t>(i)) {
+      return fail(ErrorCode::kInvalidArgument, "Transpose of {} by {}", to_string(call.shape(0)),
+                  to_string(perm));
+    }
+  }
+  return perm;
+}
+
+Result<Types> infer(const OpCall& call) {
+  CLVET_ASSIGN_OR_RETURN(const std::vector<int64_t> perm, perm_of(call));
+  TensorType out{call.type(0).dtype, {}};
+  for (const int64_t axis : perm) out.shape.push_back(call.shape(0)[axis]);
+  return Types{out};
+}
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  CLVET_ASSIGN_OR_RETURN(const std::vector<int64_t> perm, perm_of(call));
+  const std::vector<int64_t> from = strides_of(call.shape(0));
+  std::vector<int64_t> strides;
+  for (const int64_t axis : perm) strides.push_back(from[axis]);
+  strided_copy(call.tensor(0), 0, strides, outputs[0]);
+  return {};
+}
+
+// Moving the channel axis to the end or back is a change of view alone.
+Lowering lower(const OpCall& call, View) {
+  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  const auto perm = perm_of(call);
+  if (!perm) return host_only(perm.error().message);
+  const bool to_last = *perm == std::vector<int64_t>{0, 2, 3, 1} || *perm == std::vector<int64_t>{0, 2, 1};
+  const bool to_first = *perm == std::vector<int64_t>{0, 3, 1, 2} || *perm == std::vector<int64_t>{0, 2, 1};
+  // Rank 3 [N,C,W] puts n and h where [N,W,C] seen channels-last has h = N: the same only for N = 1.
+  if (perm->size() == 3 && call.shape(0)[0] != 1) return host_only("a batch of matrices");
+  if (to_last) return lower_alias(View::kChannelsFirst, View::kChannelsLast);
+  if (to_first) return lower_alias(View::kChannelsLast, View::kChannelsFirst);
+  return host_only("the transpose moves elements between channels");
+}
+
+}  // namespace
+
+extern const OpDef op_transpose;
+const OpDef op_transpose{
+    .names = {"Transpose"},
+    .inputs = "*",
+    .attributes = "perm:I",
+    .moves_elements = true,
+    .infer = infer,
+    .host = host,
+    .lower = lower,
+};
+
+}  // namespace clvet

@@ -1,0 +1,108 @@
+#!/bin/bash
+# tests/ci/checks_test.sh: the layer and budget checks find what they are for, and pass a tree in order.
+set -uo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+# tree FILE TEXT [FILE TEXT]...: a fresh small tree in order, with these files added
+tree() {
+  rm -rf "$work/t"
+  put base/result.h '#pragma once'
+  put probe/cl/api.h '#pragma once' probe/cl/api.cpp '#include "probe/cl/api.h"
+#include <CL/cl.h>'
+  put cli/main.cpp '#include "base/result.h"' tests/base/result_test.cpp '#include "base/result.h"'
+  put "$@"
+}
+put() {
+  while [ $# -gt 1 ]; do
+    mkdir -p "$work/t/$(dirname "$1")"
+    printf '%s\n' "$2" >"$work/t/$1"
+    shift 2
+  done
+}
+
+# expect CHECK pass|fail PATTERN
+expect() {
+  local output status=pass
+  output=$(cmake -DROOT="$work/t" -P "$root/ci/check_$1.cmake" 2>&1) || status=fail
+  if [ "$status" != "$2" ] || ! grep -qE "$3" <<<"$output"; then
+    echo "FAILED line ${BASH_LINENO[0]}: check_$1 gave $status, wanted $2 with '$3':"
+    echo "$output"
+    failures=$((failures + 1))
+  fi
+}
+# many COUNT: COUNT lines of a comment; body COUNT: a function of COUNT lines
+many() { yes '// line' | head -n "$1"; }
+body() { echo 'int f(int a) {'; yes '  ++a;' | head -n $(($1 - 2)); echo '}'; }
+
+tree base/ok.h '#pragma once'
+expect layers pass 'files in order'
+tree base/up.cpp '#include "probe/cl/api.h"'
+expect layers fail 'base/up.cpp: includes probe/cl/api.h: base lies below probe'
+expect layers fail 'base/up.cpp: includes probe/cl/api.h: OpenCL belongs'
+tree reports/up.cpp '#include "cli/verb.h"' cli/verb.h '#pragma once'
+expect layers fail 'nothing includes cli'
+tree tests/cli/a_test.cpp '#include "cli/verb.h"' cli/verb.h '#pragma once'
+expect layers fail 'nothing includes cli'
+tree runtime/plan/plan.cpp '#include <CL/cl.h>'
+expect layers fail 'runtime/plan/plan.cpp: includes CL/cl.h: OpenCL headers'
+tree runtime/plan/plan.cpp '#  include "CL/opencl.h"'
+expect layers fail 'OpenCL headers'
+tree runtime/exec/queue.cpp '#include <CL/cl.h>
+#include "probe/cl/api.h"'
+expect layers pass 'files in order'
+tree base/rel.cpp '#include "result.h"'
+expect layers fail 'base/rel.cpp: includes "result.h": not relative'
+tree base/rel.cpp '#include "../base/result.h"'
+expect layers fail 'relative to the root'
+tree base/angle.cpp '#include <base/result.h>'
+expect layers fail 'in quotes'
+tree kernels/catalog.cpp '#include "embedded_ops.h"' runtime/onnx/reader.cpp '#include "onnx.pb.h"'
+expect layers pass 'files in order'
+tree base/t.cpp '#include "tests/fakes/fake.h"' tests/fakes/fake.h '#pragma once'
+expect layers fail 'only tests include tests'
+tree tests/x_test.cpp '#include "probe/cl/api.h"
+#include <CL/cl.h>'
+expect layers pass 'files in order'
+
+tree base/a.cpp "$(body 100)"
+expect budgets pass 'function p95 100'
+tree base/a.cpp "$(body 101)"
+expect budgets fail 'base/a.cpp:1: function of 101 lines'
+tree base/a.cpp "namespace clvet {
+$(body 50)
+
+$(body 60)
+}  // namespace clvet"
+expect budgets pass '2 functions'
+tree base/a.cpp "int g(int a);
+
+Result<int> Long(int a,
+                 int b) {
+$(yes '  ++a;' | head -n 120)
+}"
+expect budgets fail 'base/a.cpp:3: function of 123 lines'
+tree tests/a_test.cpp "$(body 130)"
+expect budgets pass 'warning: tests/a_test.cpp:1: function of 130'
+tree base/a.cpp "$(many 801)"
+expect budgets fail 'base/a.cpp: 801 lines \(limit for a source: 800\)'
+tree base/a.cpp "$(many 600)"
+expect budgets pass 'warning: base/a.cpp: 600 lines'
+tree base/a.h "$(many 401)"
+expect budgets fail 'limit for a header: 400'
+tree kernels/ops/gemm/gemm.cl "$(many 401)"
+expect budgets fail 'limit for a kernel: 400'
+tree base/a.cpp 'const char* text = "[a;b] ${x} \\";
+
+int g() {
+  return 1;
+}'
+expect budgets pass '1 functions'
+
+if [ $failures -gt 0 ]; then
+  echo "$failures failure(s)"
+  exit 1
+fi
+echo "all checks behave"

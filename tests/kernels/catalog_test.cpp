@@ -1,0 +1,296 @@
+#include "kernels/catalog.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+
+#include "kernels/call.h"
+
+namespace clvet {
+namespace {
+
+using testing::AllOf;
+using testing::AnyOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr const char* kPath = "ops/gemm/gemm_sample.json";
+
+nlohmann::json sample() {
+  return nlohmann::json::parse(R"json({
+    "op": "gemm", "preludes": ["types.clh"], "precisions": ["normal", "high"],
+    "activations": ["buffer"], "weights": ["buffer", "image"], "weight_types": ["float", "int4"],
+    "params": {"TILE": 4}, "where": ["K % 4 == 0"], "pack": 16,
+    "args": ["in:x@image", "weights", "scales", "vector:bias", "out:y", "int:M", "int:TILE * 2",
+             "float:act_lo"],
+    "global": ["ceil_div(N, TILE)", "M"], "local": ["8", "1"], "rank": {"cpu": 3},
+    "tests": [{"name": "a", "dims": {"M": 3, "N": 5, "K": 8, "W": 1}, "scalars": {"act_lo": 0.5}}]
+  })json");
+}
+
+Result<Catalog> parse(const nlohmann::json& manifest) {
+  return Catalog::parse({{kPath, manifest.dump()}});
+}
+
+TEST(Manifest, IsReadFieldByField) {
+  const auto catalog = parse(sample());
+  ASSERT_TRUE(catalog) << catalog.error().message;
+  const Manifest* manifest = catalog->find("gemm_sample");
+  ASSERT_NE(manifest, nullptr);
+  EXPECT_EQ(manifest->family, "gemm");
+  EXPECT_EQ(manifest->pack, 16);
+  EXPECT_EQ(manifest->rank.at("cpu"), 3);
+  EXPECT_EQ(manifest->args[0].storage, Storage::kImage);
+  EXPECT_EQ(manifest->args[0].name, "x");
+  EXPECT_EQ(manifest->args[4].storage, std::nullopt);
+  EXPECT_EQ(variants_of(*manifest).size(), 2u * 2 * 2);
+  EXPECT_EQ(catalog->for_op("gemm").size(), 1u);
+}
+
+struct BadField {
+  const char* field;
+  nlohmann::json value;
+  const char* message;
+};
+
+class MalformedManifest : public testing::TestWithParam<BadField> {};
+
+TEST_P(MalformedManifest, IsRefusedNamingFileAndField) {
+  nlohmann::json manifest = sample();
+  if (GetParam().value.is_null()) {
+    manifest.erase(GetParam().field);
+  } else {
+    manifest[GetParam().field] = GetParam().value;
+  }
+  const auto catalog = parse(manifest);
+  ASSERT_FALSE(catalog);
+  EXPECT_EQ(catalog.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(catalog.error().message,
+              AllOf(HasSubstr(kPath), HasSubstr(GetParam().field), HasSubstr(GetParam().message)));
+}
+
+using Json = nlohmann::json;
+INSTANTIATE_TEST_SUITE_P(
+    Fields, MalformedManifest,
+    testing::Values(BadField{"op", nullptr, "missing"}, BadField{"op", "gemv", "must begin the id"},
+                    BadField{"op", "gem", "no contract"}, BadField{"colour", "red", "not a known"},
+                    BadField{"precisions", Json::array({"medium"}), "'medium'"},
+                    BadField{"precisions", Json::array({"low", "low"}), "twice"},
+                    BadField{"weights", Json::array({"disk"}), "'disk'"},
+                    BadField{"weight_types", Json::array(), "together"},
+                    BadField{"params", Json::array({1}), "object of numbers"},
+                    BadField{"pack", 20, "multiple of 16"}, BadField{"pack", "x", "an integer"},
+                    BadField{"where", Json::array({"K %% 4"}), "expected a value"},
+                    BadField{"args", Json::array({"in:x"}), "exactly one output"},
+                    BadField{"args", Json::array({"tensor:x"}), "unknown kind"},
+                    BadField{"args", Json::array({"in:x@disk"}), "unknown storage"},
+                    BadField{"args", Json::array({"weights:w"}), "no name"},
+                    BadField{"local", Json::array({"8"}), "as many dimensions"},
+                    BadField{"global", Json::array(), "empty"},
+                    BadField{"tests", Json::array({Json::object()}), "tests[0].name"}));
+
+TEST(Manifest, ThatIsNotJsonIsRefusedNamingTheFile) {
+  const auto catalog = Catalog::parse({{kPath, "{\"op\": "}});
+  ASSERT_FALSE(catalog);
+  EXPECT_THAT(catalog.error().message, StartsWith(kPath));
+}
+
+TEST(Manifest, MayNotBeDefinedTwice) {
+  const auto catalog = Catalog::parse({{kPath, sample().dump()}, {kPath, sample().dump()}});
+  ASSERT_FALSE(catalog);
+  EXPECT_THAT(catalog.error().message, HasSubstr("twice"));
+}
+
+class SampleCall : public testing::Test {
+ protected:
+  Catalog catalog_ = *parse(sample());
+  const Manifest& manifest_ = *catalog_.find("gemm_sample");
+  Dims dims_ = manifest_.tests[0].dims;
+  Scalars scalars_ = manifest_.tests[0].scalars;
+};
+
+TEST_F(SampleCall, HasItsArgumentsInOrderAndItsSizesRounded) {
+  Variant variant{&manifest_, Precision::kHigh, Storage::kBuffer, Storage::kImage,
+                  WeightType::kInt4};
+  const auto call = make_call(variant, dims_, scalars_);
+  ASSERT_TRUE(call) << call.error().message;
+  ASSERT_EQ(call->args.size(), 8u);
+  EXPECT_EQ(call->args[0].storage, Storage::kImage);
+  EXPECT_EQ(call->args[1].storage, Storage::kImage);
+  EXPECT_EQ(call->args[4].storage, Storage::kBuffer);
+  EXPECT_EQ(call->args[5].int_value, 3);
+  EXPECT_EQ(call->args[6].int_value, 8);
+  EXPECT_EQ(call->args[7].float_value, 0.5f);
+  EXPECT_EQ(call->work_dim, 2);
+  EXPECT_THAT(call->global, ElementsAre(8, 3, 1));
+  EXPECT_THAT(call->local, ElementsAre(8, 1, 1));
+}
+
+TEST_F(SampleCall, OfFloatWeightsHasNoScales) {
+  Variant variant{&manifest_, Precision::kHigh, Storage::kBuffer, Storage::kBuffer,
+                  WeightType::kFloat};
+  EXPECT_EQ(make_call(variant, dims_, scalars_)->args.size(), 7u);
+}
+
+TEST_F(SampleCall, IsUnsupportedWhereAConditionIsNotMet) {
+  dims_["K"] = 9;
+  const auto call = make_call(variants_of(manifest_)[0], dims_, scalars_);
+  ASSERT_FALSE(call);
+  EXPECT_EQ(call.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(call.error().message, HasSubstr("K % 4 == 0"));
+}
+
+TEST_F(SampleCall, NamesTheDimOrScalarThatIsMissing) {
+  const Variant variant = variants_of(manifest_)[0];
+  EXPECT_THAT(make_call(variant, dims_, {}).error().message, HasSubstr("'act_lo'"));
+  dims_.erase("N");
+  EXPECT_THAT(make_call(variant, dims_, scalars_).error().message, HasSubstr("'N'"));
+}
+
+// Every manifest that is embedded.
+class EmbeddedManifest : public testing::TestWithParam<std::string> {
+ protected:
+  static const Catalog& catalog() {
+    static const Catalog catalog = *Catalog::embedded();
+    return catalog;
+  }
+  const Manifest& manifest() const { return *catalog().find(GetParam()); }
+};
+
+std::vector<std::string> embedded_ids() {
+  std::vector<std::string> ids;
+  const auto catalog = Catalog::embedded();
+  if (!catalog) return {"(" + catalog.error().message + ")"};
+  for (const Manifest& manifest : catalog->manifests()) ids.push_back(manifest.id);
+  return ids;
+}
+
+TEST_P(EmbeddedManifest, HasAnEntryPointOfItsName) {
+  const auto text = kernel_text("ops/" + manifest().family + "/" + manifest().id + ".cl");
+  ASSERT_TRUE(text);
+  EXPECT_THAT(*text, HasSubstr("__kernel void " + manifest().id + "("));
+  EXPECT_THAT(manifest().id, StartsWith(manifest().op));
+}
+
+TEST_P(EmbeddedManifest, HasThreeTestShapesThatItsContractAndCallAccept) {
+  EXPECT_GE(manifest().tests.size(), 3u);
+  const OpContract* contract = find_op_contract(manifest().op);
+  ASSERT_NE(contract, nullptr);
+  std::set<std::string> names;
+  for (const TestShape& test : manifest().tests) {
+    EXPECT_TRUE(names.insert(test.name).second) << test.name;
+    const auto roles = contract->roles(test.dims);
+    ASSERT_TRUE(roles) << test.name << ": " << roles.error().message;
+    for (const Variant& variant : variants_of(manifest())) {
+      const auto call = make_call(variant, test.dims, test.scalars);
+      ASSERT_TRUE(call) << test.name << ": " << call.error().message;
+      for (const CallArg& arg : call->args) {
+        const bool scales = arg.kind == ArgKind::kScales;
+        if (arg.kind == ArgKind::kInt || arg.kind == ArgKind::kFloat || scales) continue;
+        const auto role = std::find_if(roles->begin(), roles->end(),
+                                       [&](const TensorRole& r) { return r.name == arg.name; });
+        EXPECT_NE(role, roles->end()) << arg.name << " is no role of " << manifest().op;
+      }
+    }
+  }
+}
+
+TEST_P(EmbeddedManifest, AssemblesEveryVariantUnderAKeyOfItsOwn) {
+  std::set<std::string> keys, names;
+  for (const Variant& variant : variants_of(manifest())) {
+    const auto program = program_of(variant);
+    ASSERT_TRUE(program) << program.error().message;
+    EXPECT_EQ(program->entry, manifest().id);
+    EXPECT_EQ(program->key.size(), 64u);
+    EXPECT_EQ(program->sources.size(), manifest().preludes.size() + 1);
+    EXPECT_TRUE(keys.insert(program->key).second) << variant.name();
+    EXPECT_TRUE(names.insert(variant.name()).second) << variant.name();
+    EXPECT_TRUE(std::is_sorted(program->constructs.begin(), program->constructs.end()));
+    const bool low = variant.precision == Precision::kLow;
+    EXPECT_EQ(std::count(program->constructs.begin(), program->constructs.end(), "half_type"), low);
+    EXPECT_THAT(program->constructs,
+                Not(Contains(AnyOf("read_imageh", "write_imageh", "image_int32_weights"))));
+    EXPECT_EQ(variant.combination().weights.has_value(), variant.combination().memory.has_value());
+  }
+}
+
+TEST_P(EmbeddedManifest, PassesAsManyArgumentsAsItsKernelTakes) {
+  const std::string text = *kernel_text("ops/" + manifest().family + "/" + manifest().id + ".cl");
+  const size_t open = text.find("__kernel void " + manifest().id + "(");
+  const size_t close = text.find(") {", open);
+  const std::string list = text.substr(open, close - open);
+  const auto commas = std::count(list.begin(), list.end(), ',');
+  const bool quantised = manifest().weight_types.size() > 1;
+  const bool scales = std::any_of(manifest().args.begin(), manifest().args.end(),
+                                  [](const ArgSpec& arg) { return arg.kind == ArgKind::kScales; });
+  EXPECT_EQ(manifest().args.size(), static_cast<size_t>(commas) + (scales ? 2 : 1))
+      << "W_ARGS stands for weights and scales";
+  EXPECT_EQ(scales, quantised) << "scales are passed exactly where weights can be quantised";
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalog, EmbeddedManifest, testing::ValuesIn(embedded_ids()),
+                         [](const auto& info) {
+                           return std::regex_replace(info.param, std::regex("[^A-Za-z0-9_]"), "_");
+                         });
+
+TEST(EmbeddedCatalog, HasAVariantThatNeedsNothingForEveryOpButTheCopies) {
+  const Catalog catalog = *Catalog::embedded();
+  for (const OpContract* contract : op_contracts()) {
+    if (contract->op.starts_with("copy_")) continue;
+    bool plain = false;
+    for (const Manifest* manifest : catalog.for_op(contract->op)) {
+      for (const Variant& variant : variants_of(*manifest)) {
+        plain |= manifest->require.empty() && !manifest->trial_only &&
+                 variant.precision == Precision::kHigh && variant.activations == Storage::kBuffer &&
+                 variant.weights.value_or(Storage::kBuffer) == Storage::kBuffer;
+      }
+    }
+    EXPECT_TRUE(plain) << contract->op;
+  }
+}
+
+TEST(EmbeddedCatalog, ServesGemmAndGemvInEveryCombination) {
+  const Catalog catalog = *Catalog::embedded();
+  for (const char* op : {"gemm", "gemv"}) {
+    std::set<std::string> combinations;
+    for (const Manifest* manifest : catalog.for_op(op)) {
+      for (const Variant& variant : variants_of(*manifest)) {
+        combinations.insert(to_string(variant.combination()) + to_string(*variant.weight_type));
+      }
+    }
+    EXPECT_EQ(combinations.size(), 3u * 2 * 2 * 3) << op;
+  }
+}
+
+TEST(KernelSet, IsOneHashOverAllFiles) {
+  EXPECT_EQ(kernel_set().size(), 64u);
+  EXPECT_EQ(kernel_set(), kernel_set());
+}
+
+TEST(KernelText, OfTheCanaryHasItsEntryPoint) {
+  EXPECT_THAT(kernel_text("checks/canary.cl").value(), HasSubstr("__kernel void clvet_canary("));
+  EXPECT_EQ(kernel_text("checks/none.cl").error().code, ErrorCode::kNotFound);
+}
+
+TEST(CombinationWords, AreTheInverseOfTheirParsers) {
+  for (const Precision value : {Precision::kLow, Precision::kNormal, Precision::kHigh}) {
+    EXPECT_EQ(parse_precision(to_string(value)), value);
+  }
+  EXPECT_EQ(parse_memory("low"), Memory::kLow);
+  EXPECT_EQ(parse_storage("image"), Storage::kImage);
+  EXPECT_EQ(parse_weight_type("int4"), WeightType::kInt4);
+  EXPECT_EQ(parse_precision("High"), std::nullopt);
+  EXPECT_EQ(
+      to_string(Combination{Precision::kLow, Memory::kLow, Storage::kBuffer, Storage::kImage}),
+      "low/low/buffer/image");
+  EXPECT_EQ(to_string(Combination{}), "high/-/buffer/-");
+}
+
+}  // namespace
+}  // namespace clvet

@@ -1,0 +1,250 @@
+#include "kernels/contract.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <set>
+
+namespace clvet {
+namespace {
+
+using testing::DoubleEq;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pointwise;
+
+struct TinyCase {
+  const char* name;
+  const char* op;
+  Dims dims;
+  std::map<std::string, Values, std::less<>> tensors;
+  Values want;
+  Scalars scalars = {};
+};
+
+// Window dims: H, W, kernel, stride, pad, output; N = 1, dilation 1.
+Dims window(int64_t h, int64_t w, int64_t c, int64_t k, int64_t stride, int64_t pad, int64_t oh,
+            int64_t ow, Dims more = {}) {
+  Dims dims = {{"N", 1},
+               {"H", h},
+               {"W", w},
+               {"C", c},
+               {"KH", k},
+               {"KW", k},
+               {"stride_h", stride},
+               {"stride_w", stride},
+               {"pad_top", pad},
+               {"pad_left", pad},
+               {"dil_h", 1},
+               {"dil_w", 1},
+               {"OH", oh},
+               {"OW", ow}};
+  dims.merge(more);
+  return dims;
+}
+
+Dims image(int64_t n, int64_t h, int64_t w, int64_t c, Dims more = {}) {
+  Dims dims = {{"N", n}, {"H", h}, {"W", w}, {"C", c}};
+  dims.merge(more);
+  return dims;
+}
+
+const std::vector<TinyCase>& tiny_cases() {
+  static const std::vector<TinyCase> cases = {
+      {"gemm",
+       "gemm",
+       {{"M", 2}, {"N", 2}, {"K", 3}, {"W", 2}},
+       {{"x", {1, 2, 3, 4, 5, 6}}, {"w", {1, 0, 0, 1, 1, 1}}, {"bias", {10, -20}}},
+       {14, -15, 20, -9}},
+      {"gemm_relu",
+       "gemm",
+       {{"M", 1}, {"N", 2}, {"K", 1}, {"W", 1}, {"act", 1}},
+       {{"x", {2}}, {"w", {3, -3}}, {"bias", {0, 1}}},
+       {6, 0}},
+      {"gemv",
+       "gemv",
+       {{"N", 1}, {"K", 2}},
+       {{"x", {3, 4}}, {"w", {0.5, 2}}, {"bias", {1}}},
+       {10.5}},
+      {"conv2d",
+       "conv2d",
+       window(2, 2, 1, 3, 1, 1, 2, 2, {{"OC", 1}}),
+       {{"x", {1, 2, 3, 4}}, {"w", {1, 2, 3, 4, 5, 6, 7, 8, 9}}, {"bias", {0.5}}},
+       {77.5, 67.5, 47.5, 37.5}},
+      {"conv2d_channels",
+       "conv2d",
+       window(1, 1, 2, 1, 1, 0, 1, 1, {{"OC", 2}}),
+       {{"x", {2, 3}}, {"w", {1, 10, 100, 1000}}, {"bias", {0, 0}}},
+       {302, 3020}},
+      {"depthwise",
+       "depthwise",
+       window(2, 3, 2, 2, 2, 0, 1, 1),
+       {{"x", {1, 10, 2, 20, 3, 30, 4, 40, 5, 50, 6, 60}},
+        {"w", {1, 0, 0, 1, 1, 0, 0, 0}},
+        {"bias", {0, 7}}},
+       {5, 27}},
+      {"max_pool",
+       "pool",
+       window(2, 2, 1, 2, 1, 1, 3, 3,
+              {{"pad_bottom", 1}, {"pad_right", 1}, {"kind", 0}, {"count_include_pad", 0}}),
+       {{"x", {-1, -2, -3, -4}}},
+       {-1, -1, -2, -1, -1, -2, -3, -3, -4}},
+      {"average_without_pads",
+       "pool",
+       window(2, 2, 1, 2, 2, 1, 2, 2,
+              {{"pad_bottom", 1}, {"pad_right", 1}, {"kind", 1}, {"count_include_pad", 0}}),
+       {{"x", {1, 2, 3, 4}}},
+       {1, 2, 3, 4}},
+      {"average_with_pads",
+       "pool",
+       window(2, 2, 1, 2, 2, 1, 2, 2,
+              {{"pad_bottom", 0}, {"pad_right", 1}, {"kind", 1}, {"count_include_pad", 1}}),
+       {{"x", {1, 2, 3, 4}}},
+       {0.25, 0.5, 1.5, 2}},
+      {"global_average",
+       "pool_global",
+       image(1, 1, 2, 2, {{"kind", 1}}),
+       {{"x", {1, 2, 3, 6}}},
+       {2, 4}},
+      {"global_max",
+       "pool_global",
+       image(2, 2, 1, 1, {{"kind", 0}}),
+       {{"x", {1, 2, -3, -6}}},
+       {2, -3}},
+      {"softmax",
+       "softmax",
+       {{"M", 2}, {"W", 1}, {"C", 2}},
+       {{"x", {0, std::log(3.0), 700, 700}}},
+       {0.25, 0.75, 0.5, 0.5}},
+      {"unary",
+       "eltwise_unary",
+       image(1, 1, 1, 3, {{"act", 2}}),
+       {{"x", {-2, 0.5, 9}}},
+       {-1, 0.5, 6},
+       {{"act_lo", -1}, {"act_hi", 6}}},
+      {"sub_by_channel",
+       "eltwise_binary",
+       image(1, 1, 2, 2, {{"N2", 1}, {"H2", 1}, {"W2", 1}, {"C2", 2}, {"code", 1}}),
+       {{"x1", {1, 2, 3, 4}}, {"x2", {1, 10}}},
+       {0, -8, 2, -6}},
+      {"div_reversed_by_pixel",
+       "eltwise_binary",
+       image(1, 1, 2, 2, {{"N2", 1}, {"H2", 1}, {"W2", 2}, {"C2", 1}, {"code", 8}}),
+       {{"x1", {1, 2, 3, 4}}, {"x2", {2, 12}}},
+       {2, 1, 4, 3}},
+      {"copy_in", "copy_buffer_image", image(1, 1, 1, 2), {{"x", {1, 2}}}, {1, 2}},
+      {"copy_out", "copy_image_buffer", image(1, 1, 1, 2), {{"x", {1, 2}}}, {1, 2}},
+  };
+  return cases;
+}
+
+class TinyReference : public testing::TestWithParam<TinyCase> {};
+
+TEST_P(TinyReference, HasTheValuesComputedByHand) {
+  const TinyCase& tiny = GetParam();
+  const OpContract* contract = find_op_contract(tiny.op);
+  ASSERT_NE(contract, nullptr);
+  const auto roles = contract->roles(tiny.dims);
+  ASSERT_TRUE(roles) << roles.error().message;
+  for (const TensorRole& role : *roles) {
+    if (role.kind == TensorKind::kOutput) {
+      EXPECT_EQ(role.name, "y");
+      EXPECT_EQ(role.elements(), static_cast<int64_t>(tiny.want.size()));
+    } else {
+      ASSERT_TRUE(tiny.tensors.contains(role.name)) << role.name;
+      EXPECT_EQ(role.elements(), static_cast<int64_t>(tiny.tensors.at(role.name).size()));
+    }
+  }
+  const ReferenceResult result = contract->reference({tiny.dims, tiny.scalars, tiny.tensors});
+  EXPECT_THAT(result.value, Pointwise(DoubleEq(), tiny.want));
+  for (const Values* optional : {&result.sum_squares, &result.sensitivity, &result.functions}) {
+    EXPECT_TRUE(optional->empty() || optional->size() == tiny.want.size());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, TinyReference, testing::ValuesIn(tiny_cases()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Contracts, AreSortedAndEachHasATinyCase) {
+  std::set<std::string> covered;
+  for (const TinyCase& tiny : tiny_cases()) covered.insert(tiny.op);
+  std::string_view last;
+  for (const OpContract* contract : op_contracts()) {
+    EXPECT_LT(last, contract->op);
+    last = contract->op;
+    EXPECT_TRUE(covered.contains(std::string(contract->op))) << contract->op;
+  }
+  EXPECT_EQ(find_op_contract("none"), nullptr);
+}
+
+TEST(Contract, NamesTheDimThatIsAbsentOrWrong) {
+  const OpContract* gemm = find_op_contract("gemm");
+  EXPECT_THAT(gemm->roles({{"M", 4}, {"N", 4}, {"W", 1}}).error().message, HasSubstr("'K'"));
+  EXPECT_THAT(gemm->roles({{"M", 4}, {"N", 0}, {"K", 1}, {"W", 1}}).error().message,
+              HasSubstr("'N' = 0"));
+  EXPECT_EQ(gemm->roles({{"M", 5}, {"N", 1}, {"K", 1}, {"W", 2}}).error().code,
+            ErrorCode::kInvalidArgument);
+  Dims no_pad = window(4, 4, 1, 1, 1, 0, 4, 4, {{"OC", 1}});
+  no_pad.erase("pad_left");
+  EXPECT_THAT(find_op_contract("conv2d")->roles(no_pad).error().message, HasSubstr("'pad_left'"));
+  const Dims wide = image(1, 1, 1, 4, {{"N2", 1}, {"H2", 1}, {"W2", 1}, {"C2", 3}, {"code", 0}});
+  EXPECT_THAT(find_op_contract("eltwise_binary")->roles(wide).error().message, HasSubstr("C2"));
+}
+
+struct ActRow {
+  Act act;
+  double lo, hi, z, want;
+};
+
+class Activations : public testing::TestWithParam<ActRow> {};
+
+TEST_P(Activations, HaveTheirDocumentedValue) {
+  const auto [act, lo, hi, z, want] = GetParam();
+  EXPECT_NEAR(apply_act(act, lo, hi, z), want, 1e-12 * std::max(1.0, std::fabs(want)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, Activations,
+    testing::Values(ActRow{Act::kNone, 0, 0, -3, -3}, ActRow{Act::kRelu, 0, 0, -3, 0},
+                    ActRow{Act::kClip, -1, 6, 7, 6}, ActRow{Act::kClip, -1, 6, -7, -1},
+                    ActRow{Act::kHardSigmoid, 0.2, 0.5, 1, 0.7},
+                    ActRow{Act::kHardSigmoid, 0.2, 0.5, 9, 1},
+                    ActRow{Act::kHardSwish, 0.25, 0.5, 1, 0.75},
+                    ActRow{Act::kHardSwish, 0.25, 0.5, -4, 0}, ActRow{Act::kSigmoid, 0, 0, 0, 0.5},
+                    ActRow{Act::kTanh, 0, 0, 1, 0.7615941559557649},
+                    ActRow{Act::kSilu, 0, 0, 1, 0.7310585786300049},
+                    ActRow{Act::kGeluErf, 0, 0, 1, 0.8413447460685429},
+                    ActRow{Act::kGeluTanh, 0, 0, 1, 0.8411919906082768},
+                    ActRow{Act::kExp, 0, 0, 1, 2.718281828459045}, ActRow{Act::kSqrt, 0, 0, 9, 3},
+                    ActRow{Act::kLeakyRelu, 0.1, 0, -5, -0.5}, ActRow{Act::kAffine, 2, 1, 3, 7}));
+
+TEST(ActSlope, IsTheDerivative) {
+  for (int64_t code = 0; code <= static_cast<int64_t>(Act::kAffine); ++code) {
+    const Act act = static_cast<Act>(code);
+    for (const double z : {-3.7, -1.3, -0.4, 0.3, 1.1, 2.9}) {
+      if (act == Act::kSqrt && z < 0) continue;
+      const double lo = 0.21, hi = 0.52, step = 1e-6;
+      const double slope =
+          (apply_act(act, lo, hi, z + step) - apply_act(act, lo, hi, z - step)) / (2 * step);
+      EXPECT_NEAR(act_slope(act, lo, hi, z), std::fabs(slope), 1e-6) << code << " at " << z;
+    }
+  }
+}
+
+TEST(ActSlope, IsTheLargerOneAtAKink) {
+  EXPECT_EQ(act_slope(Act::kRelu, 0, 0, 0), 1);
+  EXPECT_EQ(act_slope(Act::kClip, 0, 6, 6), 1);
+  EXPECT_EQ(act_slope(Act::kLeakyRelu, 0.1, 0, 0), 1);
+  EXPECT_EQ(act_slope(Act::kHardSwish, 0.25, 0.5, 2), 1.5);
+}
+
+TEST(Epilogue, KeepsTheBoundOpenNearAKink) {
+  const Dims dims = {{"N", 1}, {"K", 64}, {"act", 1}};
+  CallValues values{dims, {}, {{"x", Values(64, 1)}, {"w", Values(64, 1)}, {"bias", {-64.001}}}};
+  const ReferenceResult result = find_op_contract("gemv")->reference(values);
+  EXPECT_EQ(result.value[0], 0);
+  EXPECT_EQ(result.sensitivity[0], 1) << "half rounding may well have moved z above zero";
+}
+
+}  // namespace
+}  // namespace clvet

@@ -1,0 +1,207 @@
+#include "kernels/layout.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "base/half.h"
+
+namespace clvet {
+namespace {
+
+using testing::Each;
+
+Values ramp(int64_t count, double scale) {
+  Values values(static_cast<size_t>(count));
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = scale * (static_cast<double>(i * 37 % 101) - 50);
+  }
+  return values;
+}
+
+float float_at(const Bytes& bytes, int64_t index) {
+  float value = 0;
+  std::memcpy(&value, bytes.data() + index * 4, 4);
+  return value;
+}
+
+uint16_t word_at(const Bytes& bytes, int64_t index) {
+  uint16_t value = 0;
+  std::memcpy(&value, bytes.data() + index * 2, 2);
+  return value;
+}
+
+TensorRole activation(int64_t n, int64_t h, int64_t w, int64_t c) {
+  return {.name = "x", .kind = TensorKind::kInput, .n = n, .h = h, .w = w, .c = c};
+}
+
+TensorRole matrix(int64_t taps, int64_t cin, int64_t cout, bool pad_cin = true) {
+  return {.name = "w",
+          .kind = TensorKind::kWeights,
+          .taps = taps,
+          .cin = cin,
+          .cout = cout,
+          .pad_cin = pad_cin};
+}
+
+TEST(Half, RoundsToTheNearestValueOfTheFormat) {
+  EXPECT_EQ(double_to_half(1.0), 0x3c00);
+  EXPECT_EQ(double_to_half(-0.0), 0x8000);
+  EXPECT_EQ(double_to_half(2049), 0x6800) << "a tie goes to the even neighbour";
+  EXPECT_EQ(double_to_half(2051), 0x6802);
+  EXPECT_EQ(double_to_half(65504), 0x7bff);
+  EXPECT_EQ(double_to_half(65520), 0x7c00);
+  EXPECT_EQ(double_to_half(std::ldexp(1, -24)), 1);
+  EXPECT_EQ(double_to_half(std::ldexp(1, -25)), 0);
+}
+
+TEST(Half, KeepsEveryValueThroughFloatAndBack) {
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const float value = half_to_float(static_cast<uint16_t>(bits));
+    if (std::isnan(value)) continue;
+    ASSERT_EQ(float_to_half(value), bits);
+  }
+}
+
+TEST(Activation, LiesAsPaddedChannelsLast) {
+  const TensorRole role = activation(2, 3, 5, 6);
+  const Values values = ramp(role.elements(), 0.25);
+  const Bytes bytes = encode_activation(role, Precision::kHigh, values);
+  ASSERT_EQ(bytes.size(), 2u * 3 * 5 * 8 * 4);
+  for (int64_t n = 0; n < 2; ++n) {
+    for (int64_t h = 0; h < 3; ++h) {
+      for (int64_t w = 0; w < 5; ++w) {
+        for (int64_t c = 0; c < 8; ++c) {
+          const double want =
+              c < 6 ? values[static_cast<size_t>(((n * 3 + h) * 5 + w) * 6 + c)] : 0;
+          ASSERT_EQ(float_at(bytes, (n * 3 + h) * 40 + w * 8 + c), want);
+        }
+      }
+    }
+  }
+  const ImageExtent extent = activation_extent(role);
+  EXPECT_EQ(extent.width, 10);
+  EXPECT_EQ(extent.height, 6);
+}
+
+TEST(Activation, ComesBackAsItWentIn) {
+  for (const Precision precision : {Precision::kLow, Precision::kNormal, Precision::kHigh}) {
+    const TensorRole role = activation(2, 2, 3, 7);
+    const Values values = ramp(role.elements(), 0.125);
+    Bytes bytes = encode_activation(role, precision, values);
+    ASSERT_EQ(bytes.size(), activation_bytes(role, precision));
+    bool clean = false;
+    EXPECT_EQ(decode_activation(role, precision, bytes, &clean), values);
+    EXPECT_TRUE(clean);
+    bytes.back() = std::byte{0x3c};
+    decode_activation(role, precision, bytes, &clean);
+    EXPECT_FALSE(clean) << "a padding lane that is not zero is noticed";
+  }
+}
+
+TEST(Activation, OfFloatsIsTheSameAsThatOfDoubles) {
+  for (const int64_t channels : {3, 8}) {
+    for (const Precision precision : {Precision::kNormal, Precision::kHigh}) {
+      const TensorRole role = activation(1, 2, 5, channels);
+      const Values values = ramp(role.elements(), 0.5);
+      const std::vector<float> floats(values.begin(), values.end());
+      Bytes bytes(activation_bytes(role, precision), std::byte{0xff});
+      encode_activation_f32(role, precision, floats, bytes);
+      EXPECT_EQ(bytes, encode_activation(role, precision, values));
+      std::vector<float> back(floats.size());
+      decode_activation_f32(role, precision, bytes, back);
+      EXPECT_EQ(back, floats);
+    }
+  }
+}
+
+TEST(FloatWeights, LieInPanelsOfColumns) {
+  const TensorRole role = matrix(2, 3, 35);
+  const Values values = ramp(role.elements(), 0.5);
+  for (const int64_t pack : {0, 16, 32}) {
+    const PackedWeights packed =
+        pack_weights(role, Precision::kHigh, WeightType::kFloat, Storage::kBuffer, pack, values);
+    const int64_t width = pack == 0 ? 48 : pack;
+    EXPECT_EQ(weight_rows(role), 8);
+    EXPECT_EQ(weight_columns(role), 48);
+    ASSERT_EQ(packed.data.size(), static_cast<size_t>((48 + width - 1) / width * width * 8 * 4));
+    for (int64_t k = 0; k < 8; ++k) {
+      for (int64_t o = 0; o < 48; ++o) {
+        const bool real = k % 4 < 3 && o < 35;
+        const double want = real ? values[static_cast<size_t>((k / 4 * 3 + k % 4) * 35 + o)] : 0;
+        ASSERT_EQ(float_at(packed.data, (o / width * 8 + k) * width + o % width), want);
+      }
+    }
+  }
+}
+
+TEST(FloatWeights, OfDepthwiseFiltersHaveOneRowATap) {
+  const TensorRole role = matrix(9, 1, 20, false);
+  const Values values = ramp(role.elements(), 1);
+  const PackedWeights packed =
+      pack_weights(role, Precision::kNormal, WeightType::kFloat, Storage::kImage, 16, values);
+  EXPECT_EQ(weight_rows(role), 12);
+  EXPECT_EQ(packed.image.width, 8);
+  EXPECT_EQ(packed.image.height, 12);
+  EXPECT_EQ(half_to_float(word_at(packed.data, 7 * 32 + 11)), values[7 * 20 + 11]);
+  EXPECT_EQ(word_at(packed.data, 9 * 32), 0);
+}
+
+struct QuantCase {
+  WeightType type;
+  int bits;
+  Precision precision;
+};
+
+class QuantisedWeights : public testing::TestWithParam<QuantCase> {};
+
+TEST_P(QuantisedWeights, GiveBackTheEffectiveValuesByTheDocumentedFormula) {
+  const auto [type, bits, precision] = GetParam();
+  const TensorRole role = matrix(1, 70, 18);
+  const Values values = ramp(role.elements(), 0.01);
+  const Values effective = effective_weights(role, precision, type, values);
+  const PackedWeights packed = pack_weights(role, precision, type, Storage::kBuffer, 16, values);
+  const int64_t per_word = 16 / bits, words = 72 / per_word;
+  ASSERT_EQ(packed.data.size(), static_cast<size_t>(32 * words * 2));
+  ASSERT_EQ(packed.scales.size(), 3u * 2 * 32 * (stores_half(precision) ? 2 : 4));
+  const auto scale_at = [&](int64_t index) {
+    return stores_half(precision) ? half_to_float(word_at(packed.scales, index))
+                                  : float_at(packed.scales, index);
+  };
+  for (int64_t k = 0; k < 70; ++k) {
+    for (int64_t o = 0; o < 18; ++o) {
+      const uint16_t word = word_at(packed.data, (o / 16 * words + k / per_word) * 16 + o % 16);
+      const int q = word >> (k % per_word * bits) & ((1 << bits) - 1);
+      const double scale = scale_at(k / 32 * 64 + o), offset = scale_at(k / 32 * 64 + 32 + o);
+      const auto at = static_cast<size_t>(k * 18 + o);
+      ASSERT_DOUBLE_EQ(effective[at], scale * q + offset);
+      ASSERT_NEAR(effective[at], values[at], scale * 0.51 + 1e-3);
+    }
+  }
+  EXPECT_EQ(scale_at(18), 0) << "padding columns have no scale";
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, QuantisedWeights,
+                         testing::Values(QuantCase{WeightType::kInt8, 8, Precision::kHigh},
+                                         QuantCase{WeightType::kInt8, 8, Precision::kLow},
+                                         QuantCase{WeightType::kInt4, 4, Precision::kHigh},
+                                         QuantCase{WeightType::kInt4, 4, Precision::kNormal}));
+
+TEST(QuantisedWeights, ThatAreConstantStayConstant) {
+  const TensorRole role = matrix(1, 32, 4);
+  const Values values(128, 0.5);
+  EXPECT_THAT(effective_weights(role, Precision::kNormal, WeightType::kInt4, values), Each(0.5));
+}
+
+TEST(Vector, IsPaddedWithZerosToSixteenFloats) {
+  const TensorRole role{.name = "bias", .kind = TensorKind::kVector, .c = 18};
+  const Bytes bytes = encode_vector(role, ramp(18, 1));
+  ASSERT_EQ(bytes.size(), 32u * 4);
+  EXPECT_EQ(float_at(bytes, 17), ramp(18, 1)[17]);
+  EXPECT_EQ(float_at(bytes, 18), 0);
+}
+
+}  // namespace
+}  // namespace clvet

@@ -1,0 +1,105 @@
+#include "runtime/host/executor.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/runtime/helpers.h"
+
+namespace clvet {
+namespace {
+
+using test::ModelBuilder;
+using ::testing::HasSubstr;
+
+Graph two_layers() {
+  ModelBuilder model;
+  model.input("x", {-1, 2}).constant("w", {2, 1}, {1, -1});
+  model.node("MatMul", {"x", "w"}, {"m"});
+  model.node("Relu", {"m"}, {"y"});
+  model.output("y").output("m");
+  return model.build();
+}
+
+TEST(HostExecutor, RunsAndTimesEveryNode) {
+  const HostExecutor executor(two_layers());
+  const auto run = executor.run({{"x", Tensor::of<float>({2, 2}, {1, 3, 5, 1})}});
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ(test::floats(run->outputs.at("m")), (std::vector<float>{-2, 4}));
+  EXPECT_EQ(test::floats(run->outputs.at("y")), (std::vector<float>{0, 4}));
+  ASSERT_EQ(run->nodes.size(), 2u);
+  EXPECT_EQ(run->nodes[0].op, "MatMul");
+  EXPECT_GE(run->nodes[0].ms, 0);
+}
+
+TEST(HostExecutor, TakesAnotherBatchOnTheNextRun) {
+  const HostExecutor executor(two_layers());
+  for (const int64_t batch : {1, 4, 0}) {
+    const auto run = executor.run({{"x", test::noise({batch, 2})}});
+    ASSERT_TRUE(run) << run.error().message;
+    EXPECT_EQ(run->outputs.at("y").shape(), (Shape{batch, 1}));
+  }
+}
+
+TEST(HostExecutor, ShowsEachNodesOutputs) {
+  std::vector<std::string> seen;
+  const HostExecutor executor(two_layers());
+  ASSERT_TRUE(executor.run({{"x", test::noise({1, 2})}},
+                           [&](const Node& node, std::span<const Tensor> outputs) {
+                             seen.push_back(node.op + to_string(outputs[0].type()));
+                           }));
+  EXPECT_EQ(seen, (std::vector<std::string>{"MatMulf32[1,1]", "Reluf32[1,1]"}));
+}
+
+TEST(HostExecutor, RefusesInputsThatDoNotFit) {
+  const HostExecutor executor(two_layers());
+  const struct {
+    std::map<std::string, Tensor> inputs;
+    const char* part;
+  } faults[] = {
+      {{}, "'x' is not given"},
+      {{{"x", Tensor::of<int64_t>({1, 2}, {1, 2})}}, "is i64, the model wants f32"},
+      {{{"x", test::noise({1, 3})}}, "[1,3], the model wants [?,2]"},
+      {{{"x", test::noise({2})}}, "[2], the model wants"},
+      {{{"x", test::noise({1, 2})}, {"z", test::noise({1})}}, "no input 'z'"},
+  };
+  for (const auto& fault : faults) {
+    const auto run = executor.run(fault.inputs);
+    ASSERT_FALSE(run);
+    EXPECT_THAT(run.error().message, HasSubstr(fault.part));
+  }
+}
+
+onnx::GraphProto branch(const std::string& op, const std::string& output) {
+  onnx::GraphProto graph;
+  auto* node = graph.add_node();
+  node->set_op_type(op);
+  node->add_input("x");
+  node->add_input("m");
+  node->add_output(output);
+  graph.add_output()->set_name(output);
+  return graph;
+}
+
+TEST(HostExecutor, RunsTheBranchOfAnIfWithCapturedValues) {
+  ModelBuilder model;
+  model.input("x", {2}).input("go", {}, 9);
+  model.node("Relu", {"x"}, {"m"});
+  auto& node = model.node("If", {"go"}, {"y"});
+  for (const auto& [name, op] : {std::pair{"then_branch", "Add"}, std::pair{"else_branch", "Sub"}}) {
+    auto* attribute = node.add_attribute();
+    attribute->set_name(name);
+    attribute->set_type(5);
+    *attribute->mutable_g() = branch(op, std::string("r_") + op);
+  }
+  model.output("y");
+  const HostExecutor executor(model.build());
+  const Tensor x = Tensor::of<float>({2}, {3, -2});
+  for (const bool go : {true, false}) {
+    const auto run = executor.run({{"x", x}, {"go", Tensor::scalar(go)}});
+    ASSERT_TRUE(run) << run.error().message;
+    EXPECT_EQ(test::floats(run->outputs.at("y")),
+              go ? (std::vector<float>{6, -2}) : (std::vector<float>{0, -2}));
+  }
+}
+
+}  // namespace
+}  // namespace clvet
