@@ -29,8 +29,11 @@ size_t sequence_length(std::string_view text) {
   return overlong || surrogate || beyond ? 0 : length;
 }
 
-bool is_control(char byte) {
-  return (static_cast<unsigned char>(byte) < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7F;
+// Of C0 and C1: terminals obey both.
+bool is_control(std::string_view sequence) {
+  const auto first = static_cast<unsigned char>(sequence[0]);
+  if (sequence.size() == 2) return first == 0xC2 && static_cast<unsigned char>(sequence[1]) < 0xA0;
+  return (first < 0x20 && first != '\n' && first != '\t') || first == 0x7F;
 }
 
 }  // namespace
@@ -40,9 +43,9 @@ std::string clean_utf8(std::string_view bytes) {
   out.reserve(bytes.size());
   while (!bytes.empty()) {
     const size_t length = sequence_length(bytes);
-    if (length == 0 || (length == 1 && is_control(bytes[0]))) {
+    if (length == 0 || is_control(bytes.substr(0, length))) {
       out += kReplacement;
-      bytes.remove_prefix(1);
+      bytes.remove_prefix(std::max<size_t>(length, 1));
     } else {
       out += bytes.substr(0, length);
       bytes.remove_prefix(length);

@@ -43,6 +43,7 @@ Status probe_device(const ProbeOptions& options, const RunnerSettings& settings,
   CLVET_RETURN_IF_ERROR(runner.prepare());
   CLVET_ASSIGN_OR_RETURN(std::vector<TrialCase> cases,
                          plan_cases(catalog, features_of(found.report), options.tier));
+  keep_cases(options.cases, cases);
   CLVET_ASSIGN_OR_RETURN(std::vector<VerdictReport> verdicts, runner.run(cases, journal));
   summarise_device(verdicts, found.report);
   report.devices.push_back(found.report);
@@ -91,6 +92,7 @@ Result<Report> probe(const ProbeOptions& options) {
   report.created = utc_now();
   report.complete = true;
   report.run.tier = options.tier == Tier::kFull ? "full" : "core";
+  report.run.only_cases = options.cases;
   CLVET_ASSIGN_OR_RETURN(
       Journal journal,
       Journal::open(options.state_dir + "/probe.journal", report.kernel_set, options.fresh));
@@ -110,7 +112,8 @@ Result<Report> probe(const ProbeOptions& options) {
   }
   report.run.wall_s = monotonic_seconds() - started;
   report.run.synced_records = journal.synced_records();
-  if (interrupt_requested) report.complete = false;
+  const bool spent = worker.deadline > 0 && monotonic_seconds() > worker.deadline;
+  if (interrupt_requested || (spent && found.devices.empty())) report.complete = false;
   if (!interrupt_requested) CLVET_RETURN_IF_ERROR(journal.finish());
   return report;
 }

@@ -16,6 +16,7 @@ struct ProbeOptions {
   std::vector<std::string> libraries;  // only these; empty: search
   std::string device;                  // index, platform:index or part of the name; empty: all
   Tier tier = Tier::kCore;
+  std::vector<std::string> cases;  // patterns (keep_cases): only cases that match one; empty: all
   double budget_seconds = 0;  // 0: none
   bool fresh = false;         // forget what an interrupted probe left behind
   int jobs = 4;               // candidates tried at the same time

@@ -5,8 +5,8 @@
 
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/report_source.h"
 #include "cli/terminal.h"
-#include "probe/cl/environment.h"
 #include "probe/report/report_json.h"
 #include "reports/render/text.h"
 
@@ -29,12 +29,7 @@ int exit_code_of(const Report& report) {
 }
 
 bool still_current(const Report& report, const std::string& tier) {
-  if (!report.complete || report.devices.empty() || report.kernel_set != kernel_set()) return false;
-  if (tier == "full" && report.run.tier != "full") return false;
-  for (const DeviceReport& device : report.devices) {
-    if (!same_environment(device)) return false;
-  }
-  return true;
+  return report_is_current(report) && (tier != "full" || report.run.tier == "full");
 }
 
 int show(const ProbeArguments& arguments, const Report& report, const std::string& path, const char* what) {

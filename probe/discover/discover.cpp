@@ -36,9 +36,13 @@ void describe_end(const Outcome& outcome, CandidateReport& report) {
                           : fmt::format("it ended the process with status {} in {}{}",
                                         outcome.exit.exit_status, call, last_words(outcome));
       break;
+    case OutcomeKind::kDeadline:
+    case OutcomeKind::kInterrupted:
+      report.outcome = CandidateOutcome::kError;
+      report.reason = "not finished: the probe was stopped in " + call;
+      break;
     case OutcomeKind::kHang:
     case OutcomeKind::kUnreapable:
-    case OutcomeKind::kDeadline:
       report.outcome = CandidateOutcome::kHang;
       report.reason = fmt::format("no end of {} after {:.0f} s", call, outcome.wall_seconds);
       break;

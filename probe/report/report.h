@@ -159,6 +159,7 @@ struct AdviceReport {
 
 struct RunReport {
   std::string tier = "core";
+  std::vector<std::string> only_cases;  // patterns of --case; empty: the whole tier
   int cases = 0;
   double wall_s = 0, driver_s = 0;
   int synced_records = 0;

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "base/text.h"
+
 namespace clvet {
 namespace {
 
@@ -292,15 +294,16 @@ DeviceReport get_device(const Json& json) {
 }
 
 Json put(const RunReport& run) {
-  return {{"tier", run.tier},         {"cases", run.cases},
-          {"wall_s", run.wall_s},     {"driver_s", run.driver_s},
-          {"synced_records", run.synced_records}, {"attempts", run.attempts},
-          {"counts", run.counts}};
+  return {{"tier", run.tier},         {"only_cases", run.only_cases},
+          {"cases", run.cases},       {"wall_s", run.wall_s},
+          {"driver_s", run.driver_s}, {"synced_records", run.synced_records},
+          {"attempts", run.attempts}, {"counts", run.counts}};
 }
 
 RunReport get_run(const Json& json) {
   RunReport run;
   run.tier = json.at("tier");
+  run.only_cases = json.value("only_cases", run.only_cases);
   run.cases = json.at("cases");
   run.wall_s = json.at("wall_s");
   run.driver_s = json.at("driver_s");
@@ -338,8 +341,8 @@ Result<T> guarded(const std::string& text, T (*read)(const Json&), const std::st
   try {
     return read(Json::parse(text));
   } catch (const std::exception& fault) {
-    std::string message = fault.what();
-    for (char& c : message) c = c == '\n' ? ' ' : c;
+    std::string message = shorten(clean_utf8(fault.what()), 300);
+    for (char& c : message) c = c == '\n' || c == '\t' ? ' ' : c;
     return fail(ErrorCode::kInvalidArgument, "{} is no usable report: {}; {}", source, message,
                 next_step);
   }

@@ -1,5 +1,7 @@
 #include "probe/trial/cases.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -110,6 +112,15 @@ std::string unsupported_reason(const Variant& variant, const DeviceFeatures& fea
     if (!has(features.names, need)) return "the device does not advertise " + need;
   }
   return {};
+}
+
+void keep_cases(const std::vector<std::string>& patterns, std::vector<TrialCase>& cases) {
+  if (patterns.empty()) return;
+  std::erase_if(cases, [&](const TrialCase& trial) {
+    return std::none_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+      return ::fnmatch(("*" + pattern + "*").c_str(), trial.id.c_str(), 0) == 0;
+    });
+  });
 }
 
 Result<std::vector<TrialCase>> plan_cases(const Catalog& catalog, const DeviceFeatures& features,

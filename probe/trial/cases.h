@@ -37,6 +37,10 @@ struct TrialCase {
 Result<std::vector<TrialCase>> plan_cases(const Catalog& catalog, const DeviceFeatures& features,
                                           Tier tier);
 
+// Keeps the cases whose name contains one of the patterns, in which `*` stands for any text. No
+// pattern keeps all.
+void keep_cases(const std::vector<std::string>& patterns, std::vector<TrialCase>& cases);
+
 // Why `variant` cannot be tried there at all; empty where it can. Names what is not advertised.
 std::string unsupported_reason(const Variant& variant, const DeviceFeatures& features);
 

@@ -66,12 +66,22 @@ DrivenStatus run_call(Stage stage, const char* name, const Call& call, bool may_
     }                                                                    \
   } while (false)
 
+void release_program(DriverSession& session) {
+  if (session.kernel) {
+    const StageMarker marker(Stage::kRelease, "clReleaseKernel");
+    session.kernel.reset();
+  }
+  if (session.program) {
+    const StageMarker marker(Stage::kRelease, "clReleaseProgram");
+    session.program.reset();
+  }
+  session.kernel_ran = false;
+}
+
 DrivenStatus build(DriverSession& session, const Program& program, nlohmann::json& reply) {
   if (session.kernel && session.program_key == program.key) return {};
   const ClApi& api = session.api();
-  session.kernel.reset();
-  session.program.reset();
-  session.kernel_ran = false;
+  release_program(session);
   const double started = monotonic_seconds();
   std::vector<const char*> texts;
   std::vector<size_t> sizes;
@@ -316,6 +326,8 @@ Status handle_trial(DriverSession& session, Message& message, nlohmann::json& re
     const StageMarker marker(Stage::kRelease, "clReleaseMemObject");
     devices.clear();
   }
+  // Here and not before the next build, where a crash would be laid at another kernel's door.
+  if (request.release_program || !status) release_program(session);
   if (!status) {
     const DriverFault& fault = status.error();
     reply["verdict"] = to_string(fault.verdict);

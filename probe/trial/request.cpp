@@ -27,6 +27,7 @@ nlohmann::json to_message(const TrialRequest& request) {
   }
   return {{"do", "trial"},
           {"careful", request.careful},
+          {"release_program", request.release_program},
           {"sources", request.program.sources},
           {"options", request.program.options},
           {"entry", request.program.entry},
@@ -43,6 +44,7 @@ nlohmann::json to_message(const TrialRequest& request) {
 TrialRequest trial_from_message(const nlohmann::json& message) {
   TrialRequest request;
   request.careful = message.at("careful");
+  request.release_program = message.at("release_program");
   message.at("sources").get_to(request.program.sources);
   request.program.options = message.at("options");
   request.program.entry = message.at("entry");

@@ -45,6 +45,7 @@ struct TrialRequest {
   int repeats = 2;             // readings of the outputs, each after a fresh sentinel
   double timing_seconds = 0;   // 0: not timed
   bool careful = false;
+  bool release_program = true;  // afterwards; else it is kept for the next case of the variant
 };
 
 // NaN as float and as half, so that an output element that was never written is never right.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMaxAttempts = 2;
 constexpr int kMaxOpenFailures = 2;
-constexpr double kBuildClockFloor = 30, kBuildClockFactor = 10, kBuildClockCeiling = 300;
+constexpr double kBuildClockFactor = 10, kBuildClockCeiling = 300;
 
 bool ends_run(OutcomeKind kind) {
   return kind == OutcomeKind::kDeadline || kind == OutcomeKind::kInterrupted;
@@ -84,8 +84,9 @@ bool DeviceRunner::ensure_worker() {
     if (!make_folders(folder) || !caches) return false;
     WorkerSettings worker = settings_.worker;
     worker.environment.insert(caches->begin(), caches->end());
+    const double floor = worker.limits.build.idle;
     worker.limits.build.idle =
-        std::clamp(kBuildClockFactor * slowest_build_, kBuildClockFloor, kBuildClockCeiling);
+        std::clamp(kBuildClockFactor * slowest_build_, floor, std::max(floor, kBuildClockCeiling));
     worker.limits.build.busy = std::max(worker.limits.build.busy, 2 * worker.limits.build.idle);
     auto started = Worker::start(worker, *stage_);
     if (!started) return false;
@@ -116,6 +117,7 @@ void DeviceRunner::check_canary() {
 }
 
 bool DeviceRunner::canary_lives() {
+  worker_.reset();  // what went wrong may have spoilt this process, and not the device
   if (!ensure_worker()) return stopped_;
   auto canary = prepare_canary();
   if (!canary) return true;
@@ -192,7 +194,7 @@ VerdictReport DeviceRunner::device_failure(const TrialCase& trial) const {
   return verdict;
 }
 
-std::optional<VerdictReport> DeviceRunner::known_verdict(const TrialCase& trial) const {
+std::optional<VerdictReport> DeviceRunner::known_verdict(const TrialCase& trial) {
   if (!trial.unsupported.empty()) {
     VerdictReport verdict = blank_verdict(trial, device_->id);
     verdict.verdict = Verdict::kUnsupported;
@@ -218,6 +220,7 @@ Result<VerdictReport> DeviceRunner::attempt(const TrialCase& trial, bool careful
   CLVET_ASSIGN_OR_RETURN(std::shared_ptr<const Material> material, materials_.get(trial));
   CLVET_ASSIGN_OR_RETURN(PreparedTrial prepared, prepare_trial(trial, *material));
   prepared.request.careful = careful;
+  prepared.request.release_program = last_of_program_;
   ++totals_.attempts;
   const Outcome outcome = ask(to_message(prepared.request), raw_fds(prepared));
   if (stopped_) {
@@ -280,8 +283,12 @@ Result<VerdictReport> DeviceRunner::try_case(const TrialCase& trial, Journal& jo
   }
 }
 
+std::string DeviceRunner::key_of(const TrialCase& trial) const {
+  return Journal::key_of(device_->environment_key, trial.program->key, trial.id);
+}
+
 Result<VerdictReport> DeviceRunner::decide(const TrialCase& trial, Journal& journal) {
-  const std::string key = Journal::key_of(device_->environment_key, trial.program->key, trial.id);
+  const std::string key = key_of(trial);
   if (const JournalEntry* past = journal.find(key); past && past->verdict) {
     VerdictReport verdict = *past->verdict;
     verdict.id = device_->id + "/" + trial.id;
@@ -300,18 +307,24 @@ Result<std::vector<VerdictReport>> DeviceRunner::run(const std::vector<TrialCase
   std::vector<size_t> order(cases.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto in_flight = [&](size_t i) {
-    const auto* past = journal.find(
-        Journal::key_of(device_->environment_key, cases[i].program->key, cases[i].id));
+    const JournalEntry* past = journal.find(key_of(cases[i]));
     return past && past->in_flight;
   };
   std::stable_partition(order.begin(), order.end(), in_flight);
   std::vector<VerdictReport> verdicts(cases.size());
+  std::map<std::string, size_t> last_use;  // variant key -> the case that uses the program last
+  for (const size_t i : order) {
+    const JournalEntry* past = journal.find(key_of(cases[i]));
+    if (!past || !past->verdict) last_use[cases[i].program->key] = i;
+  }
   int done = 0;
   for (const size_t i : order) {
     if (stopped_) {
       verdicts[i] = blank_verdict(cases[i], device_->id);
       continue;
     }
+    const auto last = last_use.find(cases[i].program->key);
+    last_of_program_ = last != last_use.end() && last->second == i;
     CLVET_ASSIGN_OR_RETURN(verdicts[i], decide(cases[i], journal));
     settings_.sink({EventLevel::kProgress, fmt::format("{} {}", device_->name, cases[i].id), ++done,
                     static_cast<int>(cases.size())});

@@ -63,7 +63,8 @@ class DeviceRunner {
   Result<VerdictReport> try_case(const TrialCase& trial, Journal& journal, const std::string& key);
   Result<VerdictReport> attempt(const TrialCase& trial, bool careful);
   Result<VerdictReport> decide(const TrialCase& trial, Journal& journal);
-  std::optional<VerdictReport> known_verdict(const TrialCase& trial) const;
+  std::optional<VerdictReport> known_verdict(const TrialCase& trial);
+  std::string key_of(const TrialCase& trial) const;
   void learn(const TrialCase& trial, const VerdictReport& verdict);
   VerdictReport device_failure(const TrialCase& trial) const;
 
@@ -79,6 +80,7 @@ class DeviceRunner {
   int open_failures_ = 0, canary_errors_ = 0, workers_ = 0;
   double slowest_build_ = 0;
   bool stopped_ = false;
+  bool last_of_program_ = true;  // no later case uses the program of the one in hand
 };
 
 }  // namespace clvet

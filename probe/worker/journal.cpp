@@ -28,6 +28,14 @@ std::string text_at(const Json& record, const char* name) {
   return found != record.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+bool flag_at(const Json& record, const char* name, bool fallback) {
+  const auto found = record.find(name);
+  return found != record.end() && found->is_boolean() ? found->get<bool>() : fallback;
+}
+
+// Zeros are what some file systems leave where a machine stopped in the middle of a write.
+bool is_blank(const std::string& line) { return line.find_first_not_of('\0') == std::string::npos; }
+
 tl::unexpected<Error> damaged(const std::string& path, const std::string& fault) {
   return fail(ErrorCode::kInvalidArgument, "{}: {}; start over with --fresh", path, fault);
 }
@@ -94,7 +102,7 @@ Status Journal::load(const std::string& text) {
   std::string boot;
   const std::vector<std::string> lines = split(text, '\n');
   for (size_t i = 1; i < lines.size(); ++i) {
-    if (lines[i].empty()) continue;
+    if (is_blank(lines[i])) continue;
     const Json record = parse_line(lines[i]);
     if (!record.is_object()) {
       // A line cut short is what a crash leaves; anything else is no work of ours.
@@ -106,14 +114,14 @@ Status Journal::load(const std::string& text) {
     } else if (record.contains("begin")) {
       JournalEntry& entry = entries_[text_at(record, "begin")];
       entry.in_flight = true;
-      entry.careful = record.value("careful", false);
+      entry.careful = flag_at(record, "careful", false);
       entry.boot_id = boot;
     } else if (record.contains("end")) {
       JournalEntry& entry = entries_[text_at(record, "end")];
       auto verdict = verdict_from_json(record.value("verdict", Json()).dump());
       if (!verdict) return damaged(path_, fmt::format("line {}: {}", i + 1, verdict.error().message));
       entry.in_flight = false;
-      if (record.value("final", true)) {
+      if (flag_at(record, "final", true)) {
         entry.verdict = std::move(*verdict);
       } else {
         entry.last_attempt = std::move(*verdict);

@@ -4,8 +4,10 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "base/text.h"
 
@@ -41,6 +43,37 @@ void collect_fds(msghdr& header, std::vector<UniqueFd>& fds) {
   }
 }
 
+// One CBOR item as to_cbor writes it: definite lengths, sane sizes, bounded depth. The library's
+// reader recurses for each level and throws on absurd lengths; a driver may have written anything.
+bool well_formed(std::span<const uint8_t> bytes) {
+  constexpr size_t kMaxDepth = 64;
+  std::vector<uint64_t> open{1};  // items still to come, a level each
+  size_t at = 0;
+  while (!open.empty()) {
+    if (open.back() == 0) {
+      open.pop_back();
+      continue;
+    }
+    --open.back();
+    if (at == bytes.size()) return false;
+    const unsigned major = bytes[at] >> 5, info = bytes[at] & 31;
+    ++at;
+    if (info > 27) return false;
+    const size_t width = info < 24 ? 0 : size_t{1} << (info - 24);
+    if (bytes.size() - at < width) return false;
+    uint64_t value = info;
+    if (width > 0) value = 0;
+    for (size_t i = 0; i < width; ++i) value = value << 8 | bytes[at++];
+    if (major == 6) return false;  // tags
+    const bool text = major == 2 || major == 3;
+    if ((text || major == 4 || major == 5) && value > bytes.size() - at) return false;
+    if (text) at += value;
+    if (major == 4 || major == 5) open.push_back(major == 5 ? 2 * value : value);
+    if (open.size() > kMaxDepth) return false;
+  }
+  return at == bytes.size();
+}
+
 }  // namespace
 
 Status send_message(int socket, const nlohmann::json& body, const std::vector<int>& fds) {
@@ -70,7 +103,9 @@ Status send_message(int socket, const nlohmann::json& body, const std::vector<in
 
 double number_in(const nlohmann::json& body, const char* name, double fallback) {
   const auto found = body.find(name);
-  return found != body.end() && found->is_number() ? found->get<double>() : fallback;
+  if (found == body.end() || !found->is_number()) return fallback;
+  const auto value = found->get<double>();
+  return std::isfinite(value) ? value : fallback;
 }
 
 std::string text_in(const nlohmann::json& body, const char* name) {
@@ -115,6 +150,9 @@ Result<bool> MessageReader::pump(bool may_block) {
 
 Status MessageReader::decode() {
   const auto* first = reinterpret_cast<const uint8_t*>(bytes_.data());
+  if (!well_formed({first + sizeof(Header), first + bytes_.size()})) {
+    return fail(ErrorCode::kInvalidArgument, "a message is not CBOR");
+  }
   message_.body = nlohmann::json::from_cbor(first + sizeof(Header), first + bytes_.size(), true, false);
   message_.fds = std::move(fds_);
   bytes_.clear();

@@ -134,8 +134,8 @@ Outcome Worker::call(const nlohmann::json& request, const std::vector<int>& fds)
   watch.driver_started = stage_->read().driver_seconds;
   if (!send_message(control_.get(), request, fds)) {
     // It died or stopped reading before this request; let the exit state tell.
-    const bool ended = reap(pid_).has_value();
-    finish(watch, ended ? OutcomeKind::kEnded : OutcomeKind::kNonsense);
+    drain_output(watch);
+    finish(watch, note_end(watch) ? OutcomeKind::kEnded : OutcomeKind::kNonsense);
     return std::move(watch.outcome);
   }
   for (;;) {
@@ -146,10 +146,8 @@ Outcome Worker::call(const nlohmann::json& request, const std::vector<int>& fds)
       finish(watch, *kind);
       return std::move(watch.outcome);
     }
-    if (const auto exit = reap(pid_)) {
-      watch.outcome.exit = *exit;
+    if (note_end(watch)) {
       const auto kind = take_reply(watch);
-      forget_and_sweep(std::exchange(pid_, 0));
       finish(watch, kind == OutcomeKind::kReply ? *kind : OutcomeKind::kEnded);
       return std::move(watch.outcome);
     }
@@ -158,6 +156,19 @@ Outcome Worker::call(const nlohmann::json& request, const std::vector<int>& fds)
       return std::move(watch.outcome);
     }
   }
+}
+
+bool Worker::note_end(Watch& watch) {
+  const auto exit = reap(pid_);
+  if (!exit) return false;
+  watch.outcome.exit = *exit;
+  forget_and_sweep(std::exchange(pid_, 0));
+  return true;
+}
+
+bool Worker::alive() {
+  if (pid_ > 0 && reap(pid_)) forget_and_sweep(std::exchange(pid_, 0));
+  return pid_ > 0;
 }
 
 std::optional<OutcomeKind> Worker::take_reply(Watch& watch) {
@@ -180,9 +191,7 @@ std::optional<OutcomeKind> Worker::check_limits(Watch& watch) {
   const ProcessUse use = process_use(pid_);
   watch.outcome.cpu_seconds = use.cpu_seconds - watch.cpu_started;
   const uint64_t allowed = std::min(settings_.limits.memory_growth, memory_available() / 2);
-  if (resident_at_first_ > 0 && use.resident > resident_at_first_ + allowed) {
-    return OutcomeKind::kMemory;
-  }
+  if (use.resident > resident_at_first_ + allowed) return OutcomeKind::kMemory;
   const StageSnapshot stage = stage_->read();
   if (stage.sequence != watch.sequence) {
     watch.sequence = stage.sequence;

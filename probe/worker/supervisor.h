@@ -75,7 +75,8 @@ class Worker {
   // Sends a request with descriptors and waits for its outcome. After anything but kReply the worker
   // is gone. A reply may come from a worker that ended right after it: see alive().
   Outcome call(const nlohmann::json& request, const std::vector<int>& fds = {});
-  bool alive() const { return pid_ > 0; }
+  // False once it is gone, also where it ended by itself between two calls.
+  bool alive();
   // Kills and reaps it and all it left behind. False where it could not be reaped.
   bool bury();
 
@@ -84,6 +85,7 @@ class Worker {
   struct Watch;
   std::optional<OutcomeKind> check_limits(Watch& watch);
   std::optional<OutcomeKind> take_reply(Watch& watch);
+  bool note_end(Watch& watch);
   void finish(Watch& watch, OutcomeKind kind);
   void drain_output(Watch& watch);
 

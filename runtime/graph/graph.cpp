@@ -19,9 +19,9 @@ Result<std::vector<int>> producers(const Graph& graph) {
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     for (const ValueId out : graph.nodes[n].outputs) {
       if (out == kNoValue) continue;
-      const bool taken = producer[out] >= 0 || graph.constant(out) ||
-                         std::find(graph.inputs.begin(), graph.inputs.end(), out) !=
-                             graph.inputs.end();
+      const bool taken =
+          producer[out] >= 0 || graph.constant(out) ||
+          std::find(graph.inputs.begin(), graph.inputs.end(), out) != graph.inputs.end();
       if (taken) {
         return fail(ErrorCode::kInvalidArgument, "{} makes '{}', which exists already",
                     label(graph.nodes[n]), graph.values[out].name);

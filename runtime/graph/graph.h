@@ -37,9 +37,9 @@ struct Node {
   std::string name;  // unique in its graph
   std::string op;    // ONNX op type
   std::string domain;
-  int opset = 0;                 // version of the domain's operator set
-  const OpDef* def = nullptr;    // nullptr: an op that clvet does not know (ReadOptions)
-  std::vector<ValueId> inputs;   // kNoValue: optional and absent
+  int opset = 0;                // version of the domain's operator set
+  const OpDef* def = nullptr;   // nullptr: an op that clvet does not know (ReadOptions)
+  std::vector<ValueId> inputs;  // kNoValue: optional and absent
   std::vector<ValueId> outputs;
   Attributes attributes;
   Activation activation;  // set by passes; applied after the op
@@ -68,8 +68,8 @@ struct Value {
 struct Graph {
   std::string name;
   std::vector<Value> values;
-  std::vector<Node> nodes;  // in an order in which each node follows those it reads from
-  std::vector<ValueId> inputs;   // what a caller must give; initialisers are not among them
+  std::vector<Node> nodes;      // in an order in which each node follows those it reads from
+  std::vector<ValueId> inputs;  // what a caller must give; initialisers are not among them
   std::vector<ValueId> outputs;
   std::map<std::string, std::string> metadata;
   // Of a subgraph: which input of the owning node each of `inputs` is.
@@ -87,8 +87,8 @@ struct Graph {
 // Which node makes each value, and which nodes read it; valid until the graph changes.
 struct Links {
   explicit Links(const Graph& graph);
-  std::vector<int> producer;               // by value; -1: input or constant
-  std::vector<std::vector<int>> consumers; // by value; a node twice if it reads it twice
+  std::vector<int> producer;                // by value; -1: input or constant
+  std::vector<std::vector<int>> consumers;  // by value; a node twice if it reads it twice
 };
 
 // Orders the nodes; kInvalidArgument names a node on a cycle, a value made twice or never made.

@@ -45,8 +45,8 @@ Result<Pixels> decode(const std::string& path, int channels) {
     return fail(ErrorCode::kInvalidArgument, "{}: {} x {} pixels are too many; make it smaller",
                 path, pixels.width, pixels.height);
   }
-  pixels.data.reset(stbi_load_from_memory(begin, length, &pixels.width, &pixels.height, &in_file,
-                                          channels));
+  pixels.data.reset(
+      stbi_load_from_memory(begin, length, &pixels.width, &pixels.height, &in_file, channels));
   if (!pixels.data) {
     return fail(ErrorCode::kInvalidArgument, "{}: damaged image ({}); fetch it again", path,
                 stbi_failure_reason());
@@ -83,9 +83,9 @@ Result<Tensor> read_image(const std::string& path, const ImageOptions& options) 
     return fail(ErrorCode::kInvalidArgument, "an image of {} x {} is too large", width, height);
   }
   const int count = options.channels;
-  CLVET_ASSIGN_OR_RETURN(Tensor tensor,
-                         Tensor::create(DType::kF32, options.nhwc ? Shape{1, height, width, count}
-                                                                  : Shape{1, count, height, width}));
+  CLVET_ASSIGN_OR_RETURN(
+      Tensor tensor, Tensor::create(DType::kF32, options.nhwc ? Shape{1, height, width, count}
+                                                              : Shape{1, count, height, width}));
   const std::vector<Line> rows = lines(pixels.height, height), columns = lines(pixels.width, width);
   const auto at = [&](int y, int x, int c) -> double {
     return pixels.data.get()[(static_cast<size_t>(y) * pixels.width + x) * count + c];
@@ -101,7 +101,8 @@ Result<Tensor> read_image(const std::string& path, const ImageOptions& options) 
                                      at(row.low, column.high, source), column.weight);
         const double bottom = std::lerp(at(row.high, column.low, source),
                                         at(row.high, column.high, source), column.weight);
-        const double value = (std::lerp(top, bottom, row.weight) - options.mean[c]) * options.scale[c];
+        const double value =
+            (std::lerp(top, bottom, row.weight) - options.mean[c]) * options.scale[c];
         const int64_t pixel = int64_t{y} * width + x;
         out[options.nhwc ? pixel * count + c : int64_t{c} * width * height + pixel] =
             static_cast<float>(value);

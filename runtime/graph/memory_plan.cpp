@@ -8,7 +8,9 @@
 namespace clvet {
 namespace {
 
-bool together(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
+bool together(const Lifetime& a, const Lifetime& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
 
 int64_t round_up(int64_t value, int64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
@@ -31,7 +33,8 @@ struct Used {
 
 // The start of the tightest gap of `bytes` between used ranges, else the end of all of them.
 int64_t tightest_gap(std::vector<Used> used, int64_t bytes, int64_t alignment) {
-  std::sort(used.begin(), used.end(), [](const Used& a, const Used& b) { return a.begin < b.begin; });
+  std::sort(used.begin(), used.end(),
+            [](const Used& a, const Used& b) { return a.begin < b.begin; });
   int64_t free_from = 0, best = -1, best_size = std::numeric_limits<int64_t>::max();
   for (const Used& range : used) {
     const int64_t size = range.begin - free_from;

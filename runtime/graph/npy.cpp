@@ -127,8 +127,10 @@ std::string format_npy(const Tensor& tensor) {
   }
   std::string shape;
   for (const int64_t dim : tensor.shape()) shape += std::to_string(dim) + ", ";
-  if (tensor.rank() > 1) shape.resize(shape.size() - 2);
-  else if (tensor.rank() == 1) shape.resize(shape.size() - 1);
+  if (tensor.rank() > 1)
+    shape.resize(shape.size() - 2);
+  else if (tensor.rank() == 1)
+    shape.resize(shape.size() - 1);
   std::string header =
       fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descr, shape);
   header.append(63 - (10 + header.size()) % 64, ' ');

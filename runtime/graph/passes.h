@@ -1,5 +1,5 @@
-// Rewrites of a graph that keep its results (up to rounding). Each may be run alone, on a graph whose
-// constants are folded (runtime/graph/infer.h).
+// Rewrites of a graph that keep its results (up to rounding). Each may be run alone, on a graph
+// whose constants are folded (runtime/graph/infer.h).
 #pragma once
 
 #include <optional>
@@ -19,13 +19,15 @@ void recognise_gates(Graph& graph);
 void fold_channel_affine(Graph& graph);
 // MatMul by constant weights and the Add of a constant row after it: MatMul's third input.
 void fuse_bias(Graph& graph);
-// An activation, or an affine map by single constants, into the Conv, MatMul, Gemm, BatchNormalization or binary op before it.
+// An activation, or an affine map by single constants, into the Conv, MatMul, Gemm,
+// BatchNormalization or binary op before it.
 void fuse_activations(Graph& graph);
 
 // Folds constants, then all of the above, then removes what is dead.
 Status optimise(Graph& graph);
 
-// The activation that a node is, where it is one: Relu, Clip by constants, Sigmoid... (not kAffine).
+// The activation that a node is, where it is one: Relu, Clip by constants, Sigmoid... (not
+// kAffine).
 std::optional<Activation> activation_of(const Graph& graph, const Node& node);
 
 }  // namespace clvet

@@ -84,8 +84,10 @@ Result<int64_t> checked_elements(const Shape& shape) {
     if (dim < 0) {
       return fail(ErrorCode::kInvalidArgument, "shape with the negative extent {}", dim);
     }
-    if (dim == 0) empty = true;
-    else overflow |= __builtin_mul_overflow(product, dim, &product);
+    if (dim == 0)
+      empty = true;
+    else
+      overflow |= __builtin_mul_overflow(product, dim, &product);
   }
   if (empty) return 0;
   if (overflow || product > (int64_t{1} << 40)) {

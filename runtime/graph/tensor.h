@@ -27,10 +27,10 @@ const char* to_string(DType dtype);  // "f32", "i64", "bool", ...
 
 template <class T>
 struct DTypeOf;
-#define CLVET_DTYPE(type, value)                    \
-  template <>                                       \
-  struct DTypeOf<type> {                            \
-    static constexpr DType kValue = DType::value;   \
+#define CLVET_DTYPE(type, value)                  \
+  template <>                                     \
+  struct DTypeOf<type> {                          \
+    static constexpr DType kValue = DType::value; \
   }
 CLVET_DTYPE(float, kF32);
 CLVET_DTYPE(double, kF64);
@@ -50,18 +50,30 @@ CLVET_DTYPE(bool, kBool);
 template <class Fn>
 decltype(auto) visit(DType dtype, Fn&& fn) {
   switch (dtype) {
-    case DType::kF32: return fn.template operator()<float>();
-    case DType::kF64: return fn.template operator()<double>();
-    case DType::kF16: return fn.template operator()<Half>();
-    case DType::kI8: return fn.template operator()<int8_t>();
-    case DType::kI16: return fn.template operator()<int16_t>();
-    case DType::kI32: return fn.template operator()<int32_t>();
-    case DType::kI64: return fn.template operator()<int64_t>();
-    case DType::kU8: return fn.template operator()<uint8_t>();
-    case DType::kU16: return fn.template operator()<uint16_t>();
-    case DType::kU32: return fn.template operator()<uint32_t>();
-    case DType::kU64: return fn.template operator()<uint64_t>();
-    case DType::kBool: break;
+    case DType::kF32:
+      return fn.template operator()<float>();
+    case DType::kF64:
+      return fn.template operator()<double>();
+    case DType::kF16:
+      return fn.template operator()<Half>();
+    case DType::kI8:
+      return fn.template operator()<int8_t>();
+    case DType::kI16:
+      return fn.template operator()<int16_t>();
+    case DType::kI32:
+      return fn.template operator()<int32_t>();
+    case DType::kI64:
+      return fn.template operator()<int64_t>();
+    case DType::kU8:
+      return fn.template operator()<uint8_t>();
+    case DType::kU16:
+      return fn.template operator()<uint16_t>();
+    case DType::kU32:
+      return fn.template operator()<uint32_t>();
+    case DType::kU64:
+      return fn.template operator()<uint64_t>();
+    case DType::kBool:
+      break;
   }
   return fn.template operator()<bool>();
 }

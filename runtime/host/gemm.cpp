@@ -21,10 +21,14 @@ void gemm(const MatrixView& a, const MatrixView& b, float* c, int64_t stride, bo
   if (!accumulate) out.setZero();
   if (a.columns == 0) return;
   const ConstMap left = stored(a), right = stored(b);
-  if (a.transposed && b.transposed) out.noalias() += left.transpose() * right.transpose();
-  else if (a.transposed) out.noalias() += left.transpose() * right;
-  else if (b.transposed) out.noalias() += left * right.transpose();
-  else out.noalias() += left * right;
+  if (a.transposed && b.transposed)
+    out.noalias() += left.transpose() * right.transpose();
+  else if (a.transposed)
+    out.noalias() += left.transpose() * right;
+  else if (b.transposed)
+    out.noalias() += left * right.transpose();
+  else
+    out.noalias() += left * right;
 }
 
 }  // namespace clvet

@@ -25,7 +25,8 @@ class Builder {
     CLVET_RETURN_IF_ERROR(declare_inputs());
     CLVET_RETURN_IF_ERROR(declare_node_outputs());
     for (const auto& node : proto_.node()) CLVET_RETURN_IF_ERROR(add_node(node));
-    if (proto_.output().empty()) return fail(ErrorCode::kInvalidArgument, "the graph has no output");
+    if (proto_.output().empty())
+      return fail(ErrorCode::kInvalidArgument, "the graph has no output");
     for (const auto& output : proto_.output()) {
       const ValueId id = resolve(output.name());
       if (id == kNoValue) {
@@ -191,9 +192,15 @@ class Builder {
     }
     Attribute value;
     switch (proto.type()) {
-      case 1: value = static_cast<double>(proto.f()); break;
-      case 2: value = proto.i(); break;
-      case 3: value = proto.s(); break;
+      case 1:
+        value = static_cast<double>(proto.f());
+        break;
+      case 2:
+        value = proto.i();
+        break;
+      case 3:
+        value = proto.s();
+        break;
       case 4: {
         CLVET_ASSIGN_OR_RETURN(value, tensor_of(proto.t()));
         break;
@@ -202,8 +209,12 @@ class Builder {
         CLVET_ASSIGN_OR_RETURN(value, subgraph(proto.g(), node));
         break;
       }
-      case 6: value = std::vector<double>(proto.floats().begin(), proto.floats().end()); break;
-      case 7: value = std::vector<int64_t>(proto.ints().begin(), proto.ints().end()); break;
+      case 6:
+        value = std::vector<double>(proto.floats().begin(), proto.floats().end());
+        break;
+      case 7:
+        value = std::vector<int64_t>(proto.ints().begin(), proto.ints().end());
+        break;
       case 8:
         value = std::vector<std::string>(proto.strings().begin(), proto.strings().end());
         break;

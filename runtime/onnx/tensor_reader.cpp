@@ -21,8 +21,10 @@ Result<Tensor> from_field(DType dtype, const Shape& shape, int64_t elements, con
   CLVET_ASSIGN_OR_RETURN(Tensor tensor, Tensor::create(dtype, shape));
   T* out = tensor.data<T>();
   for (int i = 0; i < field.size(); ++i) {
-    if constexpr (std::is_same_v<T, Half>) out[i].bits = static_cast<uint16_t>(field[i]);
-    else out[i] = static_cast<T>(field[i]);
+    if constexpr (std::is_same_v<T, Half>)
+      out[i].bits = static_cast<uint16_t>(field[i]);
+    else
+      out[i] = static_cast<T>(field[i]);
   }
   return tensor;
 }
@@ -58,11 +60,16 @@ Result<Tensor> tensor_of(const onnx::TensorProto& proto) {
   CLVET_ASSIGN_OR_RETURN(const int64_t elements, checked_elements(shape));
   if (proto.has_raw_data()) return from_raw(*dtype, shape, elements, proto.raw_data());
   switch (*dtype) {
-    case DType::kF32: return from_field<float>(*dtype, shape, elements, proto.float_data());
-    case DType::kF64: return from_field<double>(*dtype, shape, elements, proto.double_data());
-    case DType::kI64: return from_field<int64_t>(*dtype, shape, elements, proto.int64_data());
-    case DType::kU32: return from_field<uint32_t>(*dtype, shape, elements, proto.uint64_data());
-    case DType::kU64: return from_field<uint64_t>(*dtype, shape, elements, proto.uint64_data());
+    case DType::kF32:
+      return from_field<float>(*dtype, shape, elements, proto.float_data());
+    case DType::kF64:
+      return from_field<double>(*dtype, shape, elements, proto.double_data());
+    case DType::kI64:
+      return from_field<int64_t>(*dtype, shape, elements, proto.int64_data());
+    case DType::kU32:
+      return from_field<uint32_t>(*dtype, shape, elements, proto.uint64_data());
+    case DType::kU64:
+      return from_field<uint64_t>(*dtype, shape, elements, proto.uint64_data());
     default:
       return visit(*dtype, [&]<class T>() {
         return from_field<T>(*dtype, shape, elements, proto.int32_data());

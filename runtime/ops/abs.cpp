@@ -8,10 +8,12 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   const Tensor& x = call.tensor(0);
   const std::string& op = call.node.op;
   return visit_numbers(x.dtype(), [&]<class T>() {
-    if (op == "Neg") map_unary<T, T>(x, outputs[0], [](T v) { return wrap_sub(T{0}, v); });
+    if (op == "Neg")
+      map_unary<T, T>(x, outputs[0], [](T v) { return wrap_sub(T{0}, v); });
     else if (op == "Sign")
       map_unary<T, T>(x, outputs[0], [](T v) { return static_cast<T>((v > 0) - (v < 0)); });
-    else map_unary<T, T>(x, outputs[0], [](T v) { return v < 0 ? wrap_sub(T{0}, v) : v; });
+    else
+      map_unary<T, T>(x, outputs[0], [](T v) { return v < 0 ? wrap_sub(T{0}, v) : v; });
   });
 }
 

@@ -9,7 +9,8 @@ namespace {
 
 template <class T>
 T bound(const OpCall& call, size_t input, const char* attribute, T fallback) {
-  if (call.has(input)) return call.tensor(input).elements() ? *call.tensor(input).data<T>() : fallback;
+  if (call.has(input))
+    return call.tensor(input).elements() ? *call.tensor(input).data<T>() : fallback;
   return static_cast<T>(call.node.float_attr(attribute, static_cast<double>(fallback)));
 }
 

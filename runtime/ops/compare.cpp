@@ -12,12 +12,16 @@ Result<Types> infer(const OpCall& call) {
 
 template <class T>
 void run(const std::string& op, const Tensor& a, const Tensor& b, Tensor& out) {
-  if (op == "Equal") map_binary<T, T, bool>(a, b, out, [](T x, T y) { return x == y; });
-  else if (op == "Greater") map_binary<T, T, bool>(a, b, out, [](T x, T y) { return x > y; });
+  if (op == "Equal")
+    map_binary<T, T, bool>(a, b, out, [](T x, T y) { return x == y; });
+  else if (op == "Greater")
+    map_binary<T, T, bool>(a, b, out, [](T x, T y) { return x > y; });
   else if (op == "GreaterOrEqual")
     map_binary<T, T, bool>(a, b, out, [](T x, T y) { return x >= y; });
-  else if (op == "Less") map_binary<T, T, bool>(a, b, out, [](T x, T y) { return x < y; });
-  else map_binary<T, T, bool>(a, b, out, [](T x, T y) { return x <= y; });
+  else if (op == "Less")
+    map_binary<T, T, bool>(a, b, out, [](T x, T y) { return x < y; });
+  else
+    map_binary<T, T, bool>(a, b, out, [](T x, T y) { return x <= y; });
 }
 
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
@@ -26,8 +30,7 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
     run<bool>(call.node.op, a, b, outputs[0]);
     return {};
   }
-  return visit_numbers(a.dtype(),
-                       [&]<class T>() { run<T>(call.node.op, a, b, outputs[0]); });
+  return visit_numbers(a.dtype(), [&]<class T>() { run<T>(call.node.op, a, b, outputs[0]); });
 }
 
 }  // namespace

@@ -25,9 +25,11 @@ struct Problem {
 Result<Problem> problem_of(const OpCall& call) {
   const Shape &x = call.shape(0), &w = call.shape(1);
   if (x.size() < 3 || x.size() != w.size()) {
-    return fail(ErrorCode::kInvalidArgument, "Conv of {} by weights {}", to_string(x), to_string(w));
+    return fail(ErrorCode::kInvalidArgument, "Conv of {} by weights {}", to_string(x),
+                to_string(w));
   }
-  CLVET_ASSIGN_OR_RETURN(SlidingWindow window, window_of(call.node, x, Shape(w.begin() + 2, w.end())));
+  CLVET_ASSIGN_OR_RETURN(SlidingWindow window,
+                         window_of(call.node, x, Shape(w.begin() + 2, w.end())));
   const Problem problem{window, x[0], x[1], w[0], call.node.int_attr("group", 1)};
   if (problem.group < 1 || problem.c % problem.group || problem.oc % problem.group ||
       w[1] != problem.cg()) {
@@ -46,7 +48,8 @@ Result<Types> infer(const OpCall& call) {
   return Types{{call.type(0).dtype, problem.window.output_shape({problem.n, problem.oc})}};
 }
 
-void depthwise_plane(const SlidingWindow& window, const float* in, const float* weights, float* out) {
+void depthwise_plane(const SlidingWindow& window, const float* in, const float* weights,
+                     float* out) {
   for (int64_t tap = 0; tap < window.taps(); ++tap) {
     const int64_t kx = tap % window.kernel[2], ky = tap / window.kernel[2] % window.kernel[1],
                   kz = tap / (window.kernel[2] * window.kernel[1]);
@@ -117,7 +120,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 Values dense_weights(const OpCall& call) {
   const Shape& shape = call.shape(1);
   const std::vector<double> w = call.inputs[1].value->to_f64();
-  const int64_t oc = shape[0], ic = shape[1], taps = elements_of(shape) / std::max<int64_t>(oc * ic, 1);
+  const int64_t oc = shape[0], ic = shape[1],
+                taps = elements_of(shape) / std::max<int64_t>(oc * ic, 1);
   Values out(w.size());
   for (int64_t o = 0; o < oc; ++o) {
     for (int64_t i = 0; i < ic; ++i) {

@@ -60,8 +60,9 @@ const OpDef op_conv_transpose{
     .names = {"ConvTranspose"},
     .inputs = "T T T?",
     .types = "s",
-    .attributes = "auto_pad:s dilations:I group:i kernel_shape:I output_padding:I output_shape:I "
-                  "pads:I strides:I",
+    .attributes =
+        "auto_pad:s dilations:I group:i kernel_shape:I output_padding:I output_shape:I "
+        "pads:I strides:I",
     .infer = infer,
     .host = host,
 };

@@ -16,11 +16,16 @@ Result<Types> infer(const OpCall& call) {
 
 template <class T>
 void run(const std::string& op, const Tensor& a, const Tensor& b, Tensor& out) {
-  if (op == "Add") map_binary<T, T, T>(a, b, out, [](T x, T y) { return wrap_add(x, y); });
-  else if (op == "Sub") map_binary<T, T, T>(a, b, out, [](T x, T y) { return wrap_sub(x, y); });
-  else if (op == "Mul") map_binary<T, T, T>(a, b, out, [](T x, T y) { return wrap_mul(x, y); });
-  else if (op == "Div") map_binary<T, T, T>(a, b, out, [](T x, T y) { return wrap_div(x, y); });
-  else map_binary<T, T, T>(a, b, out, [](T x, T y) { return x < 0 ? wrap_mul(x, y) : x; });
+  if (op == "Add")
+    map_binary<T, T, T>(a, b, out, [](T x, T y) { return wrap_add(x, y); });
+  else if (op == "Sub")
+    map_binary<T, T, T>(a, b, out, [](T x, T y) { return wrap_sub(x, y); });
+  else if (op == "Mul")
+    map_binary<T, T, T>(a, b, out, [](T x, T y) { return wrap_mul(x, y); });
+  else if (op == "Div")
+    map_binary<T, T, T>(a, b, out, [](T x, T y) { return wrap_div(x, y); });
+  else
+    map_binary<T, T, T>(a, b, out, [](T x, T y) { return x < 0 ? wrap_mul(x, y) : x; });
 }
 
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {

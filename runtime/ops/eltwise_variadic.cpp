@@ -26,9 +26,12 @@ T smaller(T a, T b) {
 
 template <class T>
 void combine(const std::string& op, const Tensor& a, const Tensor& b, Tensor& out) {
-  if (op == "Max") map_binary<T, T, T>(a, b, out, larger<T>);
-  else if (op == "Min") map_binary<T, T, T>(a, b, out, smaller<T>);
-  else map_binary<T, T, T>(a, b, out, wrap_add<T>);
+  if (op == "Max")
+    map_binary<T, T, T>(a, b, out, larger<T>);
+  else if (op == "Min")
+    map_binary<T, T, T>(a, b, out, smaller<T>);
+  else
+    map_binary<T, T, T>(a, b, out, wrap_add<T>);
 }
 
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {

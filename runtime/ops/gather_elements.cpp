@@ -36,7 +36,7 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   bool outside = false;
   visit_size(size_of(call.type(0).dtype), [&]<class T>() {
     T* y = outputs[0].data<T>();
-    for_each_row(shape, walk, [&](const int64_t (&at)[1]) {
+    for_each_row(shape, walk, [&](const int64_t(&at)[1]) {
       for (int64_t i = 0; i < shape.back(); ++i, ++next) {
         const int64_t index = indices[next] < 0 ? indices[next] + extent : indices[next];
         if (index < 0 || index >= extent) {

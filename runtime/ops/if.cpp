@@ -8,8 +8,7 @@ namespace {
 Result<const Graph*> branch_of(const OpCall& call) {
   if (!call.inputs[0].value) return fail(ErrorCode::kUnavailable, "the condition is not known yet");
   if (call.inputs[0].value->elements() != 1) {
-    return fail(ErrorCode::kInvalidArgument, "If with a condition of {}",
-                to_string(call.shape(0)));
+    return fail(ErrorCode::kInvalidArgument, "If with a condition of {}", to_string(call.shape(0)));
   }
   const bool yes = *call.inputs[0].value->data<bool>();
   const Graph* graph = call.node.graph_attr(yes ? "then_branch" : "else_branch");

@@ -1,5 +1,5 @@
-// ConvInteger and MatMulInteger: zero points taken off in float, whose products of 8-bit values are
-// exact while a sum stays below 2^24; longer sums are split.
+// ConvInteger and MatMulInteger through the float products: exact while every sum stays below 2^24,
+// which cutting the operands into nibbles sees to.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -56,22 +56,43 @@ Result<Tensor> shifted(const OpCall& call, size_t index) {
   return out;
 }
 
-Status host(const OpCall& call, std::vector<Tensor>& outputs) {
-  CLVET_ASSIGN_OR_RETURN(const Tensor left, shifted(call, 0));
-  CLVET_ASSIGN_OR_RETURN(Tensor right, shifted(call, 1));
-  const Node node = float_node(call.node);
-  // Low and high nibble apart keep every sum of up to 4096 terms exact.
-  CLVET_ASSIGN_OR_RETURN(Tensor high, Tensor::create(DType::kF32, right.shape()));
-  for (int64_t i = 0; i < right.elements(); ++i) {
-    high.data<float>()[i] = std::floor(right.data<float>()[i] / 16);
-    right.data<float>()[i] -= 16 * high.data<float>()[i];
+struct Part {
+  Tensor tensor;
+  int64_t factor = 1;
+};
+
+// As low + 16 * high with 0 <= low < 16.
+Result<std::vector<Part>> nibbles(Tensor tensor) {
+  CLVET_ASSIGN_OR_RETURN(Tensor high, Tensor::create(DType::kF32, tensor.shape()));
+  for (int64_t i = 0; i < tensor.elements(); ++i) {
+    high.data<float>()[i] = std::floor(tensor.data<float>()[i] / 16);
+    tensor.data<float>()[i] -= 16 * high.data<float>()[i];
   }
+  return std::vector<Part>{{std::move(tensor), 1}, {std::move(high), 16}};
+}
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  CLVET_ASSIGN_OR_RETURN(Tensor left, shifted(call, 0));
+  CLVET_ASSIGN_OR_RETURN(Tensor right, shifted(call, 1));
+  const int64_t columns = is_conv(call) ? right.dim(0) : right.shape().back();
+  const int64_t terms = right.elements() / std::max<int64_t>(columns, 1);
+  std::vector<Part> lefts;
+  if (terms <= 4096) {
+    lefts.push_back({std::move(left), 1});
+  } else {
+    CLVET_ASSIGN_OR_RETURN(lefts, nibbles(std::move(left)));
+  }
+  CLVET_ASSIGN_OR_RETURN(const std::vector<Part> rights, nibbles(std::move(right)));
+  const Node node = float_node(call.node);
   auto* y = outputs[0].data<int32_t>();
-  for (const auto& [part, factor] : {std::pair{&right, 1}, std::pair{&high, 16}}) {
-    const std::array<const Tensor*, 2> inputs = {&left, part};
-    CLVET_ASSIGN_OR_RETURN(const std::vector<Tensor> sums, run_node(node, inputs));
-    for (int64_t i = 0; i < outputs[0].elements(); ++i) {
-      y[i] += factor * static_cast<int32_t>(std::lrint(sums[0].data<float>()[i]));
+  for (const Part& a : lefts) {
+    for (const Part& b : rights) {
+      const std::array<const Tensor*, 2> inputs = {&a.tensor, &b.tensor};
+      CLVET_ASSIGN_OR_RETURN(const std::vector<Tensor> sums, run_node(node, inputs));
+      for (int64_t i = 0; i < outputs[0].elements(); ++i) {
+        const int64_t sum = std::llrint(sums[0].data<float>()[i]);
+        y[i] = static_cast<int32_t>(y[i] + a.factor * b.factor * sum);
+      }
     }
   }
   return {};

@@ -8,9 +8,12 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   const Tensor &a = call.tensor(0), &b = call.tensor(1);
   Tensor& out = outputs[0];
   const std::string& op = call.node.op;
-  if (op == "And") map_binary<bool, bool, bool>(a, b, out, [](bool x, bool y) { return x && y; });
-  else if (op == "Or") map_binary<bool, bool, bool>(a, b, out, [](bool x, bool y) { return x || y; });
-  else map_binary<bool, bool, bool>(a, b, out, [](bool x, bool y) { return x != y; });
+  if (op == "And")
+    map_binary<bool, bool, bool>(a, b, out, [](bool x, bool y) { return x && y; });
+  else if (op == "Or")
+    map_binary<bool, bool, bool>(a, b, out, [](bool x, bool y) { return x || y; });
+  else
+    map_binary<bool, bool, bool>(a, b, out, [](bool x, bool y) { return x != y; });
   return {};
 }
 

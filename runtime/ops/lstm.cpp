@@ -36,9 +36,9 @@ Result<Problem> problem_of(const OpCall& call) {
     return !call.has(i) || call.shape(i) == shape;
   };
   if (!wants(1, {p.directions, 4 * p.hidden, p.input}) ||
-      !wants(2, {p.directions, 4 * p.hidden, p.hidden}) || !wants(3, {p.directions, 8 * p.hidden}) ||
-      !wants(4, {p.batch}) || !wants(5, p.state()) || !wants(6, p.state()) ||
-      !wants(7, {p.directions, 3 * p.hidden})) {
+      !wants(2, {p.directions, 4 * p.hidden, p.hidden}) ||
+      !wants(3, {p.directions, 8 * p.hidden}) || !wants(4, {p.batch}) || !wants(5, p.state()) ||
+      !wants(6, p.state()) || !wants(7, {p.directions, 3 * p.hidden})) {
     return fail(ErrorCode::kInvalidArgument, "LSTM of {} with inputs of other extents",
                 to_string(x));
   }
@@ -77,8 +77,10 @@ struct Direction {
     c = h;
     gates.resize(h.size() * 4);
     for (int64_t b = 0; b < p.batch; ++b) {
-      if (call.has(5)) std::copy_n(call.tensor(5).data<float>() + state_at(d, b), p.hidden, &h[b * p.hidden]);
-      if (call.has(6)) std::copy_n(call.tensor(6).data<float>() + state_at(d, b), p.hidden, &c[b * p.hidden]);
+      if (call.has(5))
+        std::copy_n(call.tensor(5).data<float>() + state_at(d, b), p.hidden, &h[b * p.hidden]);
+      if (call.has(6))
+        std::copy_n(call.tensor(6).data<float>() + state_at(d, b), p.hidden, &c[b * p.hidden]);
     }
   }
 
@@ -91,7 +93,8 @@ struct Direction {
       const auto gate = [&](int64_t k) {
         return g[k * n + i] + (bias ? bias[k * n + i] + bias[(k + 4) * n + i] : 0);
       };
-      const float pi = peephole ? peephole[i] * cell : 0, pf = peephole ? peephole[2 * n + i] * cell : 0;
+      const float pi = peephole ? peephole[i] * cell : 0,
+                  pf = peephole ? peephole[2 * n + i] * cell : 0;
       cell = sigmoid(gate(2) + pf) * cell + sigmoid(gate(0) + pi) * std::tanh(gate(3));
       out = sigmoid(gate(1) + (peephole ? peephole[n + i] * cell : 0)) * std::tanh(cell);
     }
@@ -105,9 +108,10 @@ struct Direction {
         const int64_t length = lengths ? std::clamp<int64_t>(lengths[b], 0, p.steps) : p.steps;
         if (s >= length) continue;
         const int64_t t = backwards ? length - 1 - s : s;
-        const float* in = x.data<float>() + (p.batch_first ? b * row + t * p.input
-                                                           : (t * p.batch + b) * p.input);
-        gemm({in, 1, p.input, p.input}, {w, p.input, 4 * n, p.input, true}, &gates[b * 4 * n], 4 * n, true);
+        const float* in =
+            x.data<float>() + (p.batch_first ? b * row + t * p.input : (t * p.batch + b) * p.input);
+        gemm({in, 1, p.input, p.input}, {w, p.input, 4 * n, p.input, true}, &gates[b * 4 * n],
+             4 * n, true);
         update(b);
         const int64_t at = p.batch_first ? (b * p.steps + t) * p.directions + d
                                          : (t * p.directions + d) * p.batch + b;
@@ -131,7 +135,9 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
                         call.has(7) ? part(7, d) : nullptr,
                         call.has(4) ? call.tensor(4).data<int32_t>() : nullptr,
                         p.reverse || d == 1,
-                        {}, {}, {}};
+                        {},
+                        {},
+                        {}};
     direction.start(call, d);
     direction.run(call.tensor(0), d, outputs[0]);
     for (int64_t b = 0; b < p.batch; ++b) {
@@ -151,8 +157,9 @@ const OpDef op_lstm{
     .since = 7,
     .inputs = "T T T T? i? T? T? T?",
     .types = "s",
-    .attributes = "activation_alpha:F activation_beta:F activations:S clip:f direction:s "
-                  "hidden_size:i input_forget:i layout:i",
+    .attributes =
+        "activation_alpha:F activation_beta:F activations:S clip:f direction:s "
+        "hidden_size:i input_forget:i layout:i",
     .max_outputs = 3,
     .infer = infer,
     .host = host,

@@ -10,9 +10,9 @@ namespace {
 
 struct Problem {
   int64_t m, k, n;
-  Shape batch;              // broadcast
+  Shape batch;  // broadcast
   Shape a_batch, b_batch;
-  bool drop_m, drop_n;      // vector operands
+  bool drop_m, drop_n;  // vector operands
 };
 
 Result<Problem> problem_of(const OpCall& call) {
@@ -86,7 +86,7 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
     if (call.has(2)) {
       map_binary<T, T, T>(call.tensor(2), Tensor::scalar<T>(0), y, [](T v, T) { return v; });
     }
-    for_each_row(walk, strides, [&](const int64_t (&at)[3]) {
+    for_each_row(walk, strides, [&](const int64_t(&at)[3]) {
       multiply(p, call.tensor(0).data<T>() + at[0], call.tensor(1).data<T>() + at[1],
                y.data<T>() + at[2]);
     });

@@ -91,7 +91,8 @@ struct OpDef {
   // One word an input: T (any of `types`, all T alike), i (i32 or i64), l (i64), f (f32, f64 or
   // f16), b (bool), * (anything); with ? optional, last with + once or more, with * any number.
   std::string_view inputs = "T";
-  std::string_view types = "f";  // classes T may be: f floats, s f32 and f16, i signed, u unsigned, b bool
+  std::string_view types =
+      "f";  // classes T may be: f floats, s f32 and f16, i signed, u unsigned, b bool
   // Words name:kind; i int, f float, s string, t tensor, g graph, I F S lists of them. A node with
   // another attribute, or one of another kind, is refused.
   std::string_view attributes = "";

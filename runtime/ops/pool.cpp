@@ -75,7 +75,7 @@ void for_each_tap(const SlidingWindow& w, const Extent3& start, const Span (&spa
 template <class T>
 void max_plane(const SlidingWindow& w, const T* in, int64_t base, bool column_major, T* out,
                int64_t* indices) {
-  for_each_window(w, [&](int64_t index, const Extent3& start, const Span (&spans)[3]) {
+  for_each_window(w, [&](int64_t index, const Extent3& start, const Span(&spans)[3]) {
     T best = std::numeric_limits<T>::lowest();
     int64_t where = -1;
     for_each_tap(w, start, spans, [&](int64_t at) {
@@ -93,7 +93,7 @@ void max_plane(const SlidingWindow& w, const T* in, int64_t base, bool column_ma
 
 template <class T>
 void average_plane(const SlidingWindow& w, const T* in, bool include_pad, T* out) {
-  for_each_window(w, [&](int64_t index, const Extent3& start, const Span (&spans)[3]) {
+  for_each_window(w, [&](int64_t index, const Extent3& start, const Span(&spans)[3]) {
     double sum = 0;
     for_each_tap(w, start, spans, [&](int64_t at) { sum += static_cast<double>(in[at]); });
     int64_t count = 1;
@@ -121,8 +121,11 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
     T* out = outputs[0].data<T>();
     for (int64_t p = 0; p < planes; ++p) {
       const int64_t from = p * window.in_size(), to = p * window.out_size();
-      if (max) max_plane(window, in + from, from, column_major, out + to, indices ? indices + to : nullptr);
-      else average_plane(window, in + from, include_pad, out + to);
+      if (max)
+        max_plane(window, in + from, from, column_major, out + to,
+                  indices ? indices + to : nullptr);
+      else
+        average_plane(window, in + from, include_pad, out + to);
     }
   });
 }
@@ -152,8 +155,9 @@ extern const OpDef op_pool;
 const OpDef op_pool{
     .names = {"MaxPool", "AveragePool"},
     .types = "fiu",
-    .attributes = "auto_pad:s ceil_mode:i count_include_pad:i dilations:I kernel_shape:I pads:I "
-                  "storage_order:i strides:I",
+    .attributes =
+        "auto_pad:s ceil_mode:i count_include_pad:i dilations:I kernel_shape:I pads:I "
+        "storage_order:i strides:I",
     .max_outputs = 2,
     .infer = infer,
     .host = host,

@@ -31,8 +31,10 @@ Result<Types> infer(const OpCall& call) {
   const bool keep = call.node.int_attr("keepdims", 1) != 0;
   TensorType out{call.type(0).dtype, {}};
   for (size_t i = 0; i < reduced.size(); ++i) {
-    if (!reduced[i]) out.shape.push_back(call.shape(0)[i]);
-    else if (keep) out.shape.push_back(1);
+    if (!reduced[i])
+      out.shape.push_back(call.shape(0)[i]);
+    else if (keep)
+      out.shape.push_back(1);
   }
   return Types{out};
 }
@@ -71,8 +73,10 @@ const Kind& kind_of(std::string_view op) {
 template <class T>
 T narrow(double value) {
   if constexpr (std::is_integral_v<T>) {
-    if (value <= static_cast<double>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
-    if (value >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+    if (value <= static_cast<double>(std::numeric_limits<T>::min()))
+      return std::numeric_limits<T>::min();
+    if (value >= static_cast<double>(std::numeric_limits<T>::max()))
+      return std::numeric_limits<T>::max();
   }
   return static_cast<T>(value);
 }
@@ -86,7 +90,7 @@ void run(const Kind& kind, const Tensor& x, const std::vector<bool>& reduced, Te
   const T* in = x.data<T>();
   const int64_t n = x.rank() ? x.shape().back() : 1;
   const int64_t step = x.rank() ? strides[0].back() : 0;
-  for_each_row(x.shape(), strides, [&](const int64_t (&at)[1]) {
+  for_each_row(x.shape(), strides, [&](const int64_t(&at)[1]) {
     for (int64_t i = 0; i < n; ++i) {
       double& sum = sums[at[0] + i * step];
       sum = kind.add(sum, static_cast<double>(*in++));

@@ -64,9 +64,10 @@ const OpDef op_resize{
     .names = {"Resize", "Upsample"},
     .since = 7,
     .inputs = "* f? f? l?",
-    .attributes = "antialias:i axes:I coordinate_transformation_mode:s cubic_coeff_a:f "
-                  "exclude_outside:i extrapolation_value:f keep_aspect_ratio_policy:s mode:s "
-                  "nearest_mode:s scales:F",
+    .attributes =
+        "antialias:i axes:I coordinate_transformation_mode:s cubic_coeff_a:f "
+        "exclude_outside:i extrapolation_value:f keep_aspect_ratio_policy:s mode:s "
+        "nearest_mode:s scales:F",
     .infer = infer,
     .host = host,
 };

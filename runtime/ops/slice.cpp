@@ -21,14 +21,15 @@ Result<std::vector<int64_t>> list_of(const OpCall& call, size_t input, const cha
 void cut_axis(int64_t extent, int64_t start, int64_t end, int64_t step, size_t axis, Cut& cut) {
   const auto from_end = [&](int64_t at) { return at < 0 ? at + extent : at; };
   const int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? extent : extent - 1;
-  start = std::clamp(from_end(start), step > 0 ? int64_t{0} : int64_t{0}, std::max<int64_t>(highest, 0));
+  start = std::clamp(from_end(start), step > 0 ? int64_t{0} : int64_t{0},
+                     std::max<int64_t>(highest, 0));
   end = std::clamp(from_end(end), lowest, std::max(highest, lowest));
   const int64_t span = step > 0 ? end - start : start - end;
-  const auto pace = step > 0 ? static_cast<uint64_t>(step) : uint64_t{0} - static_cast<uint64_t>(step);
-  cut.shape[axis] =
-      extent == 0 || span <= 0
-          ? 0
-          : static_cast<int64_t>((static_cast<uint64_t>(span) - 1) / pace + 1);
+  const auto pace =
+      step > 0 ? static_cast<uint64_t>(step) : uint64_t{0} - static_cast<uint64_t>(step);
+  cut.shape[axis] = extent == 0 || span <= 0
+                        ? 0
+                        : static_cast<int64_t>((static_cast<uint64_t>(span) - 1) / pace + 1);
   cut.start[axis] = start;
   cut.step[axis] = cut.shape[axis] > 1 ? step : 1;
 }

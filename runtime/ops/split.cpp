@@ -14,8 +14,8 @@ struct Parts {
 Result<Parts> parts_of(const OpCall& call) {
   const Shape& shape = call.shape(0);
   Parts parts;
-  CLVET_ASSIGN_OR_RETURN(parts.axis, normal_axis(call.node.int_attr("axis", 0),
-                                                 static_cast<int64_t>(shape.size())));
+  CLVET_ASSIGN_OR_RETURN(
+      parts.axis, normal_axis(call.node.int_attr("axis", 0), static_cast<int64_t>(shape.size())));
   const int64_t length = shape[parts.axis];
   if (call.has(1)) {
     CLVET_ASSIGN_OR_RETURN(parts.lengths, call.integers(1));

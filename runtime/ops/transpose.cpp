@@ -10,8 +10,10 @@ namespace {
 Result<std::vector<int64_t>> perm_of(const OpCall& call) {
   const size_t rank = call.shape(0).size();
   std::vector<int64_t> perm;
-  if (const auto* given = call.node.ints_attr("perm")) perm = *given;
-  else for (size_t i = rank; i-- > 0;) perm.push_back(static_cast<int64_t>(i));
+  if (const auto* given = call.node.ints_attr("perm"))
+    perm = *given;
+  else
+    for (size_t i = rank; i-- > 0;) perm.push_back(static_cast<int64_t>(i));
   std::vector<int64_t> sorted = perm;
   std::sort(sorted.begin(), sorted.end());
   for (size_t i = 0; i < sorted.size(); ++i) {
@@ -44,9 +46,12 @@ Lowering lower(const OpCall& call, View) {
   if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
   const auto perm = perm_of(call);
   if (!perm) return host_only(perm.error().message);
-  const bool to_last = *perm == std::vector<int64_t>{0, 2, 3, 1} || *perm == std::vector<int64_t>{0, 2, 1};
-  const bool to_first = *perm == std::vector<int64_t>{0, 3, 1, 2} || *perm == std::vector<int64_t>{0, 2, 1};
-  // Rank 3 [N,C,W] puts n and h where [N,W,C] seen channels-last has h = N: the same only for N = 1.
+  const bool to_last =
+      *perm == std::vector<int64_t>{0, 2, 3, 1} || *perm == std::vector<int64_t>{0, 2, 1};
+  const bool to_first =
+      *perm == std::vector<int64_t>{0, 3, 1, 2} || *perm == std::vector<int64_t>{0, 2, 1};
+  // Rank 3 [N,C,W] puts n and h where [N,W,C] seen channels-last has h = N: the same only for N
+  // = 1.
   if (perm->size() == 3 && call.shape(0)[0] != 1) return host_only("a batch of matrices");
   if (to_last) return lower_alias(View::kChannelsFirst, View::kChannelsLast);
   if (to_first) return lower_alias(View::kChannelsLast, View::kChannelsFirst);

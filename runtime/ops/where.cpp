@@ -21,7 +21,7 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   }
   visit_size(size_of(call.type(1).dtype), [&]<class T>() {
     T* y = outputs[0].data<T>();
-    for_each_row(shape, strides, [&](const int64_t (&at)[3]) {
+    for_each_row(shape, strides, [&](const int64_t(&at)[3]) {
       const bool* choose = call.tensor(0).data<bool>() + at[0];
       const T* a = call.tensor(1).data<T>() + at[1];
       const T* b = call.tensor(2).data<T>() + at[2];

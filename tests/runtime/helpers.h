@@ -31,8 +31,10 @@ class ModelBuilder {
     type->mutable_shape();
     for (const int64_t dim : shape) {
       auto* out = type->mutable_shape()->add_dim();
-      if (dim < 0) out->set_dim_param("D");
-      else out->set_dim_value(dim);
+      if (dim < 0)
+        out->set_dim_param("D");
+      else
+        out->set_dim_value(dim);
     }
     return *this;
   }

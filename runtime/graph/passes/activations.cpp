@@ -38,10 +38,11 @@ std::optional<Activation> affine_of(const Graph& graph, const Node& node) {
 }
 
 bool takes_activation(const Node& node) {
-  static constexpr const char* kOps[] = {"Conv", "ConvTranspose", "MatMul", "Gemm", "Add",
-                                         "Sub",  "Mul",           "Div",    "BatchNormalization"};
+  static constexpr const char* kOps[] = {
+      "Conv", "ConvTranspose", "MatMul", "Gemm", "Add", "Sub", "Mul", "Div", "BatchNormalization"};
   return node.def && node.domain.empty() && node.activation.act == Act::kNone &&
-         std::any_of(std::begin(kOps), std::end(kOps), [&](const char* op) { return node.op == op; });
+         std::any_of(std::begin(kOps), std::end(kOps),
+                     [&](const char* op) { return node.op == op; });
 }
 
 }  // namespace
@@ -56,7 +57,8 @@ std::optional<Activation> activation_of(const Graph& graph, const Node& node) {
   if (op == "LeakyRelu") return Activation{Act::kLeakyRelu, node.float_attr("alpha", 0.01)};
   if (op == "Swish" && node.float_attr("alpha", 1) == 1) return Activation{Act::kSilu};
   if (op == "HardSigmoid") {
-    return Activation{Act::kHardSigmoid, node.float_attr("alpha", 0.2), node.float_attr("beta", 0.5)};
+    return Activation{Act::kHardSigmoid, node.float_attr("alpha", 0.2),
+                      node.float_attr("beta", 0.5)};
   }
   if (op == "HardSwish") {
     return Activation{Act::kHardSwish, node.float_attr("alpha", 1.0 / 6),
@@ -72,11 +74,13 @@ std::optional<Activation> activation_of(const Graph& graph, const Node& node) {
 void fuse_activations(Graph& graph) {
   const Links links(graph);
   for (Node& node : graph.nodes) {
-    if (!takes_activation(node)) continue;
+    // A node that an earlier one took over has no outputs any more.
+    if (node.outputs.empty() || !takes_activation(node)) continue;
     const int next = only_consumer(graph, links, node.outputs[0]);
     if (next < 0) continue;
     Node& after = graph.nodes[next];
-    auto activation = after.inputs[0] == node.outputs[0] ? activation_of(graph, after) : std::nullopt;
+    auto activation =
+        after.inputs[0] == node.outputs[0] ? activation_of(graph, after) : std::nullopt;
     if (!activation && after.activation.act == Act::kNone) activation = affine_of(graph, after);
     if (!activation) continue;
     node.activation = *activation;

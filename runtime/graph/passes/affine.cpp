@@ -73,11 +73,16 @@ std::optional<ChannelAffine> affine_of(const Graph& graph, const Node& node, Val
   ChannelAffine affine{Values(c->size(), 1.0), Values(c->size(), 0.0)};
   for (size_t i = 0; i < c->size(); ++i) {
     const double v = (*c)[i];
-    if (node.op == "Mul") affine.scale[i] = v;
-    else if (node.op == "Add") affine.shift[i] = v;
-    else if (node.op == "Sub") affine.shift[i] = side == 1 ? -v : v;
-    else if (node.op == "Div" && side == 1 && v != 0) affine.scale[i] = 1 / v;
-    else return std::nullopt;
+    if (node.op == "Mul")
+      affine.scale[i] = v;
+    else if (node.op == "Add")
+      affine.shift[i] = v;
+    else if (node.op == "Sub")
+      affine.shift[i] = side == 1 ? -v : v;
+    else if (node.op == "Div" && side == 1 && v != 0)
+      affine.scale[i] = 1 / v;
+    else
+      return std::nullopt;
     if (node.op == "Sub" && side == 0) affine.scale[i] = -1;
   }
   return affine;
@@ -114,7 +119,8 @@ void apply(Graph& graph, Node& conv, const Weights& weights, const ChannelAffine
     for (size_t i = 0; i < bias.size(); ++i) bias[i] += before[i] * affine.scale[i];
   }
   const std::string stem = conv.name + ".folded";
-  const ValueId folded_w = graph.add_constant(graph.unique_name(stem + "_w"), narrow(shape, values));
+  const ValueId folded_w =
+      graph.add_constant(graph.unique_name(stem + "_w"), narrow(shape, values));
   const ValueId folded_b =
       graph.add_constant(graph.unique_name(stem + "_b"), narrow({weights.channels}, bias));
   conv.inputs[1] = folded_w;
@@ -158,7 +164,8 @@ void fold_channel_affine(Graph& graph) {
 void fuse_bias(Graph& graph) {
   const Links links(graph);
   for (Node& node : graph.nodes) {
-    if (node.op != "MatMul" || node.inputs.size() != 2 || node.activation.act != Act::kNone) continue;
+    if (node.op != "MatMul" || node.inputs.size() != 2 || node.activation.act != Act::kNone)
+      continue;
     const Tensor* w = graph.constant(node.inputs[1]);
     if (!w || w->rank() != 2 || w->dtype() != DType::kF32) continue;
     const int next = only_consumer(graph, links, node.outputs[0]);

@@ -30,7 +30,7 @@ void map_binary(const Tensor& a, const Tensor& b, Tensor& out, Fn fn) {
                                            broadcast_strides(b.shape(), shape)};
   const int64_t sa = shape.empty() ? 0 : strides[0].back();
   const int64_t sb = shape.empty() ? 0 : strides[1].back();
-  for_each_row(shape, strides, [&](const int64_t (&offsets)[2]) {
+  for_each_row(shape, strides, [&](const int64_t(&offsets)[2]) {
     const A* x = a.data<A>() + offsets[0];
     const B* z = b.data<B>() + offsets[1];
     if (sb == 0) {
@@ -61,9 +61,12 @@ Status visit_numbers(DType dtype, Fn&& fn) {
 // f32 and f64 alone.
 template <class Fn>
 Status visit_floats(DType dtype, Fn&& fn) {
-  if (dtype == DType::kF32) fn.template operator()<float>();
-  else if (dtype == DType::kF64) fn.template operator()<double>();
-  else return fail(ErrorCode::kUnsupported, "no float arithmetic on {}", to_string(dtype));
+  if (dtype == DType::kF32)
+    fn.template operator()<float>();
+  else if (dtype == DType::kF64)
+    fn.template operator()<double>();
+  else
+    return fail(ErrorCode::kUnsupported, "no float arithmetic on {}", to_string(dtype));
   return {};
 }
 

@@ -21,16 +21,18 @@ bool merges(const Shape& shape, const Shape& out) {
   return all || none;
 }
 
-bool single_constant(const OpInput& input) {
-  return input.value && input.value->elements() == 1;
-}
+bool single_constant(const OpInput& input) { return input.value && input.value->elements() == 1; }
 
 EltwiseCode reversed(EltwiseCode code) {
   switch (code) {
-    case EltwiseCode::kSub: return EltwiseCode::kSubReversed;
-    case EltwiseCode::kDiv: return EltwiseCode::kDivReversed;
-    case EltwiseCode::kPow: return EltwiseCode::kPowReversed;
-    default: return code;
+    case EltwiseCode::kSub:
+      return EltwiseCode::kSubReversed;
+    case EltwiseCode::kDiv:
+      return EltwiseCode::kDivReversed;
+    case EltwiseCode::kPow:
+      return EltwiseCode::kPowReversed;
+    default:
+      return code;
   }
 }
 
@@ -40,14 +42,17 @@ std::optional<Activation> affine_alone(const OpCall& call, EltwiseCode code) {
   if (right == single_constant(call.inputs[0])) return std::nullopt;
   const double value = call.inputs[right ? 1 : 0].value->to_f64()[0];
   switch (code) {
-    case EltwiseCode::kAdd: return Activation{Act::kAffine, 1, value};
-    case EltwiseCode::kMul: return Activation{Act::kAffine, value, 0};
+    case EltwiseCode::kAdd:
+      return Activation{Act::kAffine, 1, value};
+    case EltwiseCode::kMul:
+      return Activation{Act::kAffine, value, 0};
     case EltwiseCode::kSub:
       return right ? Activation{Act::kAffine, 1, -value} : Activation{Act::kAffine, -1, value};
     case EltwiseCode::kDiv:
       if (right && value != 0) return Activation{Act::kAffine, 1 / value, 0};
       return std::nullopt;
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -167,8 +172,7 @@ Lowering lower_reshape(const OpCall& call) {
     return lower_alias(View::kChannelsLast, View::kChannelsLast);
   }
   const auto only_channels = [](const Shape& shape) {
-    return shape.size() >= 2 && shape.size() <= 4 &&
-           elements_of(shape) == shape[0] * shape[1];
+    return shape.size() >= 2 && shape.size() <= 4 && elements_of(shape) == shape[0] * shape[1];
   };
   // [N,C,1,1] and [N,C] are one thing in channels-last layout.
   if (only_channels(from) && only_channels(to) && from[0] == to[0]) {

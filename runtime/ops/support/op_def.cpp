@@ -10,14 +10,19 @@ namespace {
 bool in_class(DType dtype, char klass) {
   switch (dtype) {
     case DType::kF32:
-    case DType::kF16: return klass == 'f' || klass == 's';
-    case DType::kF64: return klass == 'f';
+    case DType::kF16:
+      return klass == 'f' || klass == 's';
+    case DType::kF64:
+      return klass == 'f';
     case DType::kI8:
     case DType::kI16:
     case DType::kI32:
-    case DType::kI64: return klass == 'i';
-    case DType::kBool: return klass == 'b';
-    default: return klass == 'u';
+    case DType::kI64:
+      return klass == 'i';
+    case DType::kBool:
+      return klass == 'b';
+    default:
+      return klass == 'u';
   }
 }
 
@@ -50,12 +55,18 @@ char kind_of(const Attribute& attribute) {
 
 bool type_fits(char type, DType dtype, std::string_view classes) {
   switch (type) {
-    case 'T': return in_classes(dtype, classes);
-    case 'i': return dtype == DType::kI32 || dtype == DType::kI64;
-    case 'l': return dtype == DType::kI64;
-    case 'f': return in_class(dtype, 'f');
-    case 'b': return dtype == DType::kBool;
-    default: return true;
+    case 'T':
+      return in_classes(dtype, classes);
+    case 'i':
+      return dtype == DType::kI32 || dtype == DType::kI64;
+    case 'l':
+      return dtype == DType::kI64;
+    case 'f':
+      return in_class(dtype, 'f');
+    case 'b':
+      return dtype == DType::kBool;
+    default:
+      return true;
   }
 }
 
@@ -179,6 +190,7 @@ Lowering lower_node(const OpCall& call, View preferred) {
   for (const OpInput& input : call.inputs) {
     if (input.present && elements_of(input.type.shape) == 0) return host_only("an empty tensor");
   }
+  if (const auto types = infer_node(call); !types) return host_only(types.error().message);
   return def->lower(call, preferred);
 }
 

@@ -33,7 +33,8 @@ Settings settings_of(const Node& node) {
   s.mode = node.string_attr("mode", "nearest");
   s.nearest = node.string_attr("nearest_mode", "round_prefer_floor");
   const bool old = node.op == "Upsample" || node.opset < 11;
-  s.transform = node.string_attr("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel");
+  s.transform =
+      node.string_attr("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel");
   if (old) s.nearest = "floor";
   s.policy = node.string_attr("keep_aspect_ratio_policy", "stretch");
   s.cubic_a = node.float_attr("cubic_coeff_a", -0.75);
@@ -130,8 +131,10 @@ Result<std::vector<AxisRequest>> requests_of(const OpCall& call, const Settings&
   std::vector<AxisRequest> requests;
   for (const int64_t extent : shape) requests.push_back({extent, extent});
   std::vector<int64_t> axes, sizes;
-  if (const auto* list = call.node.ints_attr("axes")) axes = *list;
-  else for (int64_t i = 0; i < rank; ++i) axes.push_back(i);
+  if (const auto* list = call.node.ints_attr("axes"))
+    axes = *list;
+  else
+    for (int64_t i = 0; i < rank; ++i) axes.push_back(i);
   for (int64_t& axis : axes) {
     CLVET_ASSIGN_OR_RETURN(axis, normal_axis(axis, rank));
   }

@@ -72,7 +72,7 @@ void strided_copy(const Tensor& in, int64_t offset, const std::vector<int64_t>& 
   visit_size(size_of(in.dtype()), [&]<class T>() {
     const T* source = in.data<T>() + offset;
     T* target = out.data<T>();
-    for_each_row<1>(shape, {in_strides}, [&](const int64_t (&offsets)[1]) {
+    for_each_row<1>(shape, {in_strides}, [&](const int64_t(&offsets)[1]) {
       const T* from = source + offsets[0];
       if (step == 1) {
         std::copy(from, from + n, target);

@@ -57,10 +57,14 @@ void for_each_row(const Shape& shape, const std::vector<int64_t> (&strides)[N], 
 template <class Fn>
 void visit_size(size_t bytes, Fn&& fn) {
   switch (bytes) {
-    case 1: return fn.template operator()<uint8_t>();
-    case 2: return fn.template operator()<uint16_t>();
-    case 4: return fn.template operator()<uint32_t>();
-    default: return fn.template operator()<uint64_t>();
+    case 1:
+      return fn.template operator()<uint8_t>();
+    case 2:
+      return fn.template operator()<uint16_t>();
+    case 4:
+      return fn.template operator()<uint32_t>();
+    default:
+      return fn.template operator()<uint64_t>();
   }
 }
 

@@ -93,7 +93,8 @@ Result<SlidingWindow> window_of(const Node& node, const Shape& shape, const Shap
   return window;
 }
 
-Result<SlidingWindow> transposed_window_of(const Node& node, const Shape& shape, const Shape& kernel) {
+Result<SlidingWindow> transposed_window_of(const Node& node, const Shape& shape,
+                                           const Shape& kernel) {
   CLVET_ASSIGN_OR_RETURN(SlidingWindow window, common(node, shape, kernel));
   const auto count = static_cast<size_t>(window.rank);
   Extent3 extra{0, 0, 0}, wanted{-1, -1, -1};
@@ -127,9 +128,8 @@ Result<SlidingWindow> transposed_window_of(const Node& node, const Shape& shape,
 
 void im2col(const SlidingWindow& window, const float* image, int64_t channels, int64_t first,
             int64_t columns, float* matrix) {
-  const auto& [in, out, kernel, stride, dilation, pad] =
-      std::tie(window.in, window.out, window.kernel, window.stride, window.dilation,
-               window.pad_begin);
+  const auto& [in, out, kernel, stride, dilation, pad] = std::tie(
+      window.in, window.out, window.kernel, window.stride, window.dilation, window.pad_begin);
   for (int64_t c = 0; c < channels; ++c) {
     const float* plane = image + c * window.in_size();
     for (int64_t tap = 0; tap < window.taps(); ++tap) {
@@ -156,9 +156,8 @@ void im2col(const SlidingWindow& window, const float* image, int64_t channels, i
 }
 
 void col2im(const SlidingWindow& window, const float* matrix, int64_t channels, float* image) {
-  const auto& [in, out, kernel, stride, dilation, pad] =
-      std::tie(window.in, window.out, window.kernel, window.stride, window.dilation,
-               window.pad_begin);
+  const auto& [in, out, kernel, stride, dilation, pad] = std::tie(
+      window.in, window.out, window.kernel, window.stride, window.dilation, window.pad_begin);
   for (int64_t c = 0; c < channels; ++c) {
     float* plane = image + c * window.out_size();
     for (int64_t tap = 0; tap < window.taps(); ++tap) {

@@ -27,7 +27,8 @@ struct SlidingWindow {
 // attribute kernel_shape is absent. kInvalidArgument for attributes that contradict the shape.
 Result<SlidingWindow> window_of(const Node& node, const Shape& shape, const Shape& kernel);
 // The same for ConvTranspose: `out` is the larger tensor.
-Result<SlidingWindow> transposed_window_of(const Node& node, const Shape& shape, const Shape& kernel);
+Result<SlidingWindow> transposed_window_of(const Node& node, const Shape& shape,
+                                           const Shape& kernel);
 
 // One image of `channels` planes to a matrix [channels*taps][columns] for output positions
 // first..first+columns.

@@ -10,14 +10,17 @@
 namespace clvet {
 namespace {
 
-bool together(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
+bool together(const Lifetime& a, const Lifetime& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
 
 std::vector<Lifetime> random_lifetimes(uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<Lifetime> lives;
   for (int i = 0; i < 60; ++i) {
     const int first = static_cast<int>(random() % 50);
-    lives.push_back({static_cast<int64_t>(random() % 5000), first, first + static_cast<int>(random() % 12)});
+    lives.push_back(
+        {static_cast<int64_t>(random() % 5000), first, first + static_cast<int>(random() % 12)});
   }
   return lives;
 }
@@ -46,9 +49,11 @@ TEST(MemoryPlan, SlotsNeverServeTwoTensorsAtOnce) {
     const auto lives = random_lifetimes(seed);
     const SlotPlan plan = plan_slots(lives);
     for (size_t a = 0; a < lives.size(); ++a) {
-      if (lives[a].bytes) EXPECT_LE(lives[a].bytes, plan.slot_bytes[plan.slots[a]]);
+      if (!lives[a].bytes) continue;
+      EXPECT_LE(lives[a].bytes, plan.slot_bytes[plan.slots[a]]);
       for (size_t b = 0; b < a; ++b) {
-        if (together(lives[a], lives[b]) && lives[a].bytes && lives[b].bytes) EXPECT_NE(plan.slots[a], plan.slots[b]);
+        if (!together(lives[a], lives[b]) || !lives[b].bytes) continue;
+        EXPECT_NE(plan.slots[a], plan.slots[b]);
       }
     }
     EXPECT_GE(plan.total_bytes, plan.peak_bytes);

@@ -19,7 +19,8 @@ std::vector<std::string> ops(const Graph& graph) {
 }
 
 // Folds, then checks that the pass alone and all passes together keep the model's result.
-Graph pass(const ModelBuilder& model, void (*run)(Graph&), const Tensor& x, double relative = 2e-6) {
+Graph pass(const ModelBuilder& model, void (*run)(Graph&), const Tensor& x,
+           double relative = 2e-6) {
   const Graph before = model.build();
   Graph one = before, all = before;
   EXPECT_TRUE(infer_and_fold(one));
@@ -39,7 +40,8 @@ Graph pass(const ModelBuilder& model, void (*run)(Graph&), const Tensor& x, doub
 ModelBuilder conv_then(bool transposed = false, int group = 1) {
   ModelBuilder model;
   model.input("x", {-1, 4, 6, 5});
-  const Tensor w = test::noise(transposed ? Shape{4, 6 / group, 3, 3} : Shape{6, 4 / group, 3, 3}, 7);
+  const Tensor w =
+      test::noise(transposed ? Shape{4, 6 / group, 3, 3} : Shape{6, 4 / group, 3, 3}, 7);
   model.constant("w", w.shape(), test::floats(w));
   auto& conv = model.node(transposed ? "ConvTranspose" : "Conv", {"x", "w"}, {"c"});
   test::set_ints(conv, "pads", {1, 1, 1, 1});
@@ -51,8 +53,9 @@ void add_batch_norm(ModelBuilder& model, const std::string& from, const std::str
   model.constant("gamma", {6}, {1, 2, -3, 0.5f, 1, 1}).constant("beta", {6}, {0, 1, 2, 3, 4, 5});
   model.constant("mean", {6}, {1, 0, -1, 1000, 0, 0});
   model.constant("variance", {6}, {1, 2, 3, 9.79e7f, 5, 1e-6f});
-  test::set_float(model.node("BatchNormalization", {from, "gamma", "beta", "mean", "variance"}, {to}),
-                  "epsilon", 1e-5f);
+  test::set_float(
+      model.node("BatchNormalization", {from, "gamma", "beta", "mean", "variance"}, {to}),
+      "epsilon", 1e-5f);
 }
 
 TEST(FoldChannelAffine, PutsBatchNormalizationIntoTheConvBefore) {
@@ -109,31 +112,37 @@ void ramp(ModelBuilder& model) {
 }
 
 const Gate kGates[] = {
-    {"clip_mul_div", "HardSwish", [](ModelBuilder& m) {
+    {"clip_mul_div", "HardSwish",
+     [](ModelBuilder& m) {
        ramp(m);
        m.node("Mul", {"x", "c"}, {"p"});
        m.node("Div", {"p", "six"}, {"y"});
      }},
-    {"clip_mul_reversed_then_sixth", "HardSwish", [](ModelBuilder& m) {
+    {"clip_mul_reversed_then_sixth", "HardSwish",
+     [](ModelBuilder& m) {
        ramp(m);
        m.constant("sixth", {1}, {1.f / 6});
        m.node("Mul", {"c", "x"}, {"p"});
        m.node("Mul", {"sixth", "p"}, {"y"});
      }},
-    {"clip_div_mul", "HardSwish", [](ModelBuilder& m) {
+    {"clip_div_mul", "HardSwish",
+     [](ModelBuilder& m) {
        ramp(m);
        m.node("Div", {"c", "six"}, {"d"});
        m.node("Mul", {"d", "x"}, {"y"});
      }},
-    {"clip_div", "HardSigmoid", [](ModelBuilder& m) {
+    {"clip_div", "HardSigmoid",
+     [](ModelBuilder& m) {
        ramp(m);
        m.node("Div", {"c", "six"}, {"y"});
      }},
-    {"hard_sigmoid_mul", "HardSwish", [](ModelBuilder& m) {
+    {"hard_sigmoid_mul", "HardSwish",
+     [](ModelBuilder& m) {
        test::set_float(m.node("HardSigmoid", {"x"}, {"h"}), "alpha", 1.f / 6);
        m.node("Mul", {"x", "h"}, {"y"});
      }},
-    {"sigmoid_mul", "Swish", [](ModelBuilder& m) {
+    {"sigmoid_mul", "Swish",
+     [](ModelBuilder& m) {
        m.node("Sigmoid", {"x"}, {"h"});
        m.node("Mul", {"h", "x"}, {"y"});
      }},
@@ -169,7 +178,8 @@ TEST(RecogniseGates, NeedsTheSameFactorAndTheSameOperand) {
 }
 
 TEST(FuseActivations, PutsEachActivationIntoTheConvBefore) {
-  for (const char* op : {"Relu", "Sigmoid", "Tanh", "HardSigmoid", "HardSwish", "LeakyRelu", "Swish"}) {
+  for (const char* op :
+       {"Relu", "Sigmoid", "Tanh", "HardSigmoid", "HardSwish", "LeakyRelu", "Swish"}) {
     ModelBuilder model = conv_then();
     model.model().mutable_opset_import(0)->set_version(24);
     model.node(op, {"c"}, {"y"});
@@ -188,6 +198,19 @@ TEST(FuseActivations, TakesClipWithOneBound) {
   const Graph graph = pass(model, fuse_activations, test::noise({1, 4, 6, 5}));
   EXPECT_EQ(graph.nodes.at(0).activation.act, Act::kClip);
   EXPECT_EQ(graph.nodes.at(0).activation.hi, 0.5);
+}
+
+TEST(FuseActivations, PutsAnAffineMapIntoTheMatMulBeforeAndGoesOnBehindIt) {
+  ModelBuilder model;
+  model.input("x", {-1, 4}).constant("w", {4, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  model.constant("cap", {}, {2});
+  model.node("MatMul", {"x", "w"}, {"m"});
+  model.node("Div", {"m", "cap"}, {"d"});
+  model.node("Tanh", {"d"}, {"t"});
+  model.node("Mul", {"t", "cap"}, {"y"});
+  model.output("y");
+  EXPECT_THAT(ops(pass(model, fuse_activations, test::noise({3, 4}))),
+              ElementsAre("MatMul", "Tanh", "Mul"));
 }
 
 TEST(FuseActivations, LeavesAValueThatSomebodyElseReads) {

@@ -84,7 +84,8 @@ TEST(HostExecutor, RunsTheBranchOfAnIfWithCapturedValues) {
   model.input("x", {2}).input("go", {}, 9);
   model.node("Relu", {"x"}, {"m"});
   auto& node = model.node("If", {"go"}, {"y"});
-  for (const auto& [name, op] : {std::pair{"then_branch", "Add"}, std::pair{"else_branch", "Sub"}}) {
+  for (const auto& [name, op] :
+       {std::pair{"then_branch", "Add"}, std::pair{"else_branch", "Sub"}}) {
     auto* attribute = node.add_attribute();
     attribute->set_name(name);
     attribute->set_type(5);

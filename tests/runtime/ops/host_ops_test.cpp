@@ -48,8 +48,10 @@ TEST(Conv, EqualsADirectLoopForEveryGroupingPadAndStride) {
       for (const int64_t stride : {1, 2, 3}) {
         for (const int64_t kernel : {1, 3, 5}) {
           const Tensor x = noise({2, 4, 9, 8}), w = noise({8, 4 / group, kernel, kernel}, 5);
-          const Node node = make_node("Conv", 2, {{"group", group}, {"pads", list({pad, pad, pad, pad})},
-                                                  {"strides", list({stride, stride})}});
+          const Node node = make_node("Conv", 2,
+                                      {{"group", group},
+                                       {"pads", list({pad, pad, pad, pad})},
+                                       {"strides", list({stride, stride})}});
           test::expect_near(run_one(node, {x, w}), plain_conv(x, w, group, pad, stride));
         }
       }
@@ -119,12 +121,12 @@ TEST(MatMul, BroadcastsBatches) {
 TEST(Slice, ClampsAndStepsBackwards) {
   const Tensor x = Tensor::of<int32_t>({5}, {0, 1, 2, 3, 4});
   const auto slice = [&](int64_t start, int64_t end, int64_t step) {
-    return run_one(make_node("Slice", 5),
-                   {x, Tensor::of({1}, {start}), Tensor::of({1}, {end}), Tensor::of<int64_t>({1}, {0}),
-                    Tensor::of({1}, {step})})
+    return run_one(make_node("Slice", 5), {x, Tensor::of({1}, {start}), Tensor::of({1}, {end}),
+                                           Tensor::of<int64_t>({1}, {0}), Tensor::of({1}, {step})})
         .to_i64();
   };
-  const int64_t low = std::numeric_limits<int64_t>::min(), high = std::numeric_limits<int64_t>::max();
+  const int64_t low = std::numeric_limits<int64_t>::min(),
+                high = std::numeric_limits<int64_t>::max();
   EXPECT_THAT(slice(1, 4, 2), ElementsAre(1, 3));
   EXPECT_THAT(slice(-1, low, -1), ElementsAre(4, 3, 2, 1, 0));
   EXPECT_THAT(slice(high, 0, -2), ElementsAre(4, 2));
@@ -135,10 +137,12 @@ TEST(Slice, ClampsAndStepsBackwards) {
 
 TEST(Resize, NearestAsymmetricFloorRepeats) {
   const Tensor x = Tensor::of<float>({1, 1, 1, 2}, {1, 2});
-  const Node node = make_node("Resize", 3, {{"mode", std::string("nearest")},
-                                            {"coordinate_transformation_mode", std::string("asymmetric")},
-                                            {"nearest_mode", std::string("floor")}});
-  const Tensor y = run_one(node, {x, Tensor::of<float>({0}, {}), Tensor::of<float>({4}, {1, 1, 2, 2})});
+  const Node node = make_node("Resize", 3,
+                              {{"mode", std::string("nearest")},
+                               {"coordinate_transformation_mode", std::string("asymmetric")},
+                               {"nearest_mode", std::string("floor")}});
+  const Tensor y =
+      run_one(node, {x, Tensor::of<float>({0}, {}), Tensor::of<float>({4}, {1, 1, 2, 2})});
   EXPECT_EQ(y.shape(), (Shape{1, 1, 2, 4}));
   EXPECT_THAT(test::floats(y), ElementsAre(1, 1, 2, 2, 1, 1, 2, 2));
 }
@@ -169,17 +173,19 @@ TEST(Cast, SaturatesFloatsAndTruncates) {
 }
 
 TEST(IntegerProducts, AreExact) {
-  const int64_t k = 3000;
-  Tensor a = Tensor::create(DType::kU8, {1, k}).value(), b = Tensor::create(DType::kU8, {k, 1}).value();
-  for (int64_t i = 0; i < k; ++i) {
-    a.data<uint8_t>()[i] = static_cast<uint8_t>(255 - i % 3);
-    b.data<uint8_t>()[i] = static_cast<uint8_t>(253 + i % 3);
+  for (const int64_t k : {3000, 30000}) {
+    Tensor a = Tensor::create(DType::kU8, {1, k}).value(),
+           b = Tensor::create(DType::kU8, {k, 1}).value();
+    for (int64_t i = 0; i < k; ++i) {
+      a.data<uint8_t>()[i] = static_cast<uint8_t>(255 - i % 3);
+      b.data<uint8_t>()[i] = static_cast<uint8_t>(253 + i % 3);
+    }
+    int64_t want = 0;
+    for (int64_t i = 0; i < k; ++i) want += int64_t{255 - i % 3} * (253 + i % 3 - 7);
+    const Tensor y = run_one(make_node("MatMulInteger", 4),
+                             {a, b, Tensor::scalar<uint8_t>(0), Tensor::scalar<uint8_t>(7)});
+    EXPECT_THAT(y.to_i64(), ElementsAre(want));
   }
-  int64_t want = 0;
-  for (int64_t i = 0; i < k; ++i) want += int64_t{255 - i % 3} * (253 + i % 3 - 7);
-  const Tensor y = run_one(make_node("MatMulInteger", 4),
-                           {a, b, Tensor::scalar<uint8_t>(0), Tensor::scalar<uint8_t>(7)});
-  EXPECT_THAT(y.to_i64(), ElementsAre(want));
 }
 
 }  // namespace

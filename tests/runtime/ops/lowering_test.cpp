@@ -45,39 +45,99 @@ std::vector<Case> cases() {
   const Activation swish{Act::kHardSwish, 1.0 / 6, 0.5};
   const Tensor positive = Tensor::of<float>({3}, {1, 2, 3});
   return {
-      {"conv", with_activation(make_node("Conv", 3, {{"pads", list({1, 0, 2, 1})}, {"strides", list({2, 1})}}), swish),
-       {noise({2, 3, 7, 6}), noise({5, 3, 3, 2}), noise({5})}, {false, true, true}},
-      {"conv_without_bias_dilated", make_node("Conv", 2, {{"dilations", list({2, 2})}}),
-       {noise({1, 2, 8, 8}), noise({3, 2, 3, 3})}, {false, true}},
-      {"conv_1d", make_node("Conv", 2, {{"pads", list({1, 1})}}), {noise({2, 3, 9}), noise({4, 3, 3})}, {false, true}},
-      {"depthwise", with_activation(make_node("Conv", 3, {{"group", int64_t{4}}, {"pads", list({1, 1, 1, 1})}}), {Act::kRelu}),
-       {noise({1, 4, 5, 6}), noise({4, 1, 3, 3}), noise({4})}, {false, true, true}},
-      {"batch_norm", make_node("BatchNormalization", 5),
-       {noise({2, 3, 4, 5}), noise({3}, 2), noise({3}, 3), noise({3}, 4), positive}, {false, true, true, true, true}},
-      {"max_pool", make_node("MaxPool", 1, {{"kernel_shape", list({3, 2})}, {"strides", list({2, 2})}, {"pads", list({1, 0, 1, 1})}}),
-       {noise({2, 3, 7, 6})}, {false}},
-      {"average_pool", make_node("AveragePool", 1, {{"kernel_shape", list({3, 3})}, {"pads", list({1, 1, 1, 1})}}),
-       {noise({1, 3, 5, 5})}, {false}},
-      {"average_pool_with_pads", make_node("AveragePool", 1, {{"kernel_shape", list({2, 2})}, {"strides", list({2, 2})},
-        {"pads", list({1, 1, 1, 1})}, {"ceil_mode", int64_t{1}}, {"count_include_pad", int64_t{1}}}),
-       {noise({1, 3, 5, 6})}, {false}},
+      {"conv",
+       with_activation(
+           make_node("Conv", 3, {{"pads", list({1, 0, 2, 1})}, {"strides", list({2, 1})}}), swish),
+       {noise({2, 3, 7, 6}), noise({5, 3, 3, 2}), noise({5})},
+       {false, true, true}},
+      {"conv_without_bias_dilated",
+       make_node("Conv", 2, {{"dilations", list({2, 2})}}),
+       {noise({1, 2, 8, 8}), noise({3, 2, 3, 3})},
+       {false, true}},
+      {"conv_1d",
+       make_node("Conv", 2, {{"pads", list({1, 1})}}),
+       {noise({2, 3, 9}), noise({4, 3, 3})},
+       {false, true}},
+      {"depthwise",
+       with_activation(make_node("Conv", 3, {{"group", int64_t{4}}, {"pads", list({1, 1, 1, 1})}}),
+                       {Act::kRelu}),
+       {noise({1, 4, 5, 6}), noise({4, 1, 3, 3}), noise({4})},
+       {false, true, true}},
+      {"batch_norm",
+       make_node("BatchNormalization", 5),
+       {noise({2, 3, 4, 5}), noise({3}, 2), noise({3}, 3), noise({3}, 4), positive},
+       {false, true, true, true, true}},
+      {"max_pool",
+       make_node("MaxPool", 1,
+                 {{"kernel_shape", list({3, 2})},
+                  {"strides", list({2, 2})},
+                  {"pads", list({1, 0, 1, 1})}}),
+       {noise({2, 3, 7, 6})},
+       {false}},
+      {"average_pool",
+       make_node("AveragePool", 1, {{"kernel_shape", list({3, 3})}, {"pads", list({1, 1, 1, 1})}}),
+       {noise({1, 3, 5, 5})},
+       {false}},
+      {"average_pool_with_pads",
+       make_node("AveragePool", 1,
+                 {{"kernel_shape", list({2, 2})},
+                  {"strides", list({2, 2})},
+                  {"pads", list({1, 1, 1, 1})},
+                  {"ceil_mode", int64_t{1}},
+                  {"count_include_pad", int64_t{1}}}),
+       {noise({1, 3, 5, 6})},
+       {false}},
       {"global_average", make_node("GlobalAveragePool", 1), {noise({2, 5, 3, 4})}, {false}},
-      {"reduce_mean", make_node("ReduceMean", 1, {{"axes", list({2, 3})}}), {noise({2, 5, 3, 4})}, {false}},
-      {"add", with_activation(make_node("Add", 2), {Act::kRelu}), {noise({2, 3, 4, 5}), noise({2, 3, 4, 5}, 9)}, {false, false}},
+      {"reduce_mean",
+       make_node("ReduceMean", 1, {{"axes", list({2, 3})}}),
+       {noise({2, 5, 3, 4})},
+       {false}},
+      {"add",
+       with_activation(make_node("Add", 2), {Act::kRelu}),
+       {noise({2, 3, 4, 5}), noise({2, 3, 4, 5}, 9)},
+       {false, false}},
       {"add_channels", make_node("Add", 2), {noise({2, 3, 4, 5}), noise({3, 1, 1})}, {false, true}},
-      {"sub_row_from_the_left", make_node("Sub", 2), {noise({5}), noise({2, 3, 4, 5})}, {false, false}},
-      {"div_scalar_from_the_left", make_node("Div", 2), {Tensor::scalar(3.f), noise({2, 3})}, {true, false}},
-      {"mul_scalar", make_node("Mul", 2), {noise({2, 3, 4}), Tensor::scalar(3.f)}, {false, true}, View::kChannelsLast},
-      {"affine", with_activation(make_node("Mul", 2), {Act::kAffine, 2, 5}), {Tensor::scalar(3.f), noise({2, 3, 4})}, {true, false}},
-      {"mul_rows", make_node("Mul", 2), {noise({2, 3, 4, 5, 6}), noise({2, 3, 1, 1, 6})}, {false, false}},
+      {"sub_row_from_the_left",
+       make_node("Sub", 2),
+       {noise({5}), noise({2, 3, 4, 5})},
+       {false, false}},
+      {"div_scalar_from_the_left",
+       make_node("Div", 2),
+       {Tensor::scalar(3.f), noise({2, 3})},
+       {true, false}},
+      {"mul_scalar",
+       make_node("Mul", 2),
+       {noise({2, 3, 4}), Tensor::scalar(3.f)},
+       {false, true},
+       View::kChannelsLast},
+      {"affine",
+       with_activation(make_node("Mul", 2), {Act::kAffine, 2, 5}),
+       {Tensor::scalar(3.f), noise({2, 3, 4})},
+       {true, false}},
+      {"mul_rows",
+       make_node("Mul", 2),
+       {noise({2, 3, 4, 5, 6}), noise({2, 3, 1, 1, 6})},
+       {false, false}},
       {"max", make_node("Max", 2), {noise({2, 7}), noise({2, 7}, 3)}, {false, false}},
       {"relu", make_node("Relu", 1), {noise({2, 7, 3})}, {false}},
-      {"clip", make_node("Clip", 3), {noise({2, 7}), Tensor::scalar(-0.25f), Tensor::scalar(0.5f)}, {false, true, true}},
+      {"clip",
+       make_node("Clip", 3),
+       {noise({2, 7}), Tensor::scalar(-0.25f), Tensor::scalar(0.5f)},
+       {false, true, true}},
       {"softmax_last", make_node("Softmax", 1), {noise({2, 3, 7})}, {false}},
-      {"softmax_channels", make_node("Softmax", 1, {{"axis", int64_t{1}}}), {noise({2, 3, 4, 5})}, {false}},
+      {"softmax_channels",
+       make_node("Softmax", 1, {{"axis", int64_t{1}}}),
+       {noise({2, 3, 4, 5})},
+       {false}},
       {"softmax_old", make_node("Softmax", 1, {}, 11), {noise({2, 9})}, {false}},
-      {"matmul", with_activation(make_node("MatMul", 3), {Act::kSigmoid}), {noise({2, 3, 4}), noise({4, 5}), noise({5})}, {false, true, true}},
-      {"gemm", make_node("Gemm", 3, {{"transB", int64_t{1}}, {"alpha", 0.5}, {"beta", 2.0}}), {noise({3, 4}), noise({5, 4}), noise({1, 5})}, {false, true, true}},
+      {"matmul",
+       with_activation(make_node("MatMul", 3), {Act::kSigmoid}),
+       {noise({2, 3, 4}), noise({4, 5}), noise({5})},
+       {false, true, true}},
+      {"gemm",
+       make_node("Gemm", 3, {{"transB", int64_t{1}}, {"alpha", 0.5}, {"beta", 2.0}}),
+       {noise({3, 4}), noise({5, 4}), noise({1, 5})},
+       {false, true, true}},
   };
 }
 
@@ -125,11 +185,13 @@ INSTANTIATE_TEST_SUITE_P(All, Lowers, ::testing::ValuesIn(cases()),
 TEST(Lowering, SaysWhyOnlyTheHostCan) {
   const Node node = test::make_node("MatMul", 2);
   const std::vector<Tensor> inputs = {test::noise({2, 3}), test::noise({3, 4})};
-  const Lowering lowering = lower_node(test::make_call(node, inputs, {false, false}), View::kChannelsLast);
+  const Lowering lowering =
+      lower_node(test::make_call(node, inputs, {false, false}), View::kChannelsLast);
   EXPECT_EQ(lowering.kind, LoweringKind::kHost);
   EXPECT_EQ(lowering.reason, "the right matrix is computed at run time");
   const Node integer = test::make_node("Add", 2);
-  const std::vector<Tensor> ints = {Tensor::of<int64_t>({2}, {1, 2}), Tensor::of<int64_t>({2}, {1, 2})};
+  const std::vector<Tensor> ints = {Tensor::of<int64_t>({2}, {1, 2}),
+                                    Tensor::of<int64_t>({2}, {1, 2})};
   EXPECT_EQ(lower_node(test::make_call(integer, ints, {false, false}), View::kChannelsLast).kind,
             LoweringKind::kHost);
 }
@@ -140,8 +202,8 @@ TEST(Lowering, SqueezingSpatialOnesIsAnAlias) {
   EXPECT_EQ(lower_node(test::make_call(node, {x}, {false}), View::kChannelsFirst).kind,
             LoweringKind::kAlias);
   const Node transpose = test::make_node("Transpose", 1, {{"perm", list({0, 2, 3, 1})}});
-  const Lowering lowering =
-      lower_node(test::make_call(transpose, {test::noise({2, 5, 3, 4})}, {false}), View::kChannelsFirst);
+  const Lowering lowering = lower_node(
+      test::make_call(transpose, {test::noise({2, 5, 3, 4})}, {false}), View::kChannelsFirst);
   EXPECT_EQ(lowering.kind, LoweringKind::kAlias);
   EXPECT_EQ(lowering.output, View::kChannelsLast);
 }

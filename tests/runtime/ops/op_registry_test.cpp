@@ -55,7 +55,8 @@ TEST_P(EveryOp, AnswersOddInputsWithAResultOrOneLine) {
           node.def = GetParam();
           if (!check_node(*node.def, node)) continue;
           std::vector<Tensor> inputs;
-          for (size_t i = 0; i < count; ++i) inputs.push_back(odd[(first + i * step) % std::size(odd)]);
+          for (size_t i = 0; i < count; ++i)
+            inputs.push_back(odd[(first + i * step) % std::size(odd)]);
           const auto outputs = test::run_op(node, inputs);
           if (!outputs) {
             EXPECT_THAT(outputs.error().message, Not(HasSubstr("\n")));

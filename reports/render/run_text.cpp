@@ -1,0 +1,43 @@
+#include "reports/render/run_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "reports/render/text.h"
+
+namespace clvet {
+
+std::string run_text(const RunRecord& record, bool explain) {
+  std::string text;
+  int on_device = 0;
+  for (const NodeRecord& node : record.nodes) {
+    on_device += node.where == "opencl";
+    if (!explain) continue;
+    text += fmt::format("  {:<24} {:<18} {:<7} {:8.3f} ms  {}\n", node.name.substr(0, 24), node.op, node.where,
+                        node.ms, node.kernel.empty() ? node.reason : node.kernel);
+  }
+  const std::string how = record.device == "host" ? std::string() : " with " + describe(record.combination);
+  text += fmt::format("ran on {}{}: {} of {} nodes on OpenCL, first {:.1f} ms, then {:.2f} ms (median {:.2f})\n",
+                      record.device, how, on_device, record.nodes.size(), record.first_ms, record.min_ms,
+                      record.median_ms);
+  return text;
+}
+
+std::string top_text(const std::map<std::string, Tensor>& outputs, int count) {
+  if (outputs.empty()) return {};
+  const auto& [name, tensor] = *outputs.begin();
+  const std::vector<double> all = tensor.to_f64();
+  const auto length = tensor.rank() == 0 ? all.size() : static_cast<size_t>(tensor.shape().back());
+  std::vector<size_t> order(std::min(length, all.size()));
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto kept = std::min<size_t>(static_cast<size_t>(count), order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
+                    [&](size_t a, size_t b) { return all[a] > all[b]; });
+  std::string text = fmt::format("{} {}\n", name, to_string(tensor.type()));
+  for (size_t i = 0; i < kept; ++i) text += fmt::format("  class {:<6} {:.6f}\n", order[i], all[order[i]]);
+  return text;
+}
+
+}  // namespace clvet

@@ -1,0 +1,18 @@
+// A run record for a person at a terminal.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "runtime/exec/run_record.h"
+#include "runtime/graph/tensor.h"
+
+namespace clvet {
+
+// One line on where and how fast; with `explain`, one line a node.
+std::string run_text(const RunRecord& record, bool explain);
+
+// The `count` largest values along the last axis of the first output's first row, with their indices.
+std::string top_text(const std::map<std::string, Tensor>& outputs, int count);
+
+}  // namespace clvet

@@ -1,0 +1,165 @@
+#include "runtime/exec/device.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "probe/cl/query.h"
+#include "runtime/exec/buffer_map.h"
+
+namespace clvet {
+namespace {
+
+template <class Handle>
+Result<Handle> checked(Handle handle, cl_int code, const char* call) {
+  CLVET_RETURN_IF_ERROR(cl_status(code, call));
+  if (!handle) {
+    return fail(ErrorCode::kDeviceError, "{} returned success and no object", call);
+  }
+  return handle;
+}
+
+struct Region {
+  size_t origin[3] = {0, 0, 0};
+  size_t size[3];
+  explicit Region(const ImageExtent& extent)
+      : size{static_cast<size_t>(extent.width), static_cast<size_t>(extent.height), 1} {}
+};
+
+}  // namespace
+
+Status cl_status(cl_int code, const char* call) {
+  if (code == CL_SUCCESS) return {};
+  return tl::unexpected<Error>(
+      Error{ErrorCode::kDeviceError, fmt::format("{} failed: {}", call, cl_error_name(code)), code});
+}
+
+Result<std::unique_ptr<Device>> Device::open(const DeviceReport& report) {
+  auto library = load_library(report.library);
+  if (!library) {
+    return fail(ErrorCode::kUnavailable, "cannot load {}: {}", report.library, library.error().reason);
+  }
+  std::unique_ptr<Device> device(new Device(std::move(*library)));
+  CLVET_RETURN_IF_ERROR(device->find(report));
+  CLVET_RETURN_IF_ERROR(device->connect());
+  const auto mapped = report.capabilities.find("map_read");
+  device->maps_reads_ = mapped != report.capabilities.end() && mapped->second.verdict == "true";
+  return device;
+}
+
+Status Device::find(const DeviceReport& report) {
+  std::vector<cl_platform_id> platforms;
+  CLVET_RETURN_IF_ERROR(cl_status(list_platforms(api(), platforms), "clGetPlatformIDs"));
+  for (cl_platform_id platform : platforms) {
+    if (platform_text(api(), platform, CL_PLATFORM_NAME) != report.platform) continue;
+    std::vector<cl_device_id> devices;
+    if (list_devices(api(), platform, devices) != CL_SUCCESS) continue;
+    for (cl_device_id device : devices) {
+      const bool same = device_text(api(), device, CL_DEVICE_NAME) == report.name &&
+                        device_text(api(), device, CL_DRIVER_VERSION) == report.driver;
+      if (!same) continue;
+      platform_ = platform;
+      device_ = device;
+      return {};
+    }
+  }
+  return fail(ErrorCode::kUnavailable, "{} no longer lists the device {} with driver {}; probe again",
+              report.library, report.name, report.driver);
+}
+
+Status Device::connect() {
+  cl_int code = CL_SUCCESS;
+  ClContext context(api(), api().clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &code));
+  CLVET_ASSIGN_OR_RETURN(context_, checked(std::move(context), code, "clCreateContext"));
+  ClQueue queue(api(), api().clCreateCommandQueue(context_.get(), device_, 0, &code));
+  CLVET_ASSIGN_OR_RETURN(queue_, checked(std::move(queue), code, "clCreateCommandQueue"));
+  return {};
+}
+
+Result<ClKernel> Device::kernel(const Program& program, ProgramGuard& guard) {
+  const double started = monotonic_seconds();
+  ClProgram& built = programs_[program.key];
+  cl_int code = CL_SUCCESS;
+  if (!built) {
+    CLVET_RETURN_IF_ERROR(guard.before_first_use(program));
+    std::vector<const char*> texts;
+    std::vector<size_t> sizes;
+    for (const std::string& source : program.sources) {
+      texts.push_back(source.data());
+      sizes.push_back(source.size());
+    }
+    ClProgram made(api(), api().clCreateProgramWithSource(context_.get(), static_cast<cl_uint>(texts.size()),
+                                                          texts.data(), sizes.data(), &code));
+    CLVET_ASSIGN_OR_RETURN(made, checked(std::move(made), code, "clCreateProgramWithSource"));
+    CLVET_RETURN_IF_ERROR(cl_status(
+        api().clBuildProgram(made.get(), 1, &device_, program.options.c_str(), nullptr, nullptr),
+        "clBuildProgram"));
+    built = std::move(made);
+  }
+  ClKernel kernel(api(), api().clCreateKernel(built.get(), program.entry.c_str(), &code));
+  build_ms_ += (monotonic_seconds() - started) * 1e3;
+  return checked(std::move(kernel), code, "clCreateKernel");
+}
+
+Result<ClMem> Device::buffer(size_t bytes) {
+  cl_int code = CL_SUCCESS;
+  const size_t size = std::max<size_t>(bytes, 16);
+  ClMem made(api(), api().clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, size, nullptr, &code));
+  return checked(std::move(made), code, "clCreateBuffer");
+}
+
+Result<ClMem> Device::image(const ImageExtent& extent, cl_channel_type type) {
+  if (!api().clCreateImage) return fail(ErrorCode::kDeviceError, "the driver has no clCreateImage");
+  const cl_image_format format{CL_RGBA, type};
+  cl_image_desc description{};
+  description.image_type = CL_MEM_OBJECT_IMAGE2D;
+  description.image_width = static_cast<size_t>(extent.width);
+  description.image_height = static_cast<size_t>(extent.height);
+  cl_int code = CL_SUCCESS;
+  ClMem made(api(), api().clCreateImage(context_.get(), CL_MEM_READ_WRITE, &format, &description, nullptr, &code));
+  return checked(std::move(made), code, "clCreateImage");
+}
+
+Status Device::write(cl_mem buffer, std::span<const std::byte> bytes) {
+  if (bytes.empty()) return {};
+  return cl_status(api().clEnqueueWriteBuffer(queue_.get(), buffer, CL_TRUE, 0, bytes.size(), bytes.data(),
+                                              0, nullptr, nullptr),
+                   "clEnqueueWriteBuffer");
+}
+
+Status Device::write_image(cl_mem image, const ImageExtent& extent, std::span<const std::byte> bytes) {
+  const Region region(extent);
+  return cl_status(api().clEnqueueWriteImage(queue_.get(), image, CL_TRUE, region.origin, region.size, 0,
+                                             0, bytes.data(), 0, nullptr, nullptr),
+                   "clEnqueueWriteImage");
+}
+
+Status Device::read(cl_mem buffer, std::span<std::byte> bytes) {
+  if (bytes.empty()) return {};
+  if (maps_reads_) {
+    CLVET_ASSIGN_OR_RETURN(BufferMap map, BufferMap::read(api(), queue_.get(), buffer, bytes.size()));
+    std::memcpy(bytes.data(), map.bytes().data(), bytes.size());
+    return map.unmap();
+  }
+  return cl_status(api().clEnqueueReadBuffer(queue_.get(), buffer, CL_TRUE, 0, bytes.size(), bytes.data(),
+                                             0, nullptr, nullptr),
+                   "clEnqueueReadBuffer");
+}
+
+Status Device::read_image(cl_mem image, const ImageExtent& extent, std::span<std::byte> bytes) {
+  const Region region(extent);
+  return cl_status(api().clEnqueueReadImage(queue_.get(), image, CL_TRUE, region.origin, region.size, 0,
+                                            0, bytes.data(), 0, nullptr, nullptr),
+                   "clEnqueueReadImage");
+}
+
+Status Device::enqueue(cl_kernel kernel, int work_dim, const size_t* global, const size_t* local) {
+  return cl_status(api().clEnqueueNDRangeKernel(queue_.get(), kernel, static_cast<cl_uint>(work_dim),
+                                                nullptr, global, local, 0, nullptr, nullptr),
+                   "clEnqueueNDRangeKernel");
+}
+
+Status Device::finish() { return cl_status(api().clFinish(queue_.get()), "clFinish"); }
+
+}  // namespace clvet

@@ -1,0 +1,68 @@
+// An OpenCL device opened in this process, for running what a report vouches for.
+//
+// The only place where the runtime loads a driver. Every call's code is checked, every returned
+// pointer too; a failure is an Error with kDeviceError, the OpenCL code and the call's name.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "kernels/catalog.h"
+#include "kernels/layout.h"
+#include "probe/cl/handles.h"
+#include "probe/cl/library.h"
+#include "probe/report/report.h"
+
+namespace clvet {
+
+// Seam for the guard: called with each program before its first use in this process, and after it.
+struct ProgramGuard {
+  virtual ~ProgramGuard() = default;
+  virtual Status before_first_use(const Program&) { return {}; }
+  virtual Status after_first_use(const Program&) { return {}; }
+};
+
+class Device {
+ public:
+  // Loads the library that the report names and finds the device again by its strings. kUnavailable
+  // where it is not there or another driver answers.
+  static Result<std::unique_ptr<Device>> open(const DeviceReport& report);
+
+  // Builds once a variant key. The guard may veto.
+  Result<ClKernel> kernel(const Program& program, ProgramGuard& guard);
+  Result<ClMem> buffer(size_t bytes);
+  // RGBA texels of float, half or ushort.
+  Result<ClMem> image(const ImageExtent& extent, cl_channel_type type);
+
+  Status write(cl_mem buffer, std::span<const std::byte> bytes);
+  Status write_image(cl_mem image, const ImageExtent& extent, std::span<const std::byte> bytes);
+  // Through a mapping where the report says that a mapped read is right, else by a read.
+  Status read(cl_mem buffer, std::span<std::byte> bytes);
+  Status read_image(cl_mem image, const ImageExtent& extent, std::span<std::byte> bytes);
+  Status enqueue(cl_kernel kernel, int work_dim, const size_t* global, const size_t* local);
+  Status finish();
+
+  const ClApi& api() const { return library_.api; }
+  double build_ms() const { return build_ms_; }
+
+ private:
+  explicit Device(LoadedLibrary library) : library_(std::move(library)) {}
+  Status find(const DeviceReport& report);
+  Status connect();
+
+  LoadedLibrary library_;
+  cl_platform_id platform_ = nullptr;
+  cl_device_id device_ = nullptr;
+  ClContext context_;
+  ClQueue queue_;
+  std::map<std::string, ClProgram> programs_;
+  bool maps_reads_ = false;
+  double build_ms_ = 0;
+};
+
+// kDeviceError for anything but CL_SUCCESS.
+Status cl_status(cl_int code, const char* call);
+
+}  // namespace clvet

@@ -1,0 +1,177 @@
+#include "runtime/exec/run_model.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "probe/probe.h"
+#include "runtime/graph/infer.h"
+#include "runtime/graph/passes.h"
+#include "runtime/host/executor.h"
+#include "runtime/plan/planner.h"
+
+namespace clvet {
+namespace {
+
+double ms_since(double start) { return (monotonic_seconds() - start) * 1e3; }
+
+std::map<std::string, Shape> shapes_of(const std::map<std::string, Tensor>& inputs) {
+  std::map<std::string, Shape> shapes;
+  for (const auto& [name, tensor] : inputs) shapes[name] = tensor.shape();
+  return shapes;
+}
+
+struct Choice {
+  const DeviceReport* device = nullptr;  // null: the host
+  ExecutionPlan plan;
+  std::string reason;  // why the host, where a device was hoped for
+};
+
+std::vector<const DeviceReport*> selected_devices(const Report& report, const std::string& selector) {
+  std::vector<const DeviceReport*> devices;
+  for (size_t i = 0; i < report.devices.size(); ++i) {
+    if (selector == "auto" || device_matches(report.devices, i, selector)) {
+      devices.push_back(&report.devices[i]);
+    }
+  }
+  return devices;
+}
+
+Result<Choice> choose(const Graph& graph, const Report* report, const ModelRunOptions& options) {
+  Choice best;
+  if (options.device == "host" || !report) {
+    best.plan = plan_on_host(graph, options.device == "host" ? "asked for" : "no report");
+    return best;
+  }
+  const auto devices = selected_devices(*report, options.device);
+  if (devices.empty() && options.device != "auto") {
+    return fail(ErrorCode::kInvalidArgument, "no device of the report matches --device '{}'", options.device);
+  }
+  CLVET_ASSIGN_OR_RETURN(Catalog catalog, Catalog::embedded());
+  best.reason = "the report holds no device";
+  for (const DeviceReport* device : devices) {
+    const VariantChooser chooser(catalog, evidence_of(*report, device->id), device->type == "cpu" ? "cpu" : "gpu");
+    auto plan = plan_model(graph, chooser, options.overrides);
+    if (!plan && plan.error().code != ErrorCode::kUnavailable) return tl::unexpected(plan.error());
+    if (!plan) {
+      best.reason = device->name + ": " + plan.error().message;
+      continue;
+    }
+    // Programs point into nothing of the catalog, calls and names are copies: the plan outlives it.
+    if (best.device && best.plan.estimated_ms <= plan->estimated_ms) continue;
+    best.device = device;
+    best.plan = std::move(*plan);
+  }
+  if (!best.device) best.plan = plan_on_host(graph, best.reason);
+  return best;
+}
+
+void describe_plan(const ExecutionPlan& plan, RunRecord& record) {
+  record.combination = plan.combination;
+  record.nodes.clear();
+  for (const PlannedNode& node : plan.nodes) {
+    record.nodes.push_back({node.name, node.op, node.place == Place::kHost ? "host" : "opencl",
+                            node.kernel, node.variant_key, node.reason, 0});
+  }
+  record.fallbacks.insert(record.fallbacks.end(), plan.fallbacks.begin(), plan.fallbacks.end());
+}
+
+Result<std::map<std::string, Tensor>> run_session(Session& session, const std::map<std::string, Tensor>& inputs,
+                                                  const ModelRunOptions& options, RunRecord& record) {
+  double started = monotonic_seconds();
+  CLVET_ASSIGN_OR_RETURN(auto outputs, session.run(inputs));
+  record.first_ms = ms_since(started);
+  std::vector<double> samples;
+  for (int i = 0; i < options.repeat; ++i) {
+    started = monotonic_seconds();
+    CLVET_ASSIGN_OR_RETURN(outputs, session.run(inputs));
+    samples.push_back(ms_since(started));
+  }
+  std::sort(samples.begin(), samples.end());
+  if (!samples.empty()) {
+    record.min_ms = samples.front();
+    record.median_ms = samples[samples.size() / 2];
+  }
+  if (options.node_times) {
+    std::vector<double> node_ms;
+    CLVET_ASSIGN_OR_RETURN(outputs, session.run(inputs, &node_ms));
+    for (size_t i = 0; i < node_ms.size() && i < record.nodes.size(); ++i) record.nodes[i].ms = node_ms[i];
+  }
+  return outputs;
+}
+
+Result<std::map<std::string, Tensor>> run_on_device(const Choice& choice, const Graph& graph,
+                                                    const std::map<std::string, Tensor>& inputs,
+                                                    const ModelRunOptions& options, RunRecord& record) {
+  const double started = monotonic_seconds();
+  CLVET_ASSIGN_OR_RETURN(std::unique_ptr<Device> device, Device::open(*choice.device));
+  CLVET_ASSIGN_OR_RETURN(Session session, Session::create(graph, choice.plan, device.get()));
+  record.build_ms = device->build_ms();
+  record.load_ms += ms_since(started) - record.build_ms;
+  return run_session(session, inputs, options, record);
+}
+
+Status refuse_fallback(const Choice& choice, const ModelRunOptions& options) {
+  if (!options.strict) return {};
+  if (!choice.device && options.device != "host") {
+    return fail(ErrorCode::kUnavailable, "--strict: no device can run the model ({})", choice.reason);
+  }
+  if (choice.plan.fallbacks.empty()) return {};
+  const Fallback& first = choice.plan.fallbacks.front();
+  return fail(ErrorCode::kUnavailable, "--strict: node '{}' needs a fallback from {} to {} ({})",
+              first.node, first.from, first.to, first.verdict);
+}
+
+void warn(const ModelRunOptions& options, RunRecord& record, const std::string& text) {
+  record.warnings.push_back(text);
+  if (options.sink) options.sink({EventLevel::kWarning, "warning: " + text});
+}
+
+}  // namespace
+
+Result<ModelRun> run_model(Graph graph, const std::map<std::string, Tensor>& inputs, const Report* report,
+                           const ModelRunOptions& options) {
+  double started = monotonic_seconds();
+  CLVET_RETURN_IF_ERROR(check_inputs(graph, inputs));
+  CLVET_RETURN_IF_ERROR(optimise(graph));
+  CLVET_ASSIGN_OR_RETURN(graph, specialise(graph, shapes_of(inputs)));
+  ModelRun result;
+  RunRecord& record = result.record;
+  record.load_ms = ms_since(started);
+  started = monotonic_seconds();
+  CLVET_ASSIGN_OR_RETURN(Choice choice, choose(graph, report, options));
+  record.plan_ms = ms_since(started);
+  CLVET_RETURN_IF_ERROR(refuse_fallback(choice, options));
+  describe_plan(choice.plan, record);
+  record.device = choice.device ? choice.device->name : "host";
+  if (options.overrides.memory == Memory::kLow) {
+    warn(options, record, "memory low changes nothing: the model's weights are not quantised");
+  }
+  if (!choice.plan.fallbacks.empty()) {
+    const Fallback& first = choice.plan.fallbacks.front();
+    warn(options, record,
+         fmt::format("{} nodes avoid kernels that are not right here, first '{}': {} is {}, runs on {}",
+                     choice.plan.fallbacks.size(), first.node, first.from, first.verdict, first.to));
+  }
+  if (choice.device) {
+    auto outputs = run_on_device(choice, graph, inputs, options, record);
+    if (outputs) {
+      result.outputs = std::move(*outputs);
+      return result;
+    }
+    if (options.strict) {
+      return fail(ErrorCode::kUnavailable, "--strict: {}", outputs.error().message);
+    }
+    warn(options, record, fmt::format("the device failed ({}); computed on the host", outputs.error().message));
+    record.fallbacks.push_back({"*", record.device, "host", "launch-error"});
+    record.device = "host";
+    choice.plan = plan_on_host(graph, outputs.error().message);
+    describe_plan(choice.plan, record);
+  } else if (options.device != "host") {
+    warn(options, record, "runs on the host: " + choice.reason);
+  }
+  CLVET_ASSIGN_OR_RETURN(Session session, Session::create(graph, std::move(choice.plan), nullptr));
+  CLVET_ASSIGN_OR_RETURN(result.outputs, run_session(session, inputs, options, record));
+  return result;
+}
+
+}  // namespace clvet

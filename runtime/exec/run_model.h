@@ -1,0 +1,34 @@
+// Runs a model once or more on what a report allows, and falls back instead of dying.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/event.h"
+#include "runtime/exec/run_record.h"
+#include "runtime/exec/session.h"
+
+namespace clvet {
+
+struct ModelRunOptions {
+  std::string device = "auto";  // "auto", "host" or a selector of the report's devices
+  PlanOverrides overrides;
+  bool strict = false;  // no fallback
+  int repeat = 1;       // timed runs after the first
+  bool node_times = false;
+  EventSink sink;
+};
+
+struct ModelRun {
+  std::map<std::string, Tensor> outputs;
+  RunRecord record;  // outputs and model are the caller's to fill
+};
+
+// `graph` as read from the file; `report` may be null for the host. Inputs are checked by name, type
+// and shape. Errors: kInvalidArgument (inputs, selector), kUnavailable (strict and a fallback was
+// needed; the message names it).
+Result<ModelRun> run_model(Graph graph, const std::map<std::string, Tensor>& inputs, const Report* report,
+                           const ModelRunOptions& options);
+
+}  // namespace clvet

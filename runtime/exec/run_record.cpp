@@ -1,0 +1,43 @@
+#include "runtime/exec/run_record.h"
+
+#include <nlohmann/json.hpp>
+
+namespace clvet {
+
+std::string run_record_to_json(const RunRecord& record) {
+  using Json = nlohmann::ordered_json;
+  const Combination& used = record.combination;
+  Json json = {{"schema", "clvet.run/1"}, {"model", record.model}, {"device", record.device}};
+  json["combination"] = {{"precision", to_string(used.precision)},
+                         {"memory", used.memory ? Json(to_string(*used.memory)) : Json(nullptr)},
+                         {"activations", to_string(used.activations)},
+                         {"weights", used.weights ? Json(to_string(*used.weights)) : Json(nullptr)}};
+  json["nodes"] = Json::array();
+  for (const NodeRecord& row : record.nodes) {
+    Json node = {{"name", row.name}, {"op", row.op}, {"where", row.where}};
+    node["variant_key"] = row.variant_key.empty() ? Json(nullptr) : Json(row.variant_key);
+    node["kernel"] = row.kernel.empty() ? Json(nullptr) : Json(row.kernel);
+    if (!row.reason.empty()) node["reason"] = row.reason;
+    node["ms"] = row.ms;
+    json["nodes"].push_back(std::move(node));
+  }
+  json["fallbacks"] = Json::array();
+  for (const Fallback& row : record.fallbacks) {
+    json["fallbacks"].push_back(
+        {{"node", row.node}, {"from", row.from}, {"to", row.to}, {"verdict", row.verdict}});
+  }
+  json["warnings"] = record.warnings;
+  json["timing"] = {{"load_ms", record.load_ms},   {"plan_ms", record.plan_ms},
+                    {"build_ms", record.build_ms}, {"first_ms", record.first_ms},
+                    {"min_ms", record.min_ms},     {"median_ms", record.median_ms}};
+  json["outputs"] = Json::array();
+  for (const OutputRecord& row : record.outputs) {
+    json["outputs"].push_back({{"name", row.name},
+                               {"dtype", row.dtype},
+                               {"shape", row.shape},
+                               {"file", row.file.empty() ? Json(nullptr) : Json(row.file)}});
+  }
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace clvet

@@ -1,0 +1,35 @@
+// The run record, `clvet.run/1`: what ran where, how long, which fallbacks were taken.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/plan/plan.h"
+
+namespace clvet {
+
+struct NodeRecord {
+  std::string name, op, where;  // where: "opencl" or "host"
+  std::string kernel, variant_key, reason;
+  double ms = 0;
+};
+
+struct OutputRecord {
+  std::string name, dtype;
+  Shape shape;
+  std::string file;  // empty: not written
+};
+
+struct RunRecord {
+  std::string model, device;  // device: its name, or "host"
+  Combination combination;
+  std::vector<NodeRecord> nodes;
+  std::vector<Fallback> fallbacks;
+  std::vector<std::string> warnings;
+  double load_ms = 0, plan_ms = 0, build_ms = 0, first_ms = 0, min_ms = 0, median_ms = 0;
+  std::vector<OutputRecord> outputs;
+};
+
+std::string run_record_to_json(const RunRecord& record);
+
+}  // namespace clvet

@@ -1,0 +1,238 @@
+#include "runtime/exec/session.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "kernels/layout.h"
+#include "runtime/graph/infer.h"
+#include "runtime/ops/op_def.h"
+
+namespace clvet {
+namespace {
+
+cl_channel_type channel_of(Precision precision) {
+  return stores_half(precision) ? CL_HALF_FLOAT : CL_FLOAT;
+}
+
+// Values in the device's channels-last order from a row-major tensor, and back.
+void to_channels_last(const float* from, const TensorRole& role, float* to) {
+  const int64_t pixels = role.h * role.w;
+  for (int64_t n = 0; n < role.n; ++n) {
+    for (int64_t c = 0; c < role.c; ++c) {
+      const float* plane = from + (n * role.c + c) * pixels;
+      float* out = to + n * pixels * role.c + c;
+      for (int64_t p = 0; p < pixels; ++p) out[p * role.c] = plane[p];
+    }
+  }
+}
+
+void from_channels_last(const float* from, const TensorRole& role, float* to) {
+  const int64_t pixels = role.h * role.w;
+  for (int64_t n = 0; n < role.n; ++n) {
+    for (int64_t c = 0; c < role.c; ++c) {
+      float* plane = to + (n * role.c + c) * pixels;
+      const float* in = from + n * pixels * role.c + c;
+      for (int64_t p = 0; p < pixels; ++p) plane[p] = in[p * role.c];
+    }
+  }
+}
+
+bool needs_transpose(const DeviceTensor& tensor) {
+  return tensor.view == View::kChannelsFirst && tensor.role.h * tensor.role.w > 1 && tensor.role.c > 1;
+}
+
+}  // namespace
+
+Result<Session> Session::create(Graph graph, ExecutionPlan plan, Device* device) {
+  Session session(std::move(graph), std::move(plan), device);
+  if (!session.plan_.programs.empty() && !device) {
+    return fail(ErrorCode::kInternal, "a plan with kernels and no device");
+  }
+  CLVET_RETURN_IF_ERROR(session.allocate());
+  CLVET_RETURN_IF_ERROR(session.upload_constants());
+  CLVET_RETURN_IF_ERROR(session.prepare_launches());
+  return session;
+}
+
+Status Session::allocate() {
+  for (const int64_t bytes : plan_.slot_bytes) {
+    CLVET_ASSIGN_OR_RETURN(ClMem slot, device_->buffer(static_cast<size_t>(bytes)));
+    slots_.push_back(std::move(slot));
+  }
+  for (const DeviceTensor& tensor : plan_.tensors) {
+    Memory memory;
+    if (tensor.slot >= 0) {
+      memory.object = slots_[static_cast<size_t>(tensor.slot)].get();
+    } else if (tensor.storage == Storage::kBuffer) {
+      CLVET_ASSIGN_OR_RETURN(memory.own, device_->buffer(activation_bytes(tensor.role, tensor.precision)));
+    } else {
+      CLVET_ASSIGN_OR_RETURN(
+          memory.own, device_->image(activation_extent(tensor.role), channel_of(tensor.precision)));
+    }
+    if (memory.own) memory.object = memory.own.get();
+    tensors_.push_back(std::move(memory));
+  }
+  for (size_t i = 0; i < plan_.tensors.size(); ++i) {
+    if (!plan_.tensors[i].constant) continue;
+    const Tensor* value = graph_.constant(plan_.tensors[i].value);
+    if (!value) return fail(ErrorCode::kInternal, "a constant tensor without a value");
+    CLVET_RETURN_IF_ERROR(upload(plan_.tensors[i], tensors_[i].object, *value));
+  }
+  return {};
+}
+
+Status Session::upload_constants() {
+  for (const DeviceConstant& constant : plan_.constants) {
+    const Node& node = graph_.nodes[static_cast<size_t>(constant.node)];
+    Values values(static_cast<size_t>(constant.role.elements()), 0.0);
+    if (constant.make) {
+      const auto call = call_of(graph_, node);
+      if (!call) return fail(ErrorCode::kInternal, "node '{}' has open shapes", node.name);
+      values = constant.make(*call);
+    }
+    Memory memory;
+    if (constant.kind == ArgKind::kVector) {
+      const Bytes bytes = encode_vector(constant.role, values);
+      CLVET_ASSIGN_OR_RETURN(memory.own, device_->buffer(bytes.size()));
+      CLVET_RETURN_IF_ERROR(device_->write(memory.own.get(), bytes));
+    } else {
+      const PackedWeights packed = pack_weights(constant.role, constant.precision, WeightType::kFloat,
+                                                constant.storage, constant.pack, values);
+      if (constant.storage == Storage::kImage) {
+        CLVET_ASSIGN_OR_RETURN(memory.own, device_->image(packed.image, channel_of(constant.precision)));
+        CLVET_RETURN_IF_ERROR(device_->write_image(memory.own.get(), packed.image, packed.data));
+      } else {
+        CLVET_ASSIGN_OR_RETURN(memory.own, device_->buffer(packed.data.size()));
+        CLVET_RETURN_IF_ERROR(device_->write(memory.own.get(), packed.data));
+      }
+    }
+    memory.object = memory.own.get();
+    constants_.push_back(std::move(memory));
+  }
+  return {};
+}
+
+Status Session::prepare_launches() {
+  launches_.resize(plan_.steps.size());
+  for (size_t i = 0; i < plan_.steps.size(); ++i) {
+    const PlanStep& step = plan_.steps[i];
+    if (step.kind != StepKind::kKernel) continue;
+    const Program& program = *plan_.programs[static_cast<size_t>(step.program)];
+    auto kernel = device_->kernel(program, guard_);
+    if (!kernel) return wrap(kernel.error(), program.entry);
+    launches_[i].kernel = std::move(*kernel);
+    for (size_t a = 0; a < step.call.args.size(); ++a) {
+      const CallArg& arg = step.call.args[a];
+      const PlanStep::Object& object = step.objects[a];
+      const auto set = [&](const auto& value) {
+        return device_->api().clSetKernelArg(launches_[i].kernel.get(), static_cast<cl_uint>(a),
+                                             sizeof value, &value);
+      };
+      const cl_int code = object.tensor >= 0     ? set(tensors_[static_cast<size_t>(object.tensor)].object)
+                          : object.constant >= 0 ? set(constants_[static_cast<size_t>(object.constant)].object)
+                          : arg.kind == ArgKind::kFloat ? set(arg.float_value)
+                                                        : set(arg.int_value);
+      CLVET_RETURN_IF_ERROR(cl_status(code, "clSetKernelArg"));
+    }
+  }
+  return {};
+}
+
+Status Session::upload(const DeviceTensor& tensor, cl_mem object, const Tensor& value) {
+  std::vector<float> ordered;
+  CLVET_ASSIGN_OR_RETURN(Tensor floats, value.cast(DType::kF32));
+  std::span<const float> source = floats.values<float>();
+  if (static_cast<int64_t>(source.size()) != tensor.role.elements()) {
+    return fail(ErrorCode::kInternal, "a tensor of {} values where {} are planned", source.size(),
+                tensor.role.elements());
+  }
+  if (needs_transpose(tensor)) {
+    ordered.resize(source.size());
+    to_channels_last(source.data(), tensor.role, ordered.data());
+    source = ordered;
+  }
+  staging_.resize(activation_bytes(tensor.role, tensor.precision));
+  encode_activation_f32(tensor.role, tensor.precision, source, staging_);
+  return tensor.storage == Storage::kImage
+             ? device_->write_image(object, activation_extent(tensor.role), staging_)
+             : device_->write(object, staging_);
+}
+
+Status Session::download(const DeviceTensor& tensor, cl_mem object, Tensor& value) {
+  const auto type = graph_.values[static_cast<size_t>(tensor.value)].type();
+  if (!type) return fail(ErrorCode::kInternal, "a tensor of unknown type");
+  staging_.resize(activation_bytes(tensor.role, tensor.precision));
+  CLVET_RETURN_IF_ERROR(tensor.storage == Storage::kImage
+                            ? device_->read_image(object, activation_extent(tensor.role), staging_)
+                            : device_->read(object, staging_));
+  CLVET_ASSIGN_OR_RETURN(Tensor floats, Tensor::create(DType::kF32, type->shape));
+  std::span<float> target(floats.data<float>(), static_cast<size_t>(floats.elements()));
+  if (needs_transpose(tensor)) {
+    std::vector<float> ordered(target.size());
+    decode_activation_f32(tensor.role, tensor.precision, staging_, ordered);
+    from_channels_last(ordered.data(), tensor.role, target.data());
+  } else {
+    decode_activation_f32(tensor.role, tensor.precision, staging_, target);
+  }
+  CLVET_ASSIGN_OR_RETURN(value, floats.cast(type->dtype));
+  return {};
+}
+
+Status Session::run_host(const Node& node, std::vector<Tensor>& values) {
+  std::vector<const Tensor*> arguments;
+  for (const ValueId input : node.inputs) {
+    const Tensor* constant = graph_.constant(input);
+    arguments.push_back(input == kNoValue ? nullptr
+                        : constant        ? constant
+                                          : &values[static_cast<size_t>(input)]);
+  }
+  auto outputs = run_node(node, arguments);
+  if (!outputs) return wrap(outputs.error(), "node '" + node.name + "'");
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] != kNoValue) {
+      values[static_cast<size_t>(node.outputs[i])] = std::move((*outputs)[i]);
+    }
+  }
+  return {};
+}
+
+Status Session::run_step(size_t index, std::vector<Tensor>& values) {
+  const PlanStep& step = plan_.steps[index];
+  if (step.kind == StepKind::kKernel) {
+    const size_t* local = step.call.local[0] ? step.call.local.data() : nullptr;
+    return device_->enqueue(launches_[index].kernel.get(), step.call.work_dim, step.call.global.data(), local);
+  }
+  if (step.kind == StepKind::kHost) return run_host(graph_.nodes[static_cast<size_t>(step.node)], values);
+  const DeviceTensor& tensor = plan_.tensors[static_cast<size_t>(step.tensor)];
+  const cl_mem object = tensors_[static_cast<size_t>(step.tensor)].object;
+  Tensor& value = values[static_cast<size_t>(tensor.value)];
+  if (step.kind == StepKind::kDownload) return download(tensor, object, value);
+  return tensor.constant ? Status() : upload(tensor, object, value);
+}
+
+Result<std::map<std::string, Tensor>> Session::run(const std::map<std::string, Tensor>& inputs,
+                                                   std::vector<double>* node_ms) {
+  std::vector<Tensor> values(graph_.values.size());
+  for (const ValueId id : graph_.inputs) {
+    const Value& value = graph_.values[static_cast<size_t>(id)];
+    const auto found = inputs.find(value.name);
+    if (found == inputs.end()) return fail(ErrorCode::kInvalidArgument, "input '{}' is missing", value.name);
+    values[static_cast<size_t>(id)] = found->second;
+  }
+  if (node_ms) node_ms->assign(graph_.nodes.size(), 0);
+  for (size_t i = 0; i < plan_.steps.size(); ++i) {
+    const double started = monotonic_seconds();
+    CLVET_RETURN_IF_ERROR(run_step(i, values));
+    if (!node_ms || plan_.steps[i].node < 0) continue;
+    if (plan_.steps[i].kind == StepKind::kKernel) CLVET_RETURN_IF_ERROR(device_->finish());
+    (*node_ms)[static_cast<size_t>(plan_.steps[i].node)] += (monotonic_seconds() - started) * 1e3;
+  }
+  std::map<std::string, Tensor> outputs;
+  for (const ValueId id : graph_.outputs) {
+    const Tensor* constant = graph_.constant(id);
+    outputs[graph_.values[static_cast<size_t>(id)].name] = constant ? *constant : values[static_cast<size_t>(id)];
+  }
+  return outputs;
+}
+
+}  // namespace clvet

@@ -1,0 +1,57 @@
+// A plan made ready to run: programs built, constants packed and uploaded, arguments set.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/exec/device.h"
+#include "runtime/graph/graph.h"
+#include "runtime/plan/plan.h"
+
+namespace clvet {
+
+class Session {
+ public:
+  // `device` may be null for a plan without device steps; it must outlive the session. The graph is
+  // the one that was planned.
+  static Result<Session> create(Graph graph, ExecutionPlan plan, Device* device);
+
+  // Outputs by name. Inputs must have the planned shapes. `node_ms`, where given, gets one figure a
+  // node, measured by waiting for each; without it nothing waits before the outputs are read.
+  Result<std::map<std::string, Tensor>> run(const std::map<std::string, Tensor>& inputs,
+                                            std::vector<double>* node_ms = nullptr);
+
+  const ExecutionPlan& plan() const { return plan_; }
+  const Graph& graph() const { return graph_; }
+
+ private:
+  struct Memory {
+    ClMem own;
+    cl_mem object = nullptr;
+  };
+  struct Launch {
+    ClKernel kernel;
+  };
+  Session(Graph graph, ExecutionPlan plan, Device* device)
+      : graph_(std::move(graph)), plan_(std::move(plan)), device_(device) {}
+  Status allocate();
+  Status upload_constants();
+  Status prepare_launches();
+  Status run_step(size_t index, std::vector<Tensor>& values);
+  Status upload(const DeviceTensor& tensor, cl_mem object, const Tensor& value);
+  Status download(const DeviceTensor& tensor, cl_mem object, Tensor& value);
+  Status run_host(const Node& node, std::vector<Tensor>& values);
+
+  Graph graph_;
+  ExecutionPlan plan_;
+  Device* device_ = nullptr;
+  ProgramGuard guard_;
+  std::vector<ClMem> slots_;
+  std::vector<Memory> tensors_, constants_;
+  std::vector<Launch> launches_;  // by step
+  Bytes staging_;
+};
+
+}  // namespace clvet

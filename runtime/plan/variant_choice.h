@@ -1,0 +1,46 @@
+// Which kernel variant runs a call: the fastest that the evidence vouches for.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "runtime/plan/evidence.h"
+#include "runtime/plan/plan.h"
+
+namespace clvet {
+
+struct ChosenVariant {
+  Variant variant;
+  std::shared_ptr<const Program> program;
+  KernelCall call;
+  double gflops = 0;
+  // Where the variant that was wanted is not trusted: its name and what the report says of it.
+  std::string instead_of, verdict;
+};
+
+class VariantChooser {
+ public:
+  // `device_class`: "cpu" or "gpu"; ranks variants that were not timed.
+  VariantChooser(const Catalog& catalog, DeviceEvidence evidence, std::string device_class);
+
+  // Tries `wanted`, then other storages (buffers last), then the next higher precisions. nullopt:
+  // nothing trusted can run the call; `reason` says what was missing.
+  std::optional<ChosenVariant> choose(const std::string& op, const Dims& dims, const Scalars& scalars,
+                                      const Combination& wanted, std::string& reason) const;
+
+ private:
+  struct Row {
+    Variant variant;
+    std::shared_ptr<const Program> program;
+    const VariantEvidence* evidence = nullptr;
+  };
+  std::vector<const Row*> rows(const std::string& op, Precision precision, Storage activations,
+                               std::optional<Storage> weights) const;
+  bool better(const Row& left, const Row& right) const;
+
+  DeviceEvidence evidence_;
+  std::string device_class_;
+  std::multimap<std::string, Row, std::less<>> rows_;
+};
+
+}  // namespace clvet
