@@ -1,4 +1,5 @@
-// Where long work says how it goes. Libraries never print: they tell a sink, and the caller renders.
+// Where long work says how it goes. Libraries never print: they tell a sink, and the caller
+// renders.
 #pragma once
 
 #include <functional>

@@ -55,8 +55,8 @@ void Mapping::reset() {
 Result<Mapping> Mapping::of(int fd, size_t size, bool writable) {
   struct stat info {};
   if (::fstat(fd, &info) != 0 || info.st_size < 0 || static_cast<size_t>(info.st_size) < size) {
-    return fail(ErrorCode::kResourceExhausted, "shared memory is shorter than the {} bytes promised",
-                size);
+    return fail(ErrorCode::kResourceExhausted,
+                "shared memory is shorter than the {} bytes promised", size);
   }
   Mapping mapping;
   if (size == 0) return mapping;

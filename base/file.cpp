@@ -17,7 +17,8 @@ namespace {
 
 std::string xdg_dir(const char* own, const char* xdg, const char* below_home) {
   if (const char* path = std::getenv(own); path && *path) return path;
-  if (const char* path = std::getenv(xdg); path && *path == '/') return std::string(path) + "/clvet";
+  if (const char* path = std::getenv(xdg); path && *path == '/')
+    return std::string(path) + "/clvet";
   const char* home = std::getenv("HOME");
   return std::string(home && *home ? home : "/tmp") + below_home + "/clvet";
 }
@@ -41,6 +42,31 @@ Status write_all(int fd, const std::string& path, std::span<const std::byte> byt
     bytes = bytes.subspan(static_cast<size_t>(written));
   }
   return {};
+}
+
+// What a path names once links are followed.
+struct Target {
+  std::string path;
+  bool folder = false;
+  bool special = false;  // a device, pipe or socket: nothing to be replaced
+};
+
+Target target_of(const std::string& path) {
+  Target target{path};
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return target;
+  target.folder = S_ISDIR(info.st_mode);
+  target.special = !target.folder && !S_ISREG(info.st_mode);
+  std::error_code error;
+  const auto real = std::filesystem::canonical(path, error);
+  if (!error) target.path = real.string();
+  return target;
+}
+
+Status write_in_place(const std::string& path, std::span<const std::byte> bytes) {
+  UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!fd.valid()) return write_fault(path, errno);
+  return write_all(fd.get(), path, bytes);
 }
 
 }  // namespace
@@ -75,17 +101,35 @@ Result<std::string> read_file(const std::string& path, size_t max_bytes) {
   }
 }
 
-Status write_file_atomically(const std::string& path, std::span<const std::byte> bytes) {
+Status check_writable(const std::string& path) {
+  const Target target = target_of(path);
+  if (target.folder) return write_fault(path, EISDIR);
+  if (target.special) {
+    if (::access(path.c_str(), W_OK) != 0) return write_fault(path, errno);
+    return {};
+  }
+  std::string temporary = target.path + ".XXXXXX";
+  const UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!fd.valid()) return write_fault(path, errno);
+  ::unlink(temporary.c_str());
+  return {};
+}
+
+Status write_file_atomically(const std::string& name, std::span<const std::byte> bytes) {
+  const Target target = target_of(name);
+  if (target.folder) return write_fault(name, EISDIR);
+  if (target.special) return write_in_place(name, bytes);
+  const std::string& path = target.path;
   std::string temporary = path + ".XXXXXX";
   UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!fd.valid()) return write_fault(path, errno);
-  Status written = write_all(fd.get(), path, bytes);
+  if (!fd.valid()) return write_fault(name, errno);
+  Status written = write_all(fd.get(), name, bytes);
   const mode_t mask = ::umask(0);
   ::umask(mask);
   if (written && (::fchmod(fd.get(), 0666 & ~mask) != 0 || ::fsync(fd.get()) != 0)) {
-    written = write_fault(path, errno);
+    written = write_fault(name, errno);
   }
-  if (written && ::rename(temporary.c_str(), path.c_str()) != 0) written = write_fault(path, errno);
+  if (written && ::rename(temporary.c_str(), path.c_str()) != 0) written = write_fault(name, errno);
   if (!written) {
     ::unlink(temporary.c_str());
     return written;

@@ -15,9 +15,13 @@ namespace clvet {
 Result<std::string> read_file(const std::string& path, size_t max_bytes = size_t{1} << 31);
 
 // Replaces `path` as a whole or leaves it untouched: temporary file beside it, fsync, rename, fsync
-// of the folder. kInvalidArgument where the folder is missing or not writable.
+// of the folder. A link stays and its target is replaced; a device or pipe is written to. Nothing
+// is left behind on failure. kInvalidArgument where the folder is missing or not writable.
 Status write_file_atomically(const std::string& path, std::span<const std::byte> bytes);
 Status write_file_atomically(const std::string& path, std::string_view text);
+
+// Would write_file_atomically be able to? Its error if not; changes nothing.
+Status check_writable(const std::string& path);
 
 // Creates the folder and its parents (mode 0700 for those created).
 Status make_folders(const std::string& path);

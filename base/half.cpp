@@ -15,7 +15,7 @@ uint16_t double_to_half(double value) {
     return sign | static_cast<uint16_t>(std::nearbyint(std::ldexp(magnitude, 24)));
   }
   int exponent = 0;
-  const double fraction = std::frexp(magnitude, &exponent);  // in [0.5, 1)
+  const double fraction = std::frexp(magnitude, &exponent);                          // in [0.5, 1)
   const auto mantissa = static_cast<int>(std::nearbyint(std::ldexp(fraction, 11)));  // 1024..2048
   return sign | static_cast<uint16_t>(((exponent + 14) << 10) + (mantissa - 1024));
 }
@@ -31,7 +31,8 @@ float half_to_float(uint16_t bits) {
     const float magnitude = std::ldexp(static_cast<float>(mantissa), -24);
     return sign ? -magnitude : magnitude;
   }
-  return std::bit_cast<float>(sign | (static_cast<uint32_t>(exponent + 112) << 23) | (mantissa << 13));
+  return std::bit_cast<float>(sign | (static_cast<uint32_t>(exponent + 112) << 23) |
+                              (mantissa << 13));
 }
 
 }  // namespace clvet

@@ -4,14 +4,22 @@ namespace clvet {
 
 const char* to_string(ErrorCode code) {
   switch (code) {
-    case ErrorCode::kInvalidArgument: return "invalid argument";
-    case ErrorCode::kNotFound: return "not found";
-    case ErrorCode::kUnsupported: return "unsupported";
-    case ErrorCode::kUnavailable: return "unavailable";
-    case ErrorCode::kDeviceError: return "device error";
-    case ErrorCode::kResourceExhausted: return "resource exhausted";
-    case ErrorCode::kDeadlineExceeded: return "deadline exceeded";
-    case ErrorCode::kInternal: return "internal error";
+    case ErrorCode::kInvalidArgument:
+      return "invalid argument";
+    case ErrorCode::kNotFound:
+      return "not found";
+    case ErrorCode::kUnsupported:
+      return "unsupported";
+    case ErrorCode::kUnavailable:
+      return "unavailable";
+    case ErrorCode::kDeviceError:
+      return "device error";
+    case ErrorCode::kResourceExhausted:
+      return "resource exhausted";
+    case ErrorCode::kDeadlineExceeded:
+      return "deadline exceeded";
+    case ErrorCode::kInternal:
+      return "internal error";
   }
   return "unknown error";
 }

@@ -56,11 +56,11 @@ const char* to_string(ErrorCode code);
       return tl::unexpected<::clvet::Error>(std::move(clvet_status).error()); \
     }                                                                         \
   } while (false)
-#define CLVET_ASSIGN_OR_RETURN_IMPL(temporary, target, expression)      \
-  auto temporary = (expression);                                        \
-  if (!temporary) {                                                     \
+#define CLVET_ASSIGN_OR_RETURN_IMPL(temporary, target, expression)       \
+  auto temporary = (expression);                                         \
+  if (!temporary) {                                                      \
     return tl::unexpected<::clvet::Error>(std::move(temporary).error()); \
-  }                                                                     \
+  }                                                                      \
   target = std::move(*temporary)
 #define CLVET_ASSIGN_OR_RETURN(target, expression) \
   CLVET_ASSIGN_OR_RETURN_IMPL(CLVET_CONCAT(clvet_result_, __LINE__), target, expression)

@@ -34,7 +34,8 @@ int run_child(std::vector<std::string> arguments) {
   for (std::string& text : arguments) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   pid_t pid = 0;
-  if (::posix_spawn(&pid, own_executable().c_str(), nullptr, nullptr, pointers.data(), environ) != 0) {
+  if (::posix_spawn(&pid, own_executable().c_str(), nullptr, nullptr, pointers.data(), environ) !=
+      0) {
     return -1;
   }
   int status = 0;
@@ -50,7 +51,8 @@ int run_isolated(const EventSink& sink) {
   int status = run_child(arguments);
   if (status != -1 && WIFSIGNALED(status)) {
     sink({EventLevel::kWarning,
-          fmt::format("warning: the driver ended the run ({}); computed on the host", ::strsignal(WTERMSIG(status)))});
+          fmt::format("warning: the driver ended the run ({}); computed on the host",
+                      ::strsignal(WTERMSIG(status)))});
     arguments.emplace_back("--device=host");
     status = run_child(arguments);
   }

@@ -8,8 +8,9 @@
 #include "cli/command.h"
 
 int main(int argc, char** argv) {
-  CLI::App app("clvet finds out which OpenCL library, precision, memory mode and kernels are right and "
-               "fast on this machine, and runs models on them.");
+  CLI::App app(
+      "clvet finds out which OpenCL library, precision, memory mode and kernels are right and "
+      "fast on this machine, and runs models on them.");
   app.set_version_flag("--version", std::string("clvet ") + clvet::kVersion);
   app.require_subcommand(1);
   app.footer("Start with 'clvet probe'. Each verb has --help with examples.");

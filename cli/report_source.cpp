@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "kernels/catalog.h"
-#include "probe/cl/environment.h"
+#include "probe/host/environment.h"
 #include "probe/probe.h"
 #include "probe/report/report_json.h"
 #include "probe/worker/process.h"
@@ -20,7 +20,8 @@ Result<Report> probe_now(const std::string& why, const EventSink& sink) {
   options.sink = sink;
   CLVET_ASSIGN_OR_RETURN(Report report, probe(options));
   if (interrupt_requested) return fail(ErrorCode::kDeadlineExceeded, "interrupted while probing");
-  CLVET_RETURN_IF_ERROR(write_file_atomically(options.state_dir + "/report.json", report_to_json(report)));
+  CLVET_RETURN_IF_ERROR(
+      write_file_atomically(options.state_dir + "/report.json", report_to_json(report)));
   return report;
 }
 

@@ -33,7 +33,8 @@ void show_progress(const Event& event) {
   const double now = monotonic_seconds();
   if (event.done != event.total && now - last < 0.1) return;
   last = now;
-  std::fprintf(stderr, "\r\x1b[K[%d/%d] %s", event.done, event.total, shorten(event.text, 100).c_str());
+  std::fprintf(stderr, "\r\x1b[K[%d/%d] %s", event.done, event.total,
+               shorten(event.text, 100).c_str());
   progress_open = true;
 }
 
@@ -50,9 +51,12 @@ int report_error(const Error& error) {
   end_progress();
   std::fprintf(stderr, "clvet: %s\n", error.message.c_str());
   switch (error.code) {
-    case ErrorCode::kInternal: return kExitOurFault;
-    case ErrorCode::kUnavailable: return kExitNoDevice;
-    default: return kExitUsage;
+    case ErrorCode::kInternal:
+      return kExitOurFault;
+    case ErrorCode::kUnavailable:
+      return kExitNoDevice;
+    default:
+      return kExitUsage;
   }
 }
 

@@ -26,8 +26,8 @@ Status write_document(const OutputOptions& output, const std::string& text);
 // SIGINT and SIGTERM ask the work in flight to stop and keep its state.
 void catch_interrupts();
 
-// While it lives, whatever a driver in this process prints on stdout goes to stderr, so that our own
-// output stays clean.
+// While it lives, whatever a driver in this process prints on stdout goes to stderr, so that our
+// own output stays clean.
 class StdoutGuard {
  public:
   StdoutGuard();

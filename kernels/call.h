@@ -14,9 +14,9 @@ namespace clvet {
 
 struct CallArg {
   ArgKind kind = ArgKind::kInt;
-  std::string name;         // role name for tensors
-  int32_t int_value = 0;    // kInt
-  float float_value = 0.f;  // kFloat
+  std::string name;                    // role name for tensors
+  int32_t int_value = 0;               // kInt
+  float float_value = 0.f;             // kFloat
   Storage storage = Storage::kBuffer;  // where a tensor or the weights lie; buffer for all others
 };
 

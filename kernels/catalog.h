@@ -1,4 +1,5 @@
-// The kernel manifests (kernels/ops/<family>/<name>.json) as typed rows, and the variants they span.
+// The kernel manifests (kernels/ops/<family>/<name>.json) as typed rows, and the variants they
+// span.
 //
 // A manifest is read by the planner, the tuner, the trials, the lint and the report alike; nothing
 // about a kernel is stated anywhere else.
@@ -52,15 +53,17 @@ struct Manifest {
   std::vector<Storage> weights;           // empty: the op has no weights
   std::vector<WeightType> weight_types;   // empty: the op has no weights
   std::map<std::string, int64_t> params;  // -D name=value, usable in expressions
-  std::vector<std::string> where;         // expressions over dims and params that must all be non-zero
-  int64_t pack = 0;     // weights: columns of one panel in buffer storage (see layout.h); 0 = one panel
+  std::vector<std::string> where;  // expressions over dims and params that must all be non-zero
+  int64_t pack =
+      0;  // weights: columns of one panel in buffer storage (see layout.h); 0 = one panel
   std::vector<ArgSpec> args;
   std::vector<std::string> global;  // expressions, 1 to 3
   std::vector<std::string> local;   // expressions; empty lets the driver choose
-  std::vector<std::string> require; // device features, e.g. "subgroups"; empty for the fallback variant
-  std::map<std::string, int> rank;  // device class ("cpu", "gpu") -> preference, higher first
+  std::vector<std::string>
+      require;  // device features, e.g. "subgroups"; empty for the fallback variant
+  std::map<std::string, int> rank;      // device class ("cpu", "gpu") -> preference, higher first
   std::vector<std::string> constructs;  // beyond those that follow from precision and storage
-  bool trial_only = false;              // never planned; tried because other engines use its constructs
+  bool trial_only = false;  // never planned; tried because other engines use its constructs
   std::vector<TestShape> tests;
 };
 
@@ -83,8 +86,8 @@ struct Program {
   std::vector<std::string> sources;  // preludes, then the kernel's own text after `#line 1`
   std::string options;               // -D and build flags
   std::string entry;
-  std::string key;                        // variant key: SHA-256 of sources, options and entry
-  std::vector<std::string> constructs;    // sorted, words of INTERFACES.md
+  std::string key;                      // variant key: SHA-256 of sources, options and entry
+  std::vector<std::string> constructs;  // sorted, words of INTERFACES.md
 };
 
 class Catalog {

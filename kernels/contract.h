@@ -34,10 +34,10 @@ enum class TensorKind {
 struct TensorRole {
   std::string name;
   TensorKind kind = TensorKind::kInput;
-  int64_t n = 1, h = 1, w = 1, c = 1;            // activations; a vector uses c alone
-  int64_t taps = 1, cin = 1, cout = 1;           // weights
-  bool pad_cin = true;                           // weights: is cin padded to a multiple of 4?
-  int64_t elements() const;                      // logical count, without padding
+  int64_t n = 1, h = 1, w = 1, c = 1;   // activations; a vector uses c alone
+  int64_t taps = 1, cin = 1, cout = 1;  // weights
+  bool pad_cin = true;                  // weights: is cin padded to a multiple of 4?
+  int64_t elements() const;             // logical count, without padding
 };
 
 // Logical values in row-major order of (n,h,w,c), of (taps,cin,cout), or of (c), without padding.
@@ -47,10 +47,13 @@ using Values = std::vector<double>;
 // that computes it correctly in some order (see kernels/tolerance.h).
 struct ReferenceResult {
   Values value;
-  Values sum_squares;      // sum over the reduction of (term)^2; empty: no reduction, error is of `value` alone
-  Values sensitivity;      // largest |dy/dz| near z of what follows the reduction (activation), 1 if empty
-  Values functions;        // error of the functions in y, in units of the arithmetic's roundoff; 0 if empty
-  int64_t reduction = 1;   // number of terms
+  Values sum_squares;  // sum over the reduction of (term)^2; empty: no reduction, error is of
+                       // `value` alone
+  Values
+      sensitivity;  // largest |dy/dz| near z of what follows the reduction (activation), 1 if empty
+  Values
+      functions;  // error of the functions in y, in units of the arithmetic's roundoff; 0 if empty
+  int64_t reduction = 1;  // number of terms
 };
 
 struct CallValues {
@@ -83,13 +86,13 @@ enum class Act : int64_t {
   kHardSwish = 4,    // z * min(max(lo * z + hi, 0), 1)
   kSigmoid = 5,
   kTanh = 6,
-  kSilu = 7,         // z * sigmoid(z)
+  kSilu = 7,  // z * sigmoid(z)
   kGeluErf = 8,
   kGeluTanh = 9,
   kExp = 10,
   kSqrt = 11,
-  kLeakyRelu = 12,   // z < 0 ? lo * z : z
-  kAffine = 13,      // lo * z + hi
+  kLeakyRelu = 12,  // z < 0 ? lo * z : z
+  kAffine = 13,     // lo * z + hi
 };
 double apply_act(Act act, double lo, double hi, double z);
 // |f'(z)|, the larger one-sided value at a kink.

@@ -8,17 +8,19 @@
 // Weights, logical [taps][cin][cout], seen as a matrix of k rows (k = tap * cinp + ci, cinp = cin
 //   padded to 4 where `pad_cin`, padding rows zero; then k padded to a multiple of 4) and
 //   np = round_up(cout, 16) columns, padding columns zero.
-//   buffer: panels of `pack` columns (0 = one panel of np columns): [ceil(np/pack)][k'][pack], element
+//   buffer: panels of `pack` columns (0 = one panel of np columns): [ceil(np/pack)][k'][pack],
+//   element
 //     kFloat: one value (float for high, half otherwise), k' = k
 //     kInt8:  one ushort for 2 rows (even row in the low byte), k' = k/2
 //     kInt4:  one ushort for 4 rows (row 4i in the lowest nibble), k' = k/4
 //   image: always one panel of np columns: RGBA texel (x = column/4, y = k'), CL_FLOAT /
 //     CL_HALF_FLOAT for kFloat, CL_UNSIGNED_INT16 for the quantised types.
-//   Quantised: padding rows hold q = 0 (the activation's padding lanes cancel them), padding columns
-//     q = scale = offset = 0. value = scale * q + offset, q unsigned (0..255 or 0..15), one (scale, offset) for each
-//     column and each block of 32 rows of k.
-// Scales, always a buffer: [ceil(k/32)][2][np]: scales then offsets; float for high, half otherwise.
-// Vectors, always a buffer: float32, padded with zeros to round_up(c, 16) values.
+//   Quantised: padding rows hold q = 0 (the activation's padding lanes cancel them), padding
+//   columns
+//     q = scale = offset = 0. value = scale * q + offset, q unsigned (0..255 or 0..15), one (scale,
+//     offset) for each column and each block of 32 rows of k.
+// Scales, always a buffer: [ceil(k/32)][2][np]: scales then offsets; float for high, half
+// otherwise. Vectors, always a buffer: float32, padded with zeros to round_up(c, 16) values.
 #pragma once
 
 #include <cstddef>
@@ -44,14 +46,15 @@ struct ImageExtent {
 ImageExtent activation_extent(const TensorRole& role);
 size_t activation_bytes(const TensorRole& role, Precision precision);
 // Rounds to the storage type (nearest even; beyond half's range: infinity) and lays out.
-Bytes encode_activation(const TensorRole& role, Precision precision, std::span<const double> values);
+Bytes encode_activation(const TensorRole& role, Precision precision,
+                        std::span<const double> values);
 // The inverse; bytes.size() must equal activation_bytes(). `padding_clean` (may be null) is set to
 // false where a padding lane is not zero.
-Values decode_activation(const TensorRole& role, Precision precision, std::span<const std::byte> bytes,
-                         bool* padding_clean);
+Values decode_activation(const TensorRole& role, Precision precision,
+                         std::span<const std::byte> bytes, bool* padding_clean);
 // The same for float32 host tensors, the runtime's fast path.
-void encode_activation_f32(const TensorRole& role, Precision precision, std::span<const float> values,
-                           std::span<std::byte> out);
+void encode_activation_f32(const TensorRole& role, Precision precision,
+                           std::span<const float> values, std::span<std::byte> out);
 void decode_activation_f32(const TensorRole& role, Precision precision,
                            std::span<const std::byte> bytes, std::span<float> values);
 
@@ -66,8 +69,8 @@ struct PackedWeights {
   ImageExtent image;  // texels of `data` for image storage, whether or not it is used
 };
 
-// Packs float weights. kFloat rounds to the storage type; kInt8/kInt4 quantise each block of 32 rows
-// of a column by min and max (used by trials; models bring their own blocks).
+// Packs float weights. kFloat rounds to the storage type; kInt8/kInt4 quantise each block of 32
+// rows of a column by min and max (used by trials; models bring their own blocks).
 PackedWeights pack_weights(const TensorRole& role, Precision precision, WeightType type,
                            Storage storage, int64_t pack, std::span<const double> values);
 // The exact values that a kernel multiplies by after pack_weights with the same arguments: storage

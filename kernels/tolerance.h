@@ -18,18 +18,19 @@ namespace clvet {
 //    worst case;
 //  - storage of the result: one unit in the last place of the storage type (either neighbour is
 //    right), subnormals may be flushed to zero;
-//  - functions: the OpenCL full-profile ulp limits of exp, tanh and division, under the arithmetic's u.
+//  - functions: the OpenCL full-profile ulp limits of exp, tanh and division, under the
+//  arithmetic's u.
 Values error_bounds(const ReferenceResult& reference, Precision precision);
 
 struct Comparison {
   bool right = true;
-  double max_abs = 0;       // largest |device - reference| over finite pairs
-  double max_ulp = 0;       // the same in units in the last place of the storage type
-  double worst_ratio = 0;   // largest |device - reference| / bound; right means <= 1
-  double bound = 0;         // the bound at the worst element
-  int64_t first_bad = -1;   // logical index of the first element outside its bound, or -1
-  int64_t bad = 0;          // how many are outside
-  double got = 0, want = 0; // at first_bad
+  double max_abs = 0;        // largest |device - reference| over finite pairs
+  double max_ulp = 0;        // the same in units in the last place of the storage type
+  double worst_ratio = 0;    // largest |device - reference| / bound; right means <= 1
+  double bound = 0;          // the bound at the worst element
+  int64_t first_bad = -1;    // logical index of the first element outside its bound, or -1
+  int64_t bad = 0;           // how many are outside
+  double got = 0, want = 0;  // at first_bad
 };
 
 // Where |reference| exceeds 65504 under half storage, both +-65504 and +-infinity are right.

@@ -20,8 +20,9 @@ std::vector<DeviceReport> reports_of(const std::vector<FoundDevice>& devices) {
   return reports;
 }
 
-Status keep_selected(const std::string& selector, std::vector<FoundDevice>& devices) {
-  if (selector.empty() || devices.empty()) return {};
+void keep_selected(const std::string& selector, const EventSink& sink,
+                   std::vector<FoundDevice>& devices) {
+  if (selector.empty() || devices.empty()) return;
   const auto reports = reports_of(devices);
   std::vector<FoundDevice> kept;
   for (size_t i = 0; i < devices.size(); ++i) {
@@ -30,16 +31,17 @@ Status keep_selected(const std::string& selector, std::vector<FoundDevice>& devi
   if (kept.empty()) {
     std::string names;
     for (const DeviceReport& report : reports) names += (names.empty() ? "" : ", ") + report.name;
-    return fail(ErrorCode::kNotFound, "no device matches --device '{}'; there are: {}", selector, names);
+    sink({EventLevel::kError,
+          fmt::format("no device matches --device '{}'; there are: {}", selector, names)});
   }
   devices = std::move(kept);
-  return {};
 }
 
 // Adds the device's verdicts and totals to the report.
-Status probe_device(const ProbeOptions& options, const RunnerSettings& settings, const Catalog& catalog,
-                    FoundDevice& found, Journal& journal, Report& report) {
-  CLVET_ASSIGN_OR_RETURN(DeviceRunner runner, DeviceRunner::create(settings, found.route, found.report));
+Status probe_device(const ProbeOptions& options, const RunnerSettings& settings,
+                    const Catalog& catalog, FoundDevice& found, Journal& journal, Report& report) {
+  CLVET_ASSIGN_OR_RETURN(DeviceRunner runner,
+                         DeviceRunner::create(settings, found.route, found.report));
   CLVET_RETURN_IF_ERROR(runner.prepare());
   CLVET_ASSIGN_OR_RETURN(std::vector<TrialCase> cases,
                          plan_cases(catalog, features_of(found.report), options.tier));
@@ -69,7 +71,8 @@ RunnerSettings runner_settings(const ProbeOptions& options, const WorkerSettings
 
 }  // namespace
 
-bool device_matches(const std::vector<DeviceReport>& devices, size_t index, const std::string& selector) {
+bool device_matches(const std::vector<DeviceReport>& devices, size_t index,
+                    const std::string& selector) {
   if (all_digits(selector)) return std::to_string(index) == selector;
   const DeviceReport& device = devices[index];
   const auto colon = selector.rfind(':');
@@ -90,18 +93,17 @@ Result<Report> probe(const ProbeOptions& options) {
   report.tool_version = kVersion;
   report.kernel_set = kernel_set();
   report.created = utc_now();
-  report.complete = true;
+  report.complete = options.cases.empty();
   report.run.tier = options.tier == Tier::kFull ? "full" : "core";
   report.run.only_cases = options.cases;
-  CLVET_ASSIGN_OR_RETURN(
-      Journal journal,
-      Journal::open(options.state_dir + "/probe.journal", report.kernel_set, options.fresh));
+  CLVET_ASSIGN_OR_RETURN(Journal journal, Journal::open(options.state_dir + "/probe.journal",
+                                                        report.kernel_set, options.fresh));
   become_subreaper();
   report.host = read_host();
   WorkerSettings worker{options.program, {}, options.limits, 0};
   if (options.budget_seconds > 0) worker.deadline = started + options.budget_seconds;
   CLVET_ASSIGN_OR_RETURN(Discovery found, discover({options.libraries, worker, options.jobs}));
-  CLVET_RETURN_IF_ERROR(keep_selected(options.device, found.devices));
+  keep_selected(options.device, options.sink, found.devices);
   report.loader = std::move(found.loader);
   report.candidates = std::move(found.candidates);
   report.icd_files = std::move(found.icd_files);

@@ -17,18 +17,20 @@ struct ProbeOptions {
   std::string device;                  // index, platform:index or part of the name; empty: all
   Tier tier = Tier::kCore;
   std::vector<std::string> cases;  // patterns (keep_cases): only cases that match one; empty: all
-  double budget_seconds = 0;  // 0: none
-  bool fresh = false;         // forget what an interrupted probe left behind
-  int jobs = 4;               // candidates tried at the same time
-  std::string state_dir;      // journal, stage page, scratch
-  std::string program;        // absolute path of clvet, re-executed for workers
+  double budget_seconds = 0;       // 0: none
+  bool fresh = false;              // forget what an interrupted probe left behind
+  int jobs = 4;                    // candidates tried at the same time
+  std::string state_dir;           // journal, stage page, scratch
+  std::string program;             // absolute path of clvet, re-executed for workers
   WorkerLimits limits;
   EventSink sink;
 };
 
-// The report, complete or not (an exhausted budget leaves cases `missing`). kUnavailable: another
-// probe is running; kInvalidArgument: state folder, journal or selector is bad; interrupted: the
-// journal is kept and the next probe goes on from there (Report::complete is false).
+// The report, complete or not (an exhausted budget leaves cases `missing`; with `cases` the report
+// lists these only and is never complete). kUnavailable: another
+// probe is running; kInvalidArgument: state folder or journal is bad. A selector that matches nothing
+// gives a report without devices, and is told to the sink. Interrupted: the journal is kept and the
+// next probe goes on from there (Report::complete is false).
 Result<Report> probe(const ProbeOptions& options);
 
 // Statuses of the combinations of a device and its best one, from its verdicts. Pure.
@@ -36,6 +38,7 @@ void summarise_device(const std::vector<VerdictReport>& verdicts, DeviceReport& 
 
 // True where the device matches a selector: index among the report's devices, "platform:index" (the
 // index counts the platform's devices) or a part of the name.
-bool device_matches(const std::vector<DeviceReport>& devices, size_t index, const std::string& selector);
+bool device_matches(const std::vector<DeviceReport>& devices, size_t index,
+                    const std::string& selector);
 
 }  // namespace clvet

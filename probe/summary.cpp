@@ -63,7 +63,8 @@ double score(const CombinationReport& report) {
 }
 
 // The ops that work at this precision and activation storage but have no weights.
-bool weightless_ops_pass(const std::vector<CombinationReport>& all, const CombinationReport& report) {
+bool weightless_ops_pass(const std::vector<CombinationReport>& all,
+                         const CombinationReport& report) {
   return std::all_of(all.begin(), all.end(), [&](const CombinationReport& other) {
     const bool companion = !other.combination.memory &&
                            other.combination.precision == report.combination.precision &&
@@ -98,7 +99,8 @@ void summarise_device(const std::vector<VerdictReport>& verdicts, DeviceReport& 
     count(verdict, tally);
   }
   device.combinations.clear();
-  for (auto& [combination, tally] : tallies) device.combinations.push_back(finish(std::move(tally)));
+  for (auto& [combination, tally] : tallies)
+    device.combinations.push_back(finish(std::move(tally)));
   device.best = best_of(device.combinations);
 }
 

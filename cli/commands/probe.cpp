@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/report_source.h"
 #include "cli/terminal.h"
+#include "probe/discover/discover.h"
 #include "probe/report/report_json.h"
 #include "reports/render/text.h"
 
@@ -28,11 +29,13 @@ int exit_code_of(const Report& report) {
   return kExitFindings;
 }
 
-bool still_current(const Report& report, const std::string& tier) {
-  return report_is_current(report) && (tier != "full" || report.run.tier == "full");
+bool still_current(const Report& report, const ProbeArguments& arguments) {
+  return report_is_current(report) && (arguments.tier != "full" || report.run.tier == "full") &&
+         same_candidates(report, arguments.probe.libraries);
 }
 
-int show(const ProbeArguments& arguments, const Report& report, const std::string& path, const char* what) {
+int show(const ProbeArguments& arguments, const Report& report, const std::string& path,
+         const char* what) {
   if (const Status written = write_document(arguments.output, report_to_json(report)); !written) {
     return report_error(written.error());
   }
@@ -49,49 +52,67 @@ int run(ProbeArguments& arguments) {
   options.program = own_executable();
   options.tier = arguments.tier == "full" ? Tier::kFull : Tier::kCore;
   options.sink = terminal_sink(arguments.output.quiet);
-  const std::string path = arguments.out.empty() ? options.state_dir + "/report.json" : arguments.out;
+  const std::string path =
+      arguments.out.empty() ? options.state_dir + "/report.json" : arguments.out;
   if (arguments.if_changed) {
     if (const auto text = read_file(path)) {
       const auto old = report_from_json(*text, path);
       if (!old) return report_error(old.error());
-      if (still_current(*old, arguments.tier)) return show(arguments, *old, path, "unchanged");
+      if (still_current(*old, arguments)) return show(arguments, *old, path, "unchanged");
     }
   }
   catch_interrupts();
   if (arguments.out.empty()) {
-    if (const Status made = make_folders(options.state_dir); !made) return report_error(made.error());
+    if (const Status made = make_folders(options.state_dir); !made)
+      return report_error(made.error());
   }
   // Found out before the work, not after it: can the report be written?
-  if (const auto old = read_file(path); !old) {
-    if (const Status writable = write_file_atomically(path + ".probing", ""); !writable) {
+  if (const Status writable = check_writable(path); !writable)
+    return report_error(writable.error());
+  if (const std::string& json = arguments.output.json; !json.empty() && json != "-") {
+    if (const Status writable = check_writable(json); !writable)
       return report_error(writable.error());
-    }
-    std::remove((path + ".probing").c_str());
   }
   const auto report = probe(options);
   end_progress();
-  if (!report) return report_error(report.error());
-  if (interrupt_requested) {
-    std::fprintf(stderr, "clvet: interrupted; the next 'clvet probe' goes on from here\n");
-    return kExitInterrupted;
+  if (!report) {
+    const int code = report_error(report.error());
+    return report.error().code == ErrorCode::kUnavailable ? kExitUsage : code;
   }
   if (const Status written = write_file_atomically(path, report_to_json(*report)); !written) {
     return report_error(written.error());
+  }
+  if (interrupt_requested) {
+    std::fprintf(stderr, "clvet: interrupted; what is known is in %s, and the next 'clvet probe' goes on from here\n",
+                 path.c_str());
+    return kExitInterrupted;
   }
   return show(arguments, *report, path, "written");
 }
 
 void add(CLI::App& app, int& exit_code) {
-  CLI::App* verb = app.add_subcommand("probe", "try this machine's OpenCL drivers and write a report");
+  CLI::App* verb =
+      app.add_subcommand("probe", "try this machine's OpenCL drivers and write a report");
   auto arguments = std::make_shared<ProbeArguments>();
   ProbeOptions& options = arguments->probe;
-  verb->add_option("--out", arguments->out, "report file (default: in the state folder)")->type_name("FILE");
-  verb->add_option("--library", options.libraries, "try only these OpenCL libraries")->type_name("PATH...");
-  verb->add_option("--device", options.device, "index, platform:index or part of a name")->type_name("SEL");
+  CLI::Option* out =
+      verb->add_option("--out", arguments->out, "report file (default: in the state folder)")
+          ->type_name("FILE");
+  verb->add_option("--library", options.libraries, "try only these OpenCL libraries")
+      ->type_name("PATH...");
+  verb->add_option("--device", options.device, "index, platform:index or part of a name")
+      ->type_name("SEL");
   verb->add_option("--tier", arguments->tier, "core: one variant a combination; full: all")
       ->check(CLI::IsMember({"core", "full"}))
       ->capture_default_str();
-  verb->add_option("--budget", options.budget_seconds, "stop after so many seconds with what is known")
+  verb->add_option(
+          "--case", options.cases,
+          "try only cases whose name contains this (* stands for any text); the report lists\n"
+          "only these, so name a file of its own with --out")
+      ->type_name("PATTERN...")
+      ->needs(out);
+  verb->add_option("--budget", options.budget_seconds,
+                   "stop after so many seconds with what is known")
       ->check(CLI::PositiveNumber)
       ->type_name("S");
   verb->add_flag("--fresh", options.fresh, "forget what an interrupted probe left behind");
@@ -99,14 +120,17 @@ void add(CLI::App& app, int& exit_code) {
   verb->add_option("--jobs", options.jobs, "libraries tried at the same time")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  verb->add_option("--json", arguments->output.json, "also write the report here; - is stdout")->type_name("FILE|-");
+  verb->add_option("--json", arguments->output.json, "also write the report here; - is stdout")
+      ->type_name("FILE|-");
   verb->add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
-  verb->footer("Exit: 0 a device has a right combination, 1 none has, 3 no device, 2 usage.\n"
-               "Examples:\n"
-               "  clvet probe\n"
-               "  clvet probe --library /usr/lib/libmali.so.1 --out board.json\n"
-               "  clvet probe --tier full --budget 600\n"
-               "  clvet probe --if-changed --quiet");
+  verb->footer(
+      "Exit: 0 a device has a right combination, 1 none has, 3 no device, 2 usage.\n"
+      "Examples:\n"
+      "  clvet probe\n"
+      "  clvet probe --library /usr/lib/libmali.so.1 --out board.json\n"
+      "  clvet probe --tier full --budget 600\n"
+      "  clvet probe --case gemm --case 'gemv*/low' --out matrix.json\n"
+      "  clvet probe --if-changed --quiet");
   verb->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -34,7 +34,8 @@ tl::unexpected<Error> bad_option(const std::string& text) {
   return tl::unexpected(Error{ErrorCode::kInvalidArgument, text, 0});
 }
 
-Result<std::array<double, 3>> three(const std::vector<double>& values, double fallback, const char* option) {
+Result<std::array<double, 3>> three(const std::vector<double>& values, double fallback,
+                                    const char* option) {
   if (values.empty()) return std::array{fallback, fallback, fallback};
   if (values.size() == 1) return std::array{values[0], values[0], values[0]};
   if (values.size() == 3) return std::array{values[0], values[1], values[2]};
@@ -45,10 +46,13 @@ Result<ImageOptions> image_options(const RunArguments& arguments) {
   ImageOptions options;
   if (!arguments.image_size.empty()) {
     int used = 0;
-    const int found = std::sscanf(arguments.image_size.c_str(), "%dx%d%n", &options.width, &options.height, &used);
-    if (found != 2 || static_cast<size_t>(used) != arguments.image_size.size() || options.width <= 0 ||
-        options.height <= 0 || options.width > 16384 || options.height > 16384) {
-      return bad_option(fmt::format("--image-size '{}' is not WIDTHxHEIGHT, e.g. 192x48", arguments.image_size));
+    const int found = std::sscanf(arguments.image_size.c_str(), "%dx%d%n", &options.width,
+                                  &options.height, &used);
+    if (found != 2 || static_cast<size_t>(used) != arguments.image_size.size() ||
+        options.width <= 0 || options.height <= 0 || options.width > 16384 ||
+        options.height > 16384) {
+      return bad_option(
+          fmt::format("--image-size '{}' is not WIDTHxHEIGHT, e.g. 192x48", arguments.image_size));
     }
   }
   CLVET_ASSIGN_OR_RETURN(options.mean, three(arguments.mean, 0, "--mean"));
@@ -80,34 +84,43 @@ Result<Tensor> read_input(const std::string& path, const Value& value, const Ima
   if (path.ends_with(".npy")) return read_npy(path);
   if (is_image(path)) return read_image(path, image);
   const auto type = value.type();
-  const bool open = !type || std::any_of(type->shape.begin(), type->shape.end(), [](int64_t d) { return d < 0; });
+  const bool open =
+      !type || std::any_of(type->shape.begin(), type->shape.end(), [](int64_t d) { return d < 0; });
   if (open) {
-    return bad_option(fmt::format("{}: the model leaves the shape of '{}' open, so raw bytes do not say "
-                                  "it; give a .npy file", path, value.name));
+    return bad_option(
+        fmt::format("{}: the model leaves the shape of '{}' open, so raw bytes do not say "
+                    "it; give a .npy file",
+                    path, value.name));
   }
   return read_raw(path, *type);
 }
 
-Result<std::map<std::string, Tensor>> read_inputs(const RunArguments& arguments, const Graph& graph) {
+Result<std::map<std::string, Tensor>> read_inputs(const RunArguments& arguments,
+                                                  const Graph& graph) {
   CLVET_ASSIGN_OR_RETURN(ImageOptions image, image_options(arguments));
   std::map<std::string, Tensor> inputs;
   for (const std::string& text : arguments.inputs) {
     const auto equals = text.find('=');
     if (equals == std::string::npos && graph.inputs.size() != 1) {
-      return bad_option(fmt::format("--input '{}' is not NAME=FILE; the model takes {}", text, describe_inputs(graph)));
+      return bad_option(fmt::format("--input '{}' is not NAME=FILE; the model takes {}", text,
+                                    describe_inputs(graph)));
     }
     const std::string name = equals == std::string::npos
                                  ? graph.values[static_cast<size_t>(graph.inputs[0])].name
                                  : text.substr(0, equals);
     const std::string path = equals == std::string::npos ? text : text.substr(equals + 1);
     const ValueId id = graph.find_value(name);
-    if (std::find(graph.inputs.begin(), graph.inputs.end(), id) == graph.inputs.end() || id == kNoValue) {
-      return bad_option(fmt::format("the model has no input '{}'; it takes {}", name, describe_inputs(graph)));
+    if (std::find(graph.inputs.begin(), graph.inputs.end(), id) == graph.inputs.end() ||
+        id == kNoValue) {
+      return bad_option(
+          fmt::format("the model has no input '{}'; it takes {}", name, describe_inputs(graph)));
     }
-    CLVET_ASSIGN_OR_RETURN(inputs[name], read_input(path, graph.values[static_cast<size_t>(id)], image));
+    CLVET_ASSIGN_OR_RETURN(inputs[name],
+                           read_input(path, graph.values[static_cast<size_t>(id)], image));
   }
   if (inputs.size() < graph.inputs.size()) {
-    return bad_option("give every input as --input NAME=FILE; the model takes " + describe_inputs(graph));
+    return bad_option("give every input as --input NAME=FILE; the model takes " +
+                      describe_inputs(graph));
   }
   return inputs;
 }
@@ -115,7 +128,8 @@ Result<std::map<std::string, Tensor>> read_inputs(const RunArguments& arguments,
 // A file name of an output: the name with everything doubtful replaced.
 std::string file_name(const std::string& name) {
   std::string out;
-  for (const char c : name) out += std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' ? c : '_';
+  for (const char c : name)
+    out += std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' ? c : '_';
   return out.substr(0, 100) + ".npy";
 }
 
@@ -141,7 +155,8 @@ Status take_words(RunArguments& arguments) {
   overrides.memory = parse_memory(arguments.memory);
   overrides.activations = parse_storage(arguments.activations);
   overrides.weights = parse_storage(arguments.weights);
-  arguments.options.node_times = !arguments.output_dir.empty() || !arguments.output.json.empty() || arguments.explain;
+  arguments.options.node_times =
+      !arguments.output_dir.empty() || !arguments.output.json.empty() || arguments.explain;
   if (!arguments.output_dir.empty()) {
     CLVET_RETURN_IF_ERROR(make_folders(arguments.output_dir));
   }
@@ -157,7 +172,8 @@ Result<ModelRun> run_once(RunArguments& arguments) {
     CLVET_ASSIGN_OR_RETURN(report, current_report(arguments.report, arguments.options.sink));
   }
   const StdoutGuard quiet_driver;
-  CLVET_ASSIGN_OR_RETURN(ModelRun run, run_model(std::move(graph), inputs, report ? &*report : nullptr, arguments.options));
+  CLVET_ASSIGN_OR_RETURN(ModelRun run, run_model(std::move(graph), inputs,
+                                                 report ? &*report : nullptr, arguments.options));
   run.record.model = arguments.model;
   return run;
 }
@@ -173,7 +189,8 @@ int run(RunArguments& arguments) {
     const int code = report_error(result.error());
     return refused ? kExitFindings : code;
   }
-  if (const Status written = write_outputs(arguments, *result); !written) return report_error(written.error());
+  if (const Status written = write_outputs(arguments, *result); !written)
+    return report_error(written.error());
   if (!arguments.output.quiet && arguments.output.json != "-") {
     std::printf("%s", run_text(result->record, arguments.explain).c_str());
     if (arguments.top > 0) std::printf("%s", top_text(result->outputs, arguments.top).c_str());
@@ -182,17 +199,29 @@ int run(RunArguments& arguments) {
 }
 
 void add_combination(CLI::App& verb, RunArguments& arguments) {
-  verb.add_option("--precision", arguments.precision)->check(CLI::IsMember({"auto", "low", "normal", "high"}))->capture_default_str();
-  verb.add_option("--memory", arguments.memory)->check(CLI::IsMember({"auto", "low", "normal"}))->capture_default_str();
-  verb.add_option("--activations", arguments.activations)->check(CLI::IsMember({"auto", "buffer", "image"}))->capture_default_str();
-  verb.add_option("--weights", arguments.weights)->check(CLI::IsMember({"auto", "buffer", "image"}))->capture_default_str();
+  verb.add_option("--precision", arguments.precision)
+      ->check(CLI::IsMember({"auto", "low", "normal", "high"}))
+      ->capture_default_str();
+  verb.add_option("--memory", arguments.memory)
+      ->check(CLI::IsMember({"auto", "low", "normal"}))
+      ->capture_default_str();
+  verb.add_option("--activations", arguments.activations)
+      ->check(CLI::IsMember({"auto", "buffer", "image"}))
+      ->capture_default_str();
+  verb.add_option("--weights", arguments.weights)
+      ->check(CLI::IsMember({"auto", "buffer", "image"}))
+      ->capture_default_str();
 }
 
 void add_image(CLI::App& verb, RunArguments& arguments) {
-  verb.add_option("--image-size", arguments.image_size, "resize pictures to WIDTHxHEIGHT")->type_name("WxH");
-  verb.add_option("--mean", arguments.mean, "value = (pixel - mean) * scale; one value or three")->delimiter(',');
+  verb.add_option("--image-size", arguments.image_size, "resize pictures to WIDTHxHEIGHT")
+      ->type_name("WxH");
+  verb.add_option("--mean", arguments.mean, "value = (pixel - mean) * scale; one value or three")
+      ->delimiter(',');
   verb.add_option("--scale", arguments.scale, "one value or three")->delimiter(',');
-  verb.add_option("--layout", arguments.layout)->check(CLI::IsMember({"nchw", "nhwc"}))->capture_default_str();
+  verb.add_option("--layout", arguments.layout)
+      ->check(CLI::IsMember({"nchw", "nhwc"}))
+      ->capture_default_str();
   verb.add_flag("--bgr", arguments.bgr, "blue first");
 }
 
@@ -200,25 +229,39 @@ void add(CLI::App& app, int& exit_code) {
   CLI::App* verb = app.add_subcommand("run", "run an ONNX network on what the report allows");
   auto arguments = std::make_shared<RunArguments>();
   verb->add_option("model", arguments->model, "ONNX file")->required()->type_name("MODEL");
-  verb->add_option("--input", arguments->inputs, "a .npy, .png, .jpg or raw file for each input")->type_name("NAME=FILE...");
+  verb->add_option("--input", arguments->inputs, "a .npy, .png, .jpg or raw file for each input")
+      ->type_name("NAME=FILE...");
   add_image(*verb, *arguments);
-  verb->add_option("--output-dir", arguments->output_dir, "write outputs (.npy) and run.json here")->type_name("DIR");
-  verb->add_option("--top", arguments->top, "print the K largest values of the first output")->check(CLI::Range(1, 1000))->type_name("K");
-  verb->add_option("--report", arguments->report, "report file (default: in the state folder)")->type_name("FILE");
-  verb->add_option("--device", arguments->options.device, "auto, host, index, platform:index or part of a name")->type_name("SEL")->capture_default_str();
+  verb->add_option("--output-dir", arguments->output_dir, "write outputs (.npy) and run.json here")
+      ->type_name("DIR");
+  verb->add_option("--top", arguments->top, "print the K largest values of the first output")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("K");
+  verb->add_option("--report", arguments->report, "report file (default: in the state folder)")
+      ->type_name("FILE");
+  verb->add_option("--device", arguments->options.device,
+                   "auto, host, index, platform:index or part of a name")
+      ->type_name("SEL")
+      ->capture_default_str();
   add_combination(*verb, *arguments);
   verb->add_flag("--strict", arguments->options.strict, "fail (exit 1) where a fallback is needed");
-  verb->add_flag("--isolate", arguments->isolate, "run in a process of its own; if the driver ends it, run on the host");
-  verb->add_option("--repeat", arguments->options.repeat, "timed runs after the first")->check(CLI::Range(0, 1000000))->capture_default_str();
+  verb->add_flag("--isolate", arguments->isolate,
+                 "run in a process of its own; if the driver ends it, run on the host");
+  verb->add_option("--repeat", arguments->options.repeat, "timed runs after the first")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
   verb->add_flag("--explain", arguments->explain, "say for each node where it runs and why");
-  verb->add_option("--json", arguments->output.json, "write the run record here; - is stdout")->type_name("FILE|-");
+  verb->add_option("--json", arguments->output.json, "write the run record here; - is stdout")
+      ->type_name("FILE|-");
   verb->add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
-  verb->footer("Exit: 0 outputs computed, 1 --strict and a fallback was needed, 2 usage or bad file.\n"
-               "Without a report for this machine's drivers, they are probed first.\n"
-               "Examples:\n"
-               "  clvet run cls.onnx --input x=line.png --image-size 192x48 --mean 127.5 --scale 0.00784313725 --bgr --top 2\n"
-               "  clvet run model.onnx --input x=x.npy --output-dir out --repeat 20\n"
-               "  clvet run model.onnx --input x=x.npy --device host");
+  verb->footer(
+      "Exit: 0 outputs computed, 1 --strict and a fallback was needed, 2 usage or bad file.\n"
+      "Without a report for this machine's drivers, they are probed first.\n"
+      "Examples:\n"
+      "  clvet run cls.onnx --input x=line.png --image-size 192x48 --mean 127.5 --scale "
+      "0.00784313725 --bgr --top 2\n"
+      "  clvet run model.onnx --input x=x.npy --output-dir out --repeat 20\n"
+      "  clvet run model.onnx --input x=x.npy --device host");
   verb->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

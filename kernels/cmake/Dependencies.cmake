@@ -1,9 +1,9 @@
 # Everything clvet links, found once. All but the C and C++ run-time libraries is linked statically
-# (fmt as headers), so that the one file runs in any root; no OpenCL loader is ever linked.
+# (fmt from its headers, base/fmt_library.cpp), so that the one file runs in any root; no OpenCL loader is ever linked.
 find_package(Threads REQUIRED)
-find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Eigen3 REQUIRED NO_MODULE)
+find_path(FMT_INCLUDE_DIR fmt/format-inl.h REQUIRED)
 find_path(EXPECTED_INCLUDE_DIR tl/expected.hpp REQUIRED)
 find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
 find_path(STB_INCLUDE_DIR NAMES stb_image.h PATH_SUFFIXES stb REQUIRED)

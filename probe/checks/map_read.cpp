@@ -16,7 +16,8 @@ Status handle_map_read(DriverSession& session, Message& request, nlohmann::json&
   ClMem buffer;
   {
     const StageMarker stage(Stage::kEnqueue, "clCreateBuffer");
-    buffer = ClMem(api, api.clCreateBuffer(session.context.get(), CL_MEM_READ_WRITE, bytes, nullptr, &status));
+    buffer = ClMem(
+        api, api.clCreateBuffer(session.context.get(), CL_MEM_READ_WRITE, bytes, nullptr, &status));
   }
   if (status == CL_SUCCESS && buffer) {
     const StageMarker stage(Stage::kEnqueue, "clEnqueueWriteBuffer");
@@ -25,10 +26,11 @@ Status handle_map_read(DriverSession& session, Message& request, nlohmann::json&
   }
   if (status == CL_SUCCESS && buffer) {
     const StageMarker stage(Stage::kMap, "clEnqueueMapBuffer");
-    mapped = api.clEnqueueMapBuffer(session.queue.get(), buffer.get(), CL_TRUE, CL_MAP_READ, 0, bytes,
-                                    0, nullptr, nullptr, &status);
+    mapped = api.clEnqueueMapBuffer(session.queue.get(), buffer.get(), CL_TRUE, CL_MAP_READ, 0,
+                                    bytes, 0, nullptr, nullptr, &status);
     // Touching what was mapped is part of the stage: a bad pointer ends the worker here.
-    if (status == CL_SUCCESS && mapped) reply["same"] = std::memcmp(mapped, written.data(), bytes) == 0;
+    if (status == CL_SUCCESS && mapped)
+      reply["same"] = std::memcmp(mapped, written.data(), bytes) == 0;
   }
   reply["cl_error"] = status;
   reply["null"] = status == CL_SUCCESS && !mapped;

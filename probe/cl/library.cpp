@@ -35,7 +35,8 @@ void identify_loader(void* handle, LoadedLibrary& library) {
   using GetInfo = cl_int (*)(cl_uint, size_t, void*, size_t*);
   const auto get_info = reinterpret_cast<GetInfo>(get_address("clGetICDLoaderInfoOCLICD"));
   if (!get_info) return;
-  constexpr cl_uint kVersion = 2, kVendor = 4;  // cl_ocl_icd.h: OCL_VERSION=1, VERSION=2, NAME=3, VENDOR=4
+  constexpr cl_uint kVersion = 2,
+                    kVendor = 4;  // cl_ocl_icd.h: OCL_VERSION=1, VERSION=2, NAME=3, VENDOR=4
   char text[256] = {};
   size_t size = 0;
   if (get_info(kVendor, sizeof text - 1, text, &size) == CL_SUCCESS) {
@@ -68,8 +69,8 @@ tl::expected<LoadedLibrary, LoadFailure> enter_icd(void* handle, LoadedLibrary l
     return tl::unexpected(LoadFailure{CandidateOutcome::kNoPlatform, "it lists no platform"});
   }
   if (status != CL_SUCCESS || !platforms[0]) {
-    return tl::unexpected(LoadFailure{CandidateOutcome::kError, "clIcdGetPlatformIDsKHR failed: " +
-                                                                    cl_error_name(status)});
+    return tl::unexpected(LoadFailure{CandidateOutcome::kError,
+                                      "clIcdGetPlatformIDsKHR failed: " + cl_error_name(status)});
   }
   library.api = api_from_dispatch(platforms[0], get_platforms);
   library.through_icd = true;
@@ -103,7 +104,8 @@ tl::expected<LoadedLibrary, LoadFailure> load_library(const std::string& name) {
   void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char* text = ::dlerror();
-    return tl::unexpected(classify_load_error(name, text ? text : "dlopen failed without a reason"));
+    return tl::unexpected(
+        classify_load_error(name, text ? text : "dlopen failed without a reason"));
   }
   LoadedLibrary library;
   library.path = path_of(handle, name);
@@ -116,10 +118,10 @@ tl::expected<LoadedLibrary, LoadFailure> load_library(const std::string& name) {
   }
   library.symbols = library.api.found();
   if (const auto missing = library.api.missing(); !missing.empty()) {
-    return tl::unexpected(LoadFailure{
-        CandidateOutcome::kMissingSymbols,
-        fmt::format("it lacks {} of the entry points that clvet needs, {} first", missing.size(),
-                    missing.front())});
+    return tl::unexpected(
+        LoadFailure{CandidateOutcome::kMissingSymbols,
+                    fmt::format("it lacks {} of the entry points that clvet needs, {} first",
+                                missing.size(), missing.front())});
   }
   identify_loader(handle, library);
   return library;

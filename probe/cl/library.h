@@ -12,7 +12,7 @@ namespace clvet {
 
 struct LoadedLibrary {
   ClApi api;
-  std::string path;        // the file that was loaded
+  std::string path;          // the file that was loaded
   bool through_icd = false;  // entered by clIcdGetPlatformIDsKHR and dispatch tables
   int symbols = 0;
   std::string loader_kind;  // "ocl-icd", "khronos" or empty for a vendor library

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "probe/cl/embedded_json.h"
+#include "probe/embedded_json.h"
 
 namespace clvet {
 namespace {
@@ -50,7 +50,8 @@ class Search {
 
   void add(const std::string& name, const std::string& origin, const std::string& why) {
     const auto same = [&](const Candidate& row) { return row.name == name; };
-    if (name.empty() || std::any_of(found_.candidates.begin(), found_.candidates.end(), same)) return;
+    if (name.empty() || std::any_of(found_.candidates.begin(), found_.candidates.end(), same))
+      return;
     found_.candidates.push_back({name, origin, why});
   }
 
@@ -75,7 +76,8 @@ class Search {
     if (fs::is_directory(place, error)) {
       for (const std::string& file : icd_files_in(place)) add_icd_file(file);
     } else if (place.ends_with(".icd")) {
-      add_icd_file(place.find('/') == std::string::npos ? std::string(kVendorsFolder) + "/" + place : place);
+      add_icd_file(place.find('/') == std::string::npos ? std::string(kVendorsFolder) + "/" + place
+                                                        : place);
     } else if (place != kVendorsFolder) {
       add(place, "icd-file", "named by OCL_ICD_VENDORS");
     }
@@ -116,10 +118,14 @@ IcdFileReport read_icd_file(const std::string& path) {
   }
   const std::string_view first = body.substr(0, body.find('\n'));
   if (trim(first).empty()) report.faults.emplace_back("names no library");
-  if (first.ends_with('\r')) report.faults.emplace_back("has CR LF line ends");
-  else if (trim(first).size() != first.size()) report.faults.emplace_back("has blanks around the name");
-  if (const auto end = body.find('\n'); end != std::string_view::npos && !trim(body.substr(end)).empty()) {
-    report.faults.emplace_back("has more than one line; the Khronos loader takes all of it as the name");
+  if (first.ends_with('\r'))
+    report.faults.emplace_back("has CR LF line ends");
+  else if (trim(first).size() != first.size())
+    report.faults.emplace_back("has blanks around the name");
+  if (const auto end = body.find('\n');
+      end != std::string_view::npos && !trim(body.substr(end)).empty()) {
+    report.faults.emplace_back(
+        "has more than one line; the Khronos loader takes all of it as the name");
   }
   report.target = clean_utf8(trim(first));
   std::error_code error;

@@ -40,15 +40,21 @@ std::string number(const std::string& bytes, const char* format) {
 
 std::string print(Kind kind, const std::string& bytes) {
   switch (kind) {
-    case Kind::kText: return driver_string(bytes);
-    case Kind::kUint: return number<cl_uint>(bytes, "{}");
-    case Kind::kUlong: return number<cl_ulong>(bytes, "{}");
-    case Kind::kSize: return number<size_t>(bytes, "{}");
-    case Kind::kBool: return number<cl_bool>(bytes, "{}") == "0" ? "false" : "true";
+    case Kind::kText:
+      return driver_string(bytes);
+    case Kind::kUint:
+      return number<cl_uint>(bytes, "{}");
+    case Kind::kUlong:
+      return number<cl_ulong>(bytes, "{}");
+    case Kind::kSize:
+      return number<size_t>(bytes, "{}");
+    case Kind::kBool:
+      return number<cl_bool>(bytes, "{}") == "0" ? "false" : "true";
     case Kind::kHex:
       return bytes.size() >= sizeof(cl_ulong) ? number<cl_ulong>(bytes, "{:#x}")
                                               : number<cl_uint>(bytes, "{:#x}");
-    case Kind::kSizes: break;
+    case Kind::kSizes:
+      break;
   }
   std::vector<size_t> values(bytes.size() / sizeof(size_t));
   std::memcpy(values.data(), bytes.data(), values.size() * sizeof(size_t));
@@ -74,8 +80,8 @@ std::map<std::string, PropertyValue> query_device(const ClApi& api, cl_device_id
   const auto add = [&](const char* name, cl_device_info what, Kind kind) {
     std::string bytes;
     const cl_int status = fetch(device_query(api, device, what), bytes);
-    properties[name] = status == CL_SUCCESS ? PropertyValue{print(kind, bytes), 0}
-                                            : PropertyValue{{}, status};
+    properties[name] =
+        status == CL_SUCCESS ? PropertyValue{print(kind, bytes), 0} : PropertyValue{{}, status};
   };
 #define CLVET_PROPERTY(constant, kind) add(#constant, constant, Kind::kind);
 #include "probe/cl/properties.inc"

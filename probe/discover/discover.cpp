@@ -13,6 +13,11 @@ namespace {
 
 using Json = nlohmann::json;
 
+std::optional<std::string> own_environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value ? std::optional<std::string>(value) : std::nullopt;
+}
+
 struct Tried {
   CandidateReport report;
   Json reply = Json::object();
@@ -23,7 +28,9 @@ struct Tried {
 std::string last_words(const Outcome& outcome) {
   const std::string_view text = trim(outcome.captured);
   if (text.empty()) return {};
-  return ": " + shorten(text.substr(text.rfind('\n') == std::string_view::npos ? 0 : text.rfind('\n') + 1), 300);
+  return ": " +
+         shorten(text.substr(text.rfind('\n') == std::string_view::npos ? 0 : text.rfind('\n') + 1),
+                 300);
 }
 
 void describe_end(const Outcome& outcome, CandidateReport& report) {
@@ -31,10 +38,11 @@ void describe_end(const Outcome& outcome, CandidateReport& report) {
   switch (outcome.kind) {
     case OutcomeKind::kEnded:
       report.outcome = outcome.exit.signal ? CandidateOutcome::kCrash : CandidateOutcome::kExited;
-      report.reason = outcome.exit.signal
-                          ? fmt::format("signal {} in {}{}", outcome.exit.signal, call, last_words(outcome))
-                          : fmt::format("it ended the process with status {} in {}{}",
-                                        outcome.exit.exit_status, call, last_words(outcome));
+      report.reason =
+          outcome.exit.signal
+              ? fmt::format("signal {} in {}{}", outcome.exit.signal, call, last_words(outcome))
+              : fmt::format("it ended the process with status {} in {}{}", outcome.exit.exit_status,
+                            call, last_words(outcome));
       break;
     case OutcomeKind::kDeadline:
     case OutcomeKind::kInterrupted:
@@ -62,7 +70,8 @@ Tried try_candidate(const Candidate& candidate, const WorkerSettings& settings) 
   report.name = candidate.name;
   report.origin = candidate.origin;
   auto stage = StageView::anonymous();
-  auto worker = stage ? Worker::start(settings, *stage) : Result<Worker>(tl::unexpected(stage.error()));
+  auto worker =
+      stage ? Worker::start(settings, *stage) : Result<Worker>(tl::unexpected(stage.error()));
   if (!worker) {
     report.outcome = CandidateOutcome::kError;
     report.reason = worker.error().message;
@@ -76,7 +85,8 @@ Tried try_candidate(const Candidate& candidate, const WorkerSettings& settings) 
     return tried;
   }
   tried.reply = std::move(outcome.reply);
-  report.outcome = parse_candidate_outcome(text_in(tried.reply, "outcome")).value_or(CandidateOutcome::kError);
+  report.outcome =
+      parse_candidate_outcome(text_in(tried.reply, "outcome")).value_or(CandidateOutcome::kError);
   report.reason = text_in(tried.reply, "reason");
   report.path = text_in(tried.reply, "path");
   report.build_id = text_in(tried.reply, "build_id");
@@ -84,7 +94,8 @@ Tried try_candidate(const Candidate& candidate, const WorkerSettings& settings) 
   return tried;
 }
 
-std::vector<Tried> try_all(const std::vector<Candidate>& candidates, const DiscoverySettings& settings) {
+std::vector<Tried> try_all(const std::vector<Candidate>& candidates,
+                           const DiscoverySettings& settings) {
   std::vector<Tried> tried(candidates.size());
   std::atomic<size_t> next{0};
   // Each thread outlives its workers: a worker dies with the thread that started it.
@@ -94,7 +105,8 @@ std::vector<Tried> try_all(const std::vector<Candidate>& candidates, const Disco
     }
   };
   std::vector<std::thread> threads;
-  const size_t jobs = std::min<size_t>(static_cast<size_t>(std::max(1, settings.jobs)), candidates.size());
+  const size_t jobs =
+      std::min<size_t>(static_cast<size_t>(std::max(1, settings.jobs)), candidates.size());
   for (size_t i = 0; i < jobs; ++i) threads.emplace_back(work);
   for (std::thread& thread : threads) thread.join();
   return tried;
@@ -155,7 +167,8 @@ class DeviceList {
       for (size_t d = 0; d < devices->size(); ++d) {
         DeviceReport report = describe(platform, (*devices)[d]);
         const std::string identity = identity_of(report);
-        add(std::move(report), fmt::format("{}\n{}", identity, seen[identity]++), {tried.report.name, p, d});
+        add(std::move(report), fmt::format("{}\n{}", identity, seen[identity]++),
+            {tried.report.name, p, d});
       }
     }
   }
@@ -164,7 +177,8 @@ class DeviceList {
   void add(DeviceReport report, const std::string& identity, const DeviceRoute& route) {
     if (const auto known = index_.find(identity); known != index_.end()) {
       auto& also = found_.devices[known->second].report.also_via;
-      if (std::find(also.begin(), also.end(), route.library) == also.end()) also.push_back(route.library);
+      if (std::find(also.begin(), also.end(), route.library) == also.end())
+        also.push_back(route.library);
       return;
     }
     index_[identity] = found_.devices.size();
@@ -181,22 +195,29 @@ void note_loader(const Tried& tried, Discovery& found) {
   if (!found.loader.kind.empty() || tried.report.path.empty()) return;
   if (tried.report.origin != "loader" && tried.report.origin != "option") return;
   const std::string kind = text_in(tried.reply, "loader_kind");
-  found.loader = {kind.empty() ? "vendor" : kind, text_in(tried.reply, "loader_version"), tried.report.path};
+  found.loader = {kind.empty() ? "vendor" : kind, text_in(tried.reply, "loader_version"),
+                  tried.report.path};
 }
 
 }  // namespace
 
-Result<Discovery> discover(const DiscoverySettings& settings) {
-  const Environment environment = [](const std::string& name) -> std::optional<std::string> {
-    const char* value = std::getenv(name.c_str());
-    return value ? std::optional<std::string>(value) : std::nullopt;
+bool same_candidates(const Report& report, const std::vector<std::string>& libraries) {
+  const auto list = find_candidates(libraries, own_environment);
+  const auto same = [](const Candidate& now, const CandidateReport& then) {
+    return now.name == then.name;
   };
-  CLVET_ASSIGN_OR_RETURN(CandidateList list, find_candidates(settings.libraries, environment));
+  return list && std::equal(list->candidates.begin(), list->candidates.end(),
+                            report.candidates.begin(), report.candidates.end(), same);
+}
+
+Result<Discovery> discover(const DiscoverySettings& settings) {
+  CLVET_ASSIGN_OR_RETURN(CandidateList list, find_candidates(settings.libraries, own_environment));
   Discovery found;
   found.icd_files = std::move(list.icd_files);
   DeviceList devices(found);
   std::map<std::string, std::string> names_of_files;
   for (Tried& tried : try_all(list.candidates, settings)) {
+    if (tried.report.name.empty()) continue;  // an interrupt came first
     found.driver_seconds += tried.driver_seconds;
     const std::string path = tried.report.path;
     const auto [known, is_new] = names_of_files.try_emplace(path, tried.report.name);

@@ -32,4 +32,7 @@ struct Discovery {
 // tried is listed and not counted again.
 Result<Discovery> discover(const DiscoverySettings& settings);
 
+// True where a search now would try the libraries that the report's search tried. Loads nothing.
+bool same_candidates(const Report& report, const std::vector<std::string>& libraries);
+
 }  // namespace clvet

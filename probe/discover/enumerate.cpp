@@ -1,5 +1,5 @@
+#include "base/elf.h"
 #include "base/text.h"
-#include "probe/cl/elf.h"
 #include "probe/cl/query.h"
 #include "probe/worker/driver_session.h"
 #include "probe/worker/stage_page.h"
@@ -14,7 +14,8 @@ nlohmann::json property_json(const PropertyValue& property) {
 
 nlohmann::json describe_device(const ClApi& api, cl_device_id device) {
   nlohmann::json properties = nlohmann::json::object();
-  for (const auto& [name, value] : query_device(api, device)) properties[name] = property_json(value);
+  for (const auto& [name, value] : query_device(api, device))
+    properties[name] = property_json(value);
   return {{"properties", std::move(properties)}};
 }
 
@@ -95,7 +96,8 @@ Status handle_open(DriverSession& session, Message& request, nlohmann::json& rep
   session.device = devices[device_index];
   {
     const StageMarker stage(Stage::kContext, "clCreateContext");
-    session.context = ClContext(api, api.clCreateContext(nullptr, 1, &session.device, nullptr, nullptr, &status));
+    session.context =
+        ClContext(api, api.clCreateContext(nullptr, 1, &session.device, nullptr, nullptr, &status));
   }
   reply["call"] = "clCreateContext";
   reply["cl_error"] = status;
@@ -106,7 +108,8 @@ Status handle_open(DriverSession& session, Message& request, nlohmann::json& rep
   }
   {
     const StageMarker stage(Stage::kContext, "clCreateCommandQueue");
-    session.queue = ClQueue(api, api.clCreateCommandQueue(session.context.get(), session.device, 0, &status));
+    session.queue =
+        ClQueue(api, api.clCreateCommandQueue(session.context.get(), session.device, 0, &status));
   }
   reply["call"] = "clCreateCommandQueue";
   reply["cl_error"] = status;

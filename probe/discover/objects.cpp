@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "probe/cl/elf.h"
+#include "base/elf.h"
 #include "probe/worker/driver_session.h"
 #include "probe/worker/mapped_files.h"
 
@@ -37,7 +37,8 @@ Status handle_objects(DriverSession& session, Message&, nlohmann::json& reply) {
   for (const std::string& path : mapped_files()) {
     struct stat info {};
     if (std::binary_search(before.begin(), before.end(), path)) continue;
-    if (::stat(path.c_str(), &info) != 0 || made_since(info, session.started_ns) || !is_elf(path)) continue;
+    if (::stat(path.c_str(), &info) != 0 || made_since(info, session.started_ns) || !is_elf(path))
+      continue;
     const auto identity = file_identity(path);
     if (!identity) continue;
     reply["objects"].push_back({{"path", path},

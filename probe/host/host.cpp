@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "probe/cl/environment.h"
+#include "probe/host/environment.h"
 
 namespace clvet {
 namespace {
@@ -53,8 +53,8 @@ std::string soc_name() {
 std::vector<std::string> gpu_nodes() {
   std::vector<std::string> nodes;
   std::error_code error;
-  for (const char* path : {"/dev/mali0", "/dev/mali", "/dev/kgsl-3d0", "/dev/nvidia0", "/dev/galcore",
-                           "/dev/pvr_sync", "/dev/kfd"}) {
+  for (const char* path : {"/dev/mali0", "/dev/mali", "/dev/kgsl-3d0", "/dev/nvidia0",
+                           "/dev/galcore", "/dev/pvr_sync", "/dev/kfd"}) {
     if (fs::exists(path, error)) nodes.emplace_back(path);
   }
   for (const auto& entry : fs::directory_iterator("/dev/dri", error)) {
@@ -94,7 +94,8 @@ HostReport read_host() {
   host.libc = std::string("glibc ") + ::gnu_get_libc_version();
   host.cpu = line_value("/proc/cpuinfo", "model name", ':');
   const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
-  if (pages > 0 && page > 0) host.memory = static_cast<uint64_t>(pages) * static_cast<uint64_t>(page);
+  if (pages > 0 && page > 0)
+    host.memory = static_cast<uint64_t>(pages) * static_cast<uint64_t>(page);
   host.nodes = gpu_nodes();
   host.kernel_drivers = kernel_drivers();
   if (const auto shown = shown_variables()) host.env = *shown;

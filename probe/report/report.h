@@ -16,19 +16,53 @@ namespace clvet {
 
 // What a trial found. Words and meaning: INTERFACES.md of the project, docs/report.md.
 enum class Verdict {
-  kPass, kWrong, kNondeterministic, kSlow, kBuildError, kKernelCreateFailed, kLaunchError, kCrash,
-  kHang, kOutOfMemory, kDeviceLost, kBoardReset, kLie, kUnsupported, kMissing, kInterrupted,
+  kPass,
+  kWrong,
+  kNondeterministic,
+  kSlow,
+  kBuildError,
+  kKernelCreateFailed,
+  kLaunchError,
+  kCrash,
+  kHang,
+  kOutOfMemory,
+  kDeviceLost,
+  kBoardReset,
+  kLie,
+  kUnsupported,
+  kMissing,
+  kInterrupted,
   kToolError,
 };
 // The driver call in flight.
 enum class Stage {
-  kLoad, kEnumerate, kContext, kBuild, kCreateKernel, kLinkBinary, kEnqueue, kFinish, kRead, kMap,
-  kRelease, kExit,
+  kLoad,
+  kEnumerate,
+  kContext,
+  kBuild,
+  kCreateKernel,
+  kLinkBinary,
+  kEnqueue,
+  kFinish,
+  kRead,
+  kMap,
+  kRelease,
+  kExit,
 };
 // How the try of one candidate library ended.
 enum class CandidateOutcome {
-  kUsable, kNoPlatform, kNoDevice, kAbsent, kWrongElfClass, kMissingDependency, kMissingSymbols,
-  kNotAccessible, kCrash, kHang, kExited, kError,
+  kUsable,
+  kNoPlatform,
+  kNoDevice,
+  kAbsent,
+  kWrongElfClass,
+  kMissingDependency,
+  kMissingSymbols,
+  kNotAccessible,
+  kCrash,
+  kHang,
+  kExited,
+  kError,
 };
 enum class CombinationStatus { kPass, kPartial, kFail, kUnsupported, kMissing };
 
@@ -46,8 +80,8 @@ struct CandidateReport {
   std::string origin;  // why it was tried: "loader", "icd-file", "known-name", "option"
   std::string path;    // the file that was really loaded, empty where none was
   CandidateOutcome outcome = CandidateOutcome::kAbsent;
-  std::string reason;  // one line for a person
-  int64_t symbols = 0; // OpenCL entry points found
+  std::string reason;   // one line for a person
+  int64_t symbols = 0;  // OpenCL entry points found
   std::string build_id;
   double seconds = 0;
 };

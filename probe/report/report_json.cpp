@@ -80,8 +80,9 @@ Evidence get_evidence(const Json& json) {
   value.log = json.at("log");
   value.stderr_text = json.at("stderr");
   if (const Json& error = json.at("error"); !error.is_null()) {
-    value.error = ErrorEvidence{number_or_nan(error.at("max_abs")), number_or_nan(error.at("max_ulp")),
-                                number_or_nan(error.at("bound")), error.at("first_bad")};
+    value.error =
+        ErrorEvidence{number_or_nan(error.at("max_abs")), number_or_nan(error.at("max_ulp")),
+                      number_or_nan(error.at("bound")), error.at("first_bad")};
   }
   value.wall_ms = json.at("wall_ms");
   value.cpu_ms = json.at("cpu_ms");
@@ -136,9 +137,9 @@ VerdictReport get_verdict(const Json& json) {
 }
 
 Json put(const HostReport& host) {
-  return {{"board", host.board},   {"soc", host.soc},       {"os", host.os},
-          {"kernel", host.kernel}, {"libc", host.libc},     {"cpu", host.cpu},
-          {"memory", host.memory}, {"nodes", host.nodes},   {"kernel_drivers", host.kernel_drivers},
+  return {{"board", host.board},   {"soc", host.soc},     {"os", host.os},
+          {"kernel", host.kernel}, {"libc", host.libc},   {"cpu", host.cpu},
+          {"memory", host.memory}, {"nodes", host.nodes}, {"kernel_drivers", host.kernel_drivers},
           {"env", host.env}};
 }
 
@@ -328,8 +329,8 @@ Report get_report(const Json& json) {
   report.run = get_run(json.at("run"));
   for (const Json& row : json.at("verdicts")) report.verdicts.push_back(get_verdict(row));
   for (const Json& row : json.at("advice")) {
-    report.advice.push_back({row.at("id"), row.at("cause"), row.at("evidence"), row.at("fixes"),
-                             row.at("lang")});
+    report.advice.push_back(
+        {row.at("id"), row.at("cause"), row.at("evidence"), row.at("fixes"), row.at("lang")});
   }
   return report;
 }

@@ -39,7 +39,8 @@ double work_of(const OpContract& contract, const TestShape& shape) {
   return outputs * reduction;
 }
 
-std::string shape_limit(const Variant& variant, const TestShape& shape, const DeviceFeatures& features) {
+std::string shape_limit(const Variant& variant, const TestShape& shape,
+                        const DeviceFeatures& features) {
   const OpContract* contract = find_op_contract(variant.manifest->op);
   const auto roles = contract->roles(shape.dims);
   if (!roles || variant.activations != Storage::kImage) return {};
@@ -104,7 +105,8 @@ std::string unsupported_reason(const Variant& variant, const DeviceFeatures& fea
   if (variant.precision == Precision::kLow && !features.fp16) {
     return "precision low needs cl_khr_fp16, which the device does not advertise";
   }
-  const bool wants_images = variant.activations == Storage::kImage || variant.weights == Storage::kImage;
+  const bool wants_images =
+      variant.activations == Storage::kImage || variant.weights == Storage::kImage;
   if (wants_images && !features.images) {
     return "image storage needs CL_DEVICE_IMAGE_SUPPORT, which the device does not advertise";
   }

@@ -18,7 +18,7 @@ struct DeviceFeatures {
   bool fp16 = false;         // cl_khr_fp16 advertised
   bool images = false;
   int64_t image_width = 0, image_height = 0;  // limits, texels
-  std::vector<std::string> names;  // of the features in Manifest::require
+  std::vector<std::string> names;             // of the features in Manifest::require
 };
 DeviceFeatures features_of(const DeviceReport& device);
 
@@ -31,9 +31,9 @@ struct TrialCase {
   std::string unsupported;                 // why it is not tried; empty: it is
 };
 
-// core: for each legal combination, op and weight type the variant that ranks first on this class of
-// device, with every test shape. full: every variant, trial-only ones too. Cases that need what the
-// device does not advertise are listed with the reason. Cases of one program are neighbours.
+// core: for each legal combination, op and weight type the variant that ranks first on this class
+// of device, with every test shape. full: every variant, trial-only ones too. Cases that need what
+// the device does not advertise are listed with the reason. Cases of one program are neighbours.
 Result<std::vector<TrialCase>> plan_cases(const Catalog& catalog, const DeviceFeatures& features,
                                           Tier tier);
 

@@ -59,11 +59,11 @@ DrivenStatus run_call(Stage stage, const char* name, const Call& call, bool may_
   return {};
 }
 
-#define CLVET_DRIVE(expression)                                          \
-  do {                                                                   \
-    if (auto driven = (expression); !driven) {                           \
-      return tl::unexpected<DriverFault>(std::move(driven).error());     \
-    }                                                                    \
+#define CLVET_DRIVE(expression)                                      \
+  do {                                                               \
+    if (auto driven = (expression); !driven) {                       \
+      return tl::unexpected<DriverFault>(std::move(driven).error()); \
+    }                                                                \
   } while (false)
 
 void release_program(DriverSession& session) {
@@ -89,10 +89,12 @@ DrivenStatus build(DriverSession& session, const Program& program, nlohmann::jso
     texts.push_back(source.data());
     sizes.push_back(source.size());
   }
-  auto created = create<ClProgram>(api, Stage::kBuild, "clCreateProgramWithSource", [&](cl_int* status) {
-    return api.clCreateProgramWithSource(session.context.get(), static_cast<cl_uint>(texts.size()),
-                                         texts.data(), sizes.data(), status);
-  });
+  auto created =
+      create<ClProgram>(api, Stage::kBuild, "clCreateProgramWithSource", [&](cl_int* status) {
+        return api.clCreateProgramWithSource(session.context.get(),
+                                             static_cast<cl_uint>(texts.size()), texts.data(),
+                                             sizes.data(), status);
+      });
   if (!created) return tl::unexpected(created.error());
   session.program = std::move(*created);
   cl_int status = CL_SUCCESS;
@@ -133,9 +135,12 @@ struct Device {
 
 cl_image_format format_of(TexelType type) {
   switch (type) {
-    case TexelType::kFloat: return {CL_RGBA, CL_FLOAT};
-    case TexelType::kHalf: return {CL_RGBA, CL_HALF_FLOAT};
-    case TexelType::kUint16: return {CL_RGBA, CL_UNSIGNED_INT16};
+    case TexelType::kFloat:
+      return {CL_RGBA, CL_FLOAT};
+    case TexelType::kHalf:
+      return {CL_RGBA, CL_HALF_FLOAT};
+    case TexelType::kUint16:
+      return {CL_RGBA, CL_UNSIGNED_INT16};
   }
   return {CL_RGBA, CL_FLOAT};
 }
@@ -193,7 +198,8 @@ DrivenStatus write_memory(DriverSession& session, Device& device, const std::byt
                                       request.read_bytes(), bytes, 0, nullptr, nullptr);
     });
   }
-  const ImageRegion region(request.width + request.guard_texels, request.height + request.guard_texels);
+  const ImageRegion region(request.width + request.guard_texels,
+                           request.height + request.guard_texels);
   return run_call(Stage::kEnqueue, "clEnqueueWriteImage", [&] {
     return api.clEnqueueWriteImage(session.queue.get(), device.whole.get(), CL_TRUE, region.origin,
                                    region.extent, 0, 0, bytes, 0, nullptr, nullptr);
@@ -209,7 +215,8 @@ DrivenStatus read_memory(DriverSession& session, Device& device, std::byte* byte
                                      request.read_bytes(), bytes, 0, nullptr, nullptr);
     });
   }
-  const ImageRegion region(request.width + request.guard_texels, request.height + request.guard_texels);
+  const ImageRegion region(request.width + request.guard_texels,
+                           request.height + request.guard_texels);
   return run_call(Stage::kRead, "clEnqueueReadImage", [&] {
     return api.clEnqueueReadImage(session.queue.get(), device.whole.get(), CL_TRUE, region.origin,
                                   region.extent, 0, 0, bytes, 0, nullptr, nullptr);
@@ -218,7 +225,8 @@ DrivenStatus read_memory(DriverSession& session, Device& device, std::byte* byte
 
 DrivenStatus create_memory(DriverSession& session, std::vector<Device>& devices) {
   for (Device& device : devices) {
-    CLVET_DRIVE(device.request.image ? create_image(session, device) : create_buffer(session, device));
+    CLVET_DRIVE(device.request.image ? create_image(session, device)
+                                     : create_buffer(session, device));
     if (device.request.use == MemoryUse::kIn && device.request.read_bytes() > 0) {
       CLVET_DRIVE(write_memory(session, device, device.bytes.bytes().data()));
     }
@@ -249,8 +257,8 @@ DrivenStatus launch(DriverSession& session, const TrialRequest& request) {
       Stage::kEnqueue, "clEnqueueNDRangeKernel",
       [&] {
         return session.api().clEnqueueNDRangeKernel(
-            session.queue.get(), session.kernel.get(), static_cast<cl_uint>(request.work_dim), nullptr,
-            request.global.data(), local, 0, nullptr, nullptr);
+            session.queue.get(), session.kernel.get(), static_cast<cl_uint>(request.work_dim),
+            nullptr, request.global.data(), local, 0, nullptr, nullptr);
       },
       may_compile));
   CLVET_DRIVE(run_call(
@@ -279,7 +287,8 @@ DrivenStatus run_and_read(DriverSession& session, const TrialRequest& request,
 }
 
 // Median and interquartile spread of single launches, each waited for.
-DrivenStatus time_launches(DriverSession& session, const TrialRequest& request, nlohmann::json& reply) {
+DrivenStatus time_launches(DriverSession& session, const TrialRequest& request,
+                           nlohmann::json& reply) {
   if (request.timing_seconds <= 0) return {};
   constexpr size_t kMost = 50, kLeast = 3;
   std::vector<double> samples;
@@ -317,7 +326,8 @@ Status handle_trial(DriverSession& session, Message& message, nlohmann::json& re
     Device& device = devices[i];
     device.request = request.memory[i];
     const bool out = device.request.use == MemoryUse::kOut;
-    const uint64_t size = device.request.read_bytes() * static_cast<uint64_t>(out ? request.repeats : 1);
+    const uint64_t size =
+        device.request.read_bytes() * static_cast<uint64_t>(out ? request.repeats : 1);
     const int fd = message.fds.at(static_cast<size_t>(device.request.fd)).get();
     CLVET_ASSIGN_OR_RETURN(device.bytes, Mapping::of(fd, size, out));
   }

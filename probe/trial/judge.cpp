@@ -15,8 +15,8 @@ constexpr size_t kKeptText = 8 << 10;
 bool is_sentinel(std::byte byte) { return byte == std::byte{kSentinel}; }
 
 // The tensor's own bytes of one reading; empty where a guard was touched (then `note` says where).
-std::vector<std::byte> without_guards(const MemoryRequest& memory, std::span<const std::byte> reading,
-                                      std::string& note) {
+std::vector<std::byte> without_guards(const MemoryRequest& memory,
+                                      std::span<const std::byte> reading, std::string& note) {
   std::vector<std::byte> tensor;
   if (!memory.image) {
     const auto front = reading.first(memory.guard);
@@ -65,7 +65,8 @@ void take_fault(const nlohmann::json& reply, Verdict found, VerdictReport& verdi
   }
   constexpr double kLogCap = 1 << 20;
   if (const double claimed = number_in(reply, "log_bytes"); claimed > kLogCap) {
-    evidence.note += fmt::format("; the driver claims a build log of {:.0f} bytes, not fetched", claimed);
+    evidence.note +=
+        fmt::format("; the driver claims a build log of {:.0f} bytes, not fetched", claimed);
   }
 }
 
@@ -133,11 +134,13 @@ void judge_outputs(const TrialCase& trial, const Material& material, const Trial
     const Values values = decode_activation(*role, trial.variant.precision, tensor, &padding_clean);
     const Comparison found = compare(material.reference, values, trial.variant.precision);
     if (repeat == 0 || !found.right) {
-      verdict.evidence.error = ErrorEvidence{found.max_abs, found.max_ulp, found.bound, found.first_bad};
+      verdict.evidence.error =
+          ErrorEvidence{found.max_abs, found.max_ulp, found.bound, found.first_bad};
     }
     if (!found.right) {
-      note = fmt::format("{} of {} values are outside the bound, first at {}: {:.6g} instead of {:.6g}",
-                         found.bad, values.size(), found.first_bad, found.got, found.want);
+      note = fmt::format(
+          "{} of {} values are outside the bound, first at {}: {:.6g} instead of {:.6g}", found.bad,
+          values.size(), found.first_bad, found.got, found.want);
     } else if (note.empty() && !padding_clean) {
       note = "a padding lane of the output is not zero";
     }

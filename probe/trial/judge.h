@@ -9,8 +9,8 @@ namespace clvet {
 // The verdict rows that do not depend on what happened: names, keys, combination, constructs.
 VerdictReport blank_verdict(const TrialCase& trial, const std::string& device_id);
 
-// What an outcome says of a case. Only kReply, kEnded, kHang, kMemory, kNonsense and kUnreapable are
-// judged; the others say nothing of the driver.
+// What an outcome says of a case. Only kReply, kEnded, kHang, kMemory, kNonsense and kUnreapable
+// are judged; the others say nothing of the driver.
 VerdictReport judge(const TrialCase& trial, const Material& material, const PreparedTrial& prepared,
                     const Outcome& outcome, const std::string& device_id);
 

@@ -11,7 +11,7 @@
 namespace clvet {
 namespace {
 
-constexpr uint64_t kGuardBytes = 4096;   // at least the alignment of any sub-buffer seen
+constexpr uint64_t kGuardBytes = 4096;  // at least the alignment of any sub-buffer seen
 constexpr int64_t kGuardTexels = 1;
 
 // Reproducible on every machine: the engine is fixed by the standard, the scaling is ours.
@@ -29,8 +29,8 @@ class Generator {
 
 struct Domain {
   double low = -1, high = 1;
-  bool edges = true;         // signed zero, subnormals, ties
-  bool largest_half = false; // +-65504
+  bool edges = true;          // signed zero, subnormals, ties
+  bool largest_half = false;  // +-65504
 };
 
 int64_t dim(const TestShape& shape, const char* name) {
@@ -47,15 +47,16 @@ Domain domain_of(const std::string& op, const TestShape& shape, const TensorRole
   if (op == "eltwise_binary") {
     constexpr int64_t kDiv = 3, kPow = 6, kDivReversed = 8, kPowReversed = 9;
     const int64_t code = dim(shape, "code");
-    const bool divisor = (code == kDiv && role.name == "x2") || (code == kDivReversed && role.name == "x1");
+    const bool divisor =
+        (code == kDiv && role.name == "x2") || (code == kDivReversed && role.name == "x1");
     if (divisor || code == kPow || code == kPowReversed) domain = {0.5, 2, false, false};
   }
   return domain;
 }
 
 // The ties lie halfway between two halves, and halfway between two floats.
-constexpr std::array kEdges{0.0, -0.0, 0x1p-24, -0x1p-24, 0x1.8p-15, 1 + 0x1p-11, -1 - 0x1.8p-10,
-                            1 + 0x1p-24, 0x1p-130, 3.0};
+constexpr std::array kEdges{0.0,         -0.0,           0x1p-24,     -0x1p-24, 0x1.8p-15,
+                            1 + 0x1p-11, -1 - 0x1.8p-10, 1 + 0x1p-24, 0x1p-130, 3.0};
 constexpr size_t kEdgeStride = 23;
 
 Values generate(Generator& random, const Domain& domain, int64_t count) {
@@ -75,11 +76,13 @@ Values as_stored(const TensorRole& role, const TrialCase& trial, const Values& v
   switch (role.kind) {
     case TensorKind::kInput:
     case TensorKind::kOutput:
-      return decode_activation(role, precision, encode_activation(role, precision, values), nullptr);
+      return decode_activation(role, precision, encode_activation(role, precision, values),
+                               nullptr);
     case TensorKind::kWeights:
-      return effective_weights(role, precision, trial.variant.weight_type.value_or(WeightType::kFloat),
-                               values);
-    case TensorKind::kVector: break;
+      return effective_weights(role, precision,
+                               trial.variant.weight_type.value_or(WeightType::kFloat), values);
+    case TensorKind::kVector:
+      break;
   }
   Values rounded = values;
   for (double& value : rounded) value = static_cast<float>(value);
@@ -131,11 +134,16 @@ class Builder {
     const TensorRole* role = role_named(material_, arg);
     if (!role) return fail(ErrorCode::kInternal, "{}: no tensor '{}'", trial_.id, arg.name);
     switch (arg.kind) {
-      case ArgKind::kInput: return add_input(*role, arg);
-      case ArgKind::kOutput: return add_output(*role, arg);
-      case ArgKind::kWeights: return add_weights(*role, arg);
-      case ArgKind::kScales: return add_bytes({}, weights_of(*role).scales);
-      default: return add_bytes({}, encode_vector(*role, values_of(*role)));
+      case ArgKind::kInput:
+        return add_input(*role, arg);
+      case ArgKind::kOutput:
+        return add_output(*role, arg);
+      case ArgKind::kWeights:
+        return add_weights(*role, arg);
+      case ArgKind::kScales:
+        return add_bytes({}, weights_of(*role).scales);
+      default:
+        return add_bytes({}, encode_vector(*role, values_of(*role)));
     }
   }
 
@@ -214,8 +222,8 @@ Result<std::shared_ptr<const Material>> MaterialStore::get(const TrialCase& tria
 }
 
 Result<PreparedTrial> prepare_trial(const TrialCase& trial, const Material& material) {
-  CLVET_ASSIGN_OR_RETURN(
-      KernelCall call, make_call(trial.variant, trial.shape->dims, trial.shape->scalars));
+  CLVET_ASSIGN_OR_RETURN(KernelCall call,
+                         make_call(trial.variant, trial.shape->dims, trial.shape->scalars));
   PreparedTrial prepared;
   TrialRequest& request = prepared.request;
   request.program = *trial.program;
@@ -239,8 +247,8 @@ Result<PreparedTrial> prepare_trial(const TrialCase& trial, const Material& mate
     request.args.push_back(row);
   }
   if (const auto reduction = material.reference.reduction; reduction > 1) {
-    prepared.flops = 2.0 * static_cast<double>(reduction) *
-                     static_cast<double>(material.reference.value.size());
+    prepared.flops =
+        2.0 * static_cast<double>(reduction) * static_cast<double>(material.reference.value.size());
   }
   return prepared;
 }

@@ -19,7 +19,7 @@ namespace clvet {
 // arithmetic separates it from the reference.
 struct Material {
   std::vector<TensorRole> roles;
-  CallValues inputs;    // as generated; weights not yet quantised
+  CallValues inputs;  // as generated; weights not yet quantised
   ReferenceResult reference;
 };
 
@@ -33,7 +33,8 @@ class MaterialStore {
   std::map<std::string, std::shared_ptr<const Material>> made_;
 };
 
-// A trial ready to be sent: the request, the descriptors beside it, and where the outputs come back.
+// A trial ready to be sent: the request, the descriptors beside it, and where the outputs come
+// back.
 struct PreparedTrial {
   TrialRequest request;
   std::vector<UniqueFd> fds;

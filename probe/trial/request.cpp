@@ -6,7 +6,8 @@ uint64_t texel_bytes(TexelType type) { return type == TexelType::kFloat ? 16 : 8
 
 uint64_t MemoryRequest::read_bytes() const {
   if (!image) return bytes + 2 * guard;
-  return static_cast<uint64_t>((width + guard_texels) * (height + guard_texels)) * texel_bytes(texel);
+  return static_cast<uint64_t>((width + guard_texels) * (height + guard_texels)) *
+         texel_bytes(texel);
 }
 
 nlohmann::json to_message(const TrialRequest& request) {

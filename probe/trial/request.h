@@ -42,8 +42,8 @@ struct TrialRequest {
   std::vector<ArgRequest> args;
   int work_dim = 1;
   std::array<size_t, 3> global{1, 1, 1}, local{0, 0, 0};
-  int repeats = 2;             // readings of the outputs, each after a fresh sentinel
-  double timing_seconds = 0;   // 0: not timed
+  int repeats = 2;            // readings of the outputs, each after a fresh sentinel
+  double timing_seconds = 0;  // 0: not timed
   bool careful = false;
   bool release_program = true;  // afterwards; else it is kept for the next case of the variant
 };

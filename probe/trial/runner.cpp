@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "probe/cl/api.h"
-#include "probe/cl/environment.h"
+#include "probe/host/environment.h"
 #include "probe/trial/canary.h"
 
 namespace clvet {
@@ -29,8 +29,8 @@ bool concerns_program(const VerdictReport& verdict) {
 
 // Found the same twice, or not to be asked twice.
 bool wants_second_attempt(Verdict verdict) {
-  return verdict == Verdict::kCrash || verdict == Verdict::kHang || verdict == Verdict::kOutOfMemory ||
-         verdict == Verdict::kToolError;
+  return verdict == Verdict::kCrash || verdict == Verdict::kHang ||
+         verdict == Verdict::kOutOfMemory || verdict == Verdict::kToolError;
 }
 
 }  // namespace
@@ -266,7 +266,8 @@ Result<VerdictReport> DeviceRunner::try_case(const TrialCase& trial, Journal& jo
       verdict = *earlier;
       verdict.verdict = Verdict::kNondeterministic;
       verdict.attempts = attempts;
-      verdict.evidence.note += fmt::format("; {} at first, then {}", to_string(earlier->verdict), now);
+      verdict.evidence.note +=
+          fmt::format("; {} at first, then {}", to_string(earlier->verdict), now);
     }
     const bool again = !earlier && wants_second_attempt(verdict.verdict) && attempts < kMaxAttempts;
     CLVET_RETURN_IF_ERROR(journal.end(key, verdict, !again));

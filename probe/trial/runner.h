@@ -43,8 +43,8 @@ class DeviceRunner {
   Status prepare();
 
   // Tries every case that the journal does not hold yet; those that an earlier session left in
-  // flight come first. Returns one verdict a case, in the order of `cases`; cases that the budget or
-  // an interrupt kept from being tried are `missing`.
+  // flight come first. Returns one verdict a case, in the order of `cases`; cases that the budget
+  // or an interrupt kept from being tried are `missing`.
   Result<std::vector<VerdictReport>> run(const std::vector<TrialCase>& cases, Journal& journal);
 
   const RunnerTotals& totals() const { return totals_; }
@@ -75,7 +75,7 @@ class DeviceRunner {
   std::optional<Worker> worker_;
   MaterialStore materials_;
   std::map<std::string, VerdictReport> broken_programs_;  // variant key -> verdict of its build
-  std::optional<VerdictReport> device_fault_;  // the device cannot be opened, or is lost
+  std::optional<VerdictReport> device_fault_;             // the device cannot be opened, or is lost
   RunnerTotals totals_;
   int open_failures_ = 0, canary_errors_ = 0, workers_ = 0;
   double slowest_build_ = 0;

@@ -93,8 +93,7 @@ Status Journal::start(const std::string& kernel_set) {
     return fail(ErrorCode::kInvalidArgument, "cannot write {}: {}", path_, std::strerror(errno));
   }
   // A leading newline ends a line that an earlier session left half-written.
-  const Json session = {
-      {"session", boot_id_}, {"pid", ::getpid()}, {"started", utc_now()}};
+  const Json session = {{"session", boot_id_}, {"pid", ::getpid()}, {"started", utc_now()}};
   return append("\n" + session.dump());
 }
 
@@ -119,7 +118,8 @@ Status Journal::load(const std::string& text) {
     } else if (record.contains("end")) {
       JournalEntry& entry = entries_[text_at(record, "end")];
       auto verdict = verdict_from_json(record.value("verdict", Json()).dump());
-      if (!verdict) return damaged(path_, fmt::format("line {}: {}", i + 1, verdict.error().message));
+      if (!verdict)
+        return damaged(path_, fmt::format("line {}: {}", i + 1, verdict.error().message));
       entry.in_flight = false;
       if (flag_at(record, "final", true)) {
         entry.verdict = std::move(*verdict);
@@ -148,8 +148,8 @@ Status Journal::append(const std::string& line) {
 }
 
 Status Journal::begin(const std::string& key, int attempt, bool careful) {
-  CLVET_RETURN_IF_ERROR(append(
-      Json{{"begin", key}, {"attempt", attempt}, {"careful", careful}}.dump()));
+  CLVET_RETURN_IF_ERROR(
+      append(Json{{"begin", key}, {"attempt", attempt}, {"careful", careful}}.dump()));
   ::fdatasync(file_.get());
   ++synced_;
   return {};

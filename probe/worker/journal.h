@@ -1,8 +1,8 @@
 // The journal of a probe: what was about to be tried, and what came of it.
 //
 // A line of JSON a record, appended. The record that begins an attempt is synced to disk before the
-// attempt is made; the one that ends it is not (the next sync carries it). A begin without an end is
-// the proof that something ended the probe, or the board, in between.
+// attempt is made; the one that ends it is not (the next sync carries it). A begin without an end
+// is the proof that something ended the probe, or the board, in between.
 #pragma once
 
 #include <map>
@@ -16,12 +16,12 @@ namespace clvet {
 
 // What an earlier session left for one case.
 struct JournalEntry {
-  std::optional<VerdictReport> verdict;  // final
-  int attempts = 0;                      // begun and ended without a final verdict
+  std::optional<VerdictReport> verdict;       // final
+  int attempts = 0;                           // begun and ended without a final verdict
   std::optional<VerdictReport> last_attempt;  // what the last of those found
-  bool in_flight = false;                // begun and never ended
-  bool careful = false;                  // begun with every stage synced
-  std::string boot_id;                   // of the boot in which it was begun
+  bool in_flight = false;                     // begun and never ended
+  bool careful = false;                       // begun with every stage synced
+  std::string boot_id;                        // of the boot in which it was begun
 };
 
 class Journal {
@@ -31,7 +31,8 @@ class Journal {
   // starts over). A last line cut short by a crash is dropped.
   static Result<Journal> open(const std::string& path, const std::string& kernel_set, bool fresh);
 
-  // Key of a case: it names environment, variant and case, so that nothing else can be mistaken for it.
+  // Key of a case: it names environment, variant and case, so that nothing else can be mistaken for
+  // it.
   static std::string key_of(const std::string& environment_key, const std::string& variant_key,
                             const std::string& case_id);
 

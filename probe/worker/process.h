@@ -13,18 +13,18 @@
 namespace clvet {
 
 struct SpawnRequest {
-  std::string program;             // absolute path
-  std::vector<std::string> args;   // argv[0] included
+  std::string program;                             // absolute path
+  std::vector<std::string> args;                   // argv[0] included
   std::map<std::string, std::string> environment;  // set on top of the caller's own
-  int out = -1;                    // becomes fd 1 and 2
-  std::vector<int> inherit;        // become fds 3, 4, ... in this order
+  int out = -1;                                    // becomes fd 1 and 2
+  std::vector<int> inherit;                        // become fds 3, 4, ... in this order
 };
 
 Result<pid_t> spawn(const SpawnRequest& request);
 
 struct ExitState {
-  int signal = 0;      // killed by it
-  int exit_status = 0; // else its status
+  int signal = 0;       // killed by it
+  int exit_status = 0;  // else its status
 };
 // The exit state once `pid` has ended; nullopt while it lives. Never waits.
 std::optional<ExitState> reap(pid_t pid);

@@ -153,7 +153,8 @@ Status MessageReader::decode() {
   if (!well_formed({first + sizeof(Header), first + bytes_.size()})) {
     return fail(ErrorCode::kInvalidArgument, "a message is not CBOR");
   }
-  message_.body = nlohmann::json::from_cbor(first + sizeof(Header), first + bytes_.size(), true, false);
+  message_.body =
+      nlohmann::json::from_cbor(first + sizeof(Header), first + bytes_.size(), true, false);
   message_.fds = std::move(fds_);
   bytes_.clear();
   fds_.clear();

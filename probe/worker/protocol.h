@@ -21,7 +21,8 @@ inline constexpr size_t kMaxMessageFds = 16;
 // Sends all of it; blocks until the peer has taken it or is gone (kUnavailable).
 Status send_message(int socket, const nlohmann::json& body, const std::vector<int>& fds);
 
-// Fields of an untrusted reply: the fallback where one is absent or of another type; text is cleaned.
+// Fields of an untrusted reply: the fallback where one is absent or of another type; text is
+// cleaned.
 double number_in(const nlohmann::json& body, const char* name, double fallback = 0);
 std::string text_in(const nlohmann::json& body, const char* name);
 bool flag_in(const nlohmann::json& body, const char* name);

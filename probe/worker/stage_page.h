@@ -15,12 +15,12 @@ namespace clvet {
 struct StagePage {
   static constexpr uint32_t kMagic = 0x63767370;
   uint32_t magic;
-  std::atomic<uint32_t> sequence;  // counts stage changes
-  std::atomic<int32_t> stage;      // Stage, or -1 outside of any driver call
+  std::atomic<uint32_t> sequence;     // counts stage changes
+  std::atomic<int32_t> stage;         // Stage, or -1 outside of any driver call
   std::atomic<uint32_t> build_clock;  // 1: this enqueue or finish may compile
-  char call[64];                   // the OpenCL call, for people
-  std::atomic<int64_t> entered_ns;  // CLOCK_MONOTONIC
-  std::atomic<int64_t> driver_ns;   // time spent in finished driver calls since the worker began
+  char call[64];                      // the OpenCL call, for people
+  std::atomic<int64_t> entered_ns;    // CLOCK_MONOTONIC
+  std::atomic<int64_t> driver_ns;     // time spent in finished driver calls since the worker began
 };
 
 struct StageSnapshot {

@@ -200,7 +200,8 @@ std::optional<OutcomeKind> Worker::check_limits(Watch& watch) {
     return std::nullopt;
   }
   const double elapsed = now - watch.stage_since;
-  if (!stage.stage) return elapsed > settings_.limits.own ? std::optional(OutcomeKind::kHang) : std::nullopt;
+  if (!stage.stage)
+    return elapsed > settings_.limits.own ? std::optional(OutcomeKind::kHang) : std::nullopt;
   const StageClock& clock = stage.build_clock ? settings_.limits.build : settings_.limits.other;
   const bool idle = use.cpu_seconds - watch.stage_cpu < kBusyShare * elapsed;
   const bool over = elapsed > clock.busy || (idle && elapsed > clock.idle);

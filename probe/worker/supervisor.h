@@ -26,9 +26,9 @@ struct StageClock {
 struct WorkerLimits {
   StageClock build{30, 180};  // building, creating a kernel, and a first enqueue; never below 30 s
   StageClock other{10, 60};
-  double own = 60;              // between driver calls
+  double own = 60;                             // between driver calls
   uint64_t memory_growth = uint64_t{2} << 30;  // resident bytes above the size at first reply
-  size_t captured = 64 << 10;   // bytes kept of each end of stdout and stderr
+  size_t captured = 64 << 10;                  // bytes kept of each end of stdout and stderr
 };
 
 struct WorkerSettings {
@@ -39,22 +39,22 @@ struct WorkerSettings {
 };
 
 enum class OutcomeKind {
-  kReply,       // the worker answered
-  kEnded,       // it ended during the call, by signal or by any exit status
-  kHang,        // it was killed: a stage ran out of time
-  kMemory,      // it was killed: it grew beyond its limit
-  kNonsense,    // it was killed: what it sent was no message
-  kUnreapable,  // it could not be killed (uninterruptible sleep in the kernel)
-  kDeadline,    // it was killed: the overall budget is spent
-  kInterrupted, // it was killed: the user asked us to stop
+  kReply,        // the worker answered
+  kEnded,        // it ended during the call, by signal or by any exit status
+  kHang,         // it was killed: a stage ran out of time
+  kMemory,       // it was killed: it grew beyond its limit
+  kNonsense,     // it was killed: what it sent was no message
+  kUnreapable,   // it could not be killed (uninterruptible sleep in the kernel)
+  kDeadline,     // it was killed: the overall budget is spent
+  kInterrupted,  // it was killed: the user asked us to stop
 };
 
 struct Outcome {
   OutcomeKind kind = OutcomeKind::kReply;
-  nlohmann::json reply;  // kReply
-  ExitState exit;        // kEnded
-  StageSnapshot stage;   // in flight at the end, unless kReply
-  std::string captured;  // what the driver printed during the call, invalid UTF-8 replaced
+  nlohmann::json reply;       // kReply
+  ExitState exit;             // kEnded
+  StageSnapshot stage;        // in flight at the end, unless kReply
+  std::string captured;       // what the driver printed during the call, invalid UTF-8 replaced
   size_t captured_total = 0;  // bytes printed, kept or not
   double wall_seconds = 0, cpu_seconds = 0;
   double driver_seconds = 0;  // spent in driver calls, the one in flight included
@@ -65,15 +65,15 @@ extern std::atomic<bool> interrupt_requested;
 
 class Worker {
  public:
-  // Starts `<program> worker`. The thread that starts a worker must outlive it: the worker dies with
-  // that thread.
+  // Starts `<program> worker`. The thread that starts a worker must outlive it: the worker dies
+  // with that thread.
   static Result<Worker> start(const WorkerSettings& settings, StageView& stage);
   Worker(Worker&& other) noexcept;
   Worker& operator=(Worker&& other) noexcept;
   ~Worker();
 
-  // Sends a request with descriptors and waits for its outcome. After anything but kReply the worker
-  // is gone. A reply may come from a worker that ended right after it: see alive().
+  // Sends a request with descriptors and waits for its outcome. After anything but kReply the
+  // worker is gone. A reply may come from a worker that ended right after it: see alive().
   Outcome call(const nlohmann::json& request, const std::vector<int>& fds = {});
   // False once it is gone, also where it ended by itself between two calls.
   bool alive();

@@ -15,13 +15,15 @@ std::string run_text(const RunRecord& record, bool explain) {
   for (const NodeRecord& node : record.nodes) {
     on_device += node.where == "opencl";
     if (!explain) continue;
-    text += fmt::format("  {:<24} {:<18} {:<7} {:8.3f} ms  {}\n", node.name.substr(0, 24), node.op, node.where,
-                        node.ms, node.kernel.empty() ? node.reason : node.kernel);
+    text += fmt::format("  {:<24} {:<18} {:<7} {:8.3f} ms  {}\n", node.name.substr(0, 24), node.op,
+                        node.where, node.ms, node.kernel.empty() ? node.reason : node.kernel);
   }
-  const std::string how = record.device == "host" ? std::string() : " with " + describe(record.combination);
-  text += fmt::format("ran on {}{}: {} of {} nodes on OpenCL, first {:.1f} ms, then {:.2f} ms (median {:.2f})\n",
-                      record.device, how, on_device, record.nodes.size(), record.first_ms, record.min_ms,
-                      record.median_ms);
+  const std::string how =
+      record.device == "host" ? std::string() : " with " + describe(record.combination);
+  text += fmt::format(
+      "ran on {}{}: {} of {} nodes on OpenCL, first {:.1f} ms, then {:.2f} ms (median {:.2f})\n",
+      record.device, how, on_device, record.nodes.size(), record.first_ms, record.min_ms,
+      record.median_ms);
   return text;
 }
 
@@ -36,7 +38,8 @@ std::string top_text(const std::map<std::string, Tensor>& outputs, int count) {
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
                     [&](size_t a, size_t b) { return all[a] > all[b]; });
   std::string text = fmt::format("{} {}\n", name, to_string(tensor.type()));
-  for (size_t i = 0; i < kept; ++i) text += fmt::format("  class {:<6} {:.6f}\n", order[i], all[order[i]]);
+  for (size_t i = 0; i < kept; ++i)
+    text += fmt::format("  class {:<6} {:.6f}\n", order[i], all[order[i]]);
   return text;
 }
 

@@ -12,7 +12,8 @@ namespace clvet {
 // One line on where and how fast; with `explain`, one line a node.
 std::string run_text(const RunRecord& record, bool explain);
 
-// The `count` largest values along the last axis of the first output's first row, with their indices.
+// The `count` largest values along the last axis of the first output's first row, with their
+// indices.
 std::string top_text(const std::map<std::string, Tensor>& outputs, int count);
 
 }  // namespace clvet

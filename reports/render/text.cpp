@@ -43,7 +43,8 @@ std::string combination_line(const CombinationReport& row, const Painter& paint)
       return {};
     default: {
       const std::string word = fmt::format("{:<11}", to_string(row.status));
-      return fmt::format("    {} {} {} of {} cases right\n", paint.bad(word), name, row.passed, row.planned);
+      return fmt::format("    {} {} {} of {} cases right\n", paint.bad(word), name, row.passed,
+                         row.planned);
     }
   }
 }
@@ -52,7 +53,8 @@ std::string combination_line(const CombinationReport& row, const Painter& paint)
 std::string unsupported_lines(const DeviceReport& device) {
   std::map<std::string, int> reasons;
   for (const CombinationReport& row : device.combinations) {
-    if (row.combination.memory && row.status == CombinationStatus::kUnsupported) ++reasons[row.reason];
+    if (row.combination.memory && row.status == CombinationStatus::kUnsupported)
+      ++reasons[row.reason];
   }
   std::string text;
   for (const auto& [reason, count] : reasons) {
@@ -71,7 +73,8 @@ struct FailureGroup {
 std::string failure_lines(const Report& report, const std::string& device, const Painter& paint) {
   std::map<std::string, FailureGroup> groups;
   for (const VerdictReport& row : report.verdicts) {
-    if (row.device != device || row.verdict == Verdict::kPass || row.verdict == Verdict::kUnsupported) {
+    if (row.device != device || row.verdict == Verdict::kPass ||
+        row.verdict == Verdict::kUnsupported) {
       continue;
     }
     const Evidence& evidence = row.evidence;
@@ -81,7 +84,8 @@ std::string failure_lines(const Report& report, const std::string& device, const
     ++group.cases;
     group.kernels.insert(fmt::format("{}/{}", row.kernel, to_string(row.combination)));
     if (group.example.empty()) {
-      const std::string_view said = trim(!evidence.stderr_text.empty() ? evidence.stderr_text : evidence.log);
+      const std::string_view said =
+          trim(!evidence.stderr_text.empty() ? evidence.stderr_text : evidence.log);
       const std::string_view first = said.substr(0, said.find('\n'));
       group.example = shorten(first.empty() ? evidence.note : std::string(first), 160);
     }
@@ -103,7 +107,8 @@ std::string device_block(const Report& report, const DeviceReport& device, const
                           ? ""
                           : fmt::format("; also via {}", fmt::join(device.also_via, ", ")));
   if (device.best) {
-    text += fmt::format("  best: {} ({})\n", paint.good(describe(device.best->combination)), device.best->why);
+    text += fmt::format("  best: {} ({})\n", paint.good(describe(device.best->combination)),
+                        device.best->why);
   } else {
     text += "  best: " + paint.bad("no combination is wholly right") + "\n";
   }
@@ -149,25 +154,32 @@ std::string summary_text(const Report& report, bool colours) {
   if (report.devices.empty()) {
     text += "No OpenCL device was found.\n";
     const std::string candidates = candidate_lines(report);
-    text += candidates.empty() ? "  No library of any known name exists; install the board's OpenCL "
-                                 "driver, or pocl-opencl-icd for the CPU.\n"
-                               : candidates;
+    text += candidates.empty()
+                ? "  No library of any known name exists; install the board's OpenCL "
+                  "driver, or pocl-opencl-icd for the CPU.\n"
+                : candidates;
     return text;
   }
   for (const CandidateReport& row : report.candidates) {
-    const bool died = row.outcome == CandidateOutcome::kCrash || row.outcome == CandidateOutcome::kHang ||
+    const bool died = row.outcome == CandidateOutcome::kCrash ||
+                      row.outcome == CandidateOutcome::kHang ||
                       row.outcome == CandidateOutcome::kExited;
-    if (died) text += fmt::format("{} {}: {}\n", row.name, paint.bad(to_string(row.outcome)), row.reason);
+    if (died)
+      text += fmt::format("{} {}: {}\n", row.name, paint.bad(to_string(row.outcome)), row.reason);
   }
   std::string counts;
   for (const auto& [word, count] : report.run.counts) {
     counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, word);
   }
   text += fmt::format("{} cases: {}\n", report.run.cases, counts);
-  const double outside = report.run.wall_s > 0 ? 100 * (1 - report.run.driver_s / report.run.wall_s) : 0;
-  text += fmt::format("{:.1f} s, of which {:.0f} % outside driver calls; {} attempts, {} synced records{}\n",
-                      report.run.wall_s, std::max(0.0, outside), report.run.attempts,
-                      report.run.synced_records, report.complete ? "" : "; INCOMPLETE");
+  const double outside =
+      report.run.wall_s > 0 ? 100 * (1 - report.run.driver_s / report.run.wall_s) : 0;
+  text += fmt::format(
+      "{:.1f} s, of which {:.0f} % outside driver calls; {} attempts, {} synced records{}\n",
+      report.run.wall_s, std::max(0.0, outside), report.run.attempts, report.run.synced_records,
+      report.complete                  ? ""
+      : report.run.only_cases.empty() ? "; INCOMPLETE"
+                                      : "; only the cases asked for");
   return text;
 }
 

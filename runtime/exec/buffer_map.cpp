@@ -6,10 +6,12 @@
 
 namespace clvet {
 
-Result<BufferMap> BufferMap::read(const ClApi& api, cl_command_queue queue, cl_mem buffer, size_t bytes) {
+Result<BufferMap> BufferMap::read(const ClApi& api, cl_command_queue queue, cl_mem buffer,
+                                  size_t bytes) {
   cl_int code = CL_SUCCESS;
   BufferMap map;
-  map.data_ = api.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, bytes, 0, nullptr, nullptr, &code);
+  map.data_ = api.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, bytes, 0, nullptr,
+                                     nullptr, &code);
   CLVET_RETURN_IF_ERROR(cl_status(code, "clEnqueueMapBuffer"));
   if (!map.data_) {
     return fail(ErrorCode::kDeviceError, "clEnqueueMapBuffer returned success and a null pointer");
@@ -33,8 +35,8 @@ BufferMap::~BufferMap() { (void)unmap(); }
 Status BufferMap::unmap() {
   if (!data_) return {};
   size_ = 0;
-  const cl_int code =
-      api_->clEnqueueUnmapMemObject(queue_, buffer_, std::exchange(data_, nullptr), 0, nullptr, nullptr);
+  const cl_int code = api_->clEnqueueUnmapMemObject(queue_, buffer_, std::exchange(data_, nullptr),
+                                                    0, nullptr, nullptr);
   return cl_status(code, "clEnqueueUnmapMemObject");
 }
 

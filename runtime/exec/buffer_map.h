@@ -10,8 +10,10 @@ namespace clvet {
 
 class BufferMap {
  public:
-  // Waits until the bytes are there. kDeviceError also where the driver says success and gives null.
-  static Result<BufferMap> read(const ClApi& api, cl_command_queue queue, cl_mem buffer, size_t bytes);
+  // Waits until the bytes are there. kDeviceError also where the driver says success and gives
+  // null.
+  static Result<BufferMap> read(const ClApi& api, cl_command_queue queue, cl_mem buffer,
+                                size_t bytes);
   BufferMap(BufferMap&& other) noexcept;
   BufferMap& operator=(BufferMap&&) = delete;
   ~BufferMap();

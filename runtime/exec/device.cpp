@@ -31,14 +31,15 @@ struct Region {
 
 Status cl_status(cl_int code, const char* call) {
   if (code == CL_SUCCESS) return {};
-  return tl::unexpected<Error>(
-      Error{ErrorCode::kDeviceError, fmt::format("{} failed: {}", call, cl_error_name(code)), code});
+  return tl::unexpected<Error>(Error{
+      ErrorCode::kDeviceError, fmt::format("{} failed: {}", call, cl_error_name(code)), code});
 }
 
 Result<std::unique_ptr<Device>> Device::open(const DeviceReport& report) {
   auto library = load_library(report.library);
   if (!library) {
-    return fail(ErrorCode::kUnavailable, "cannot load {}: {}", report.library, library.error().reason);
+    return fail(ErrorCode::kUnavailable, "cannot load {}: {}", report.library,
+                library.error().reason);
   }
   std::unique_ptr<Device> device(new Device(std::move(*library)));
   CLVET_RETURN_IF_ERROR(device->find(report));
@@ -64,8 +65,9 @@ Status Device::find(const DeviceReport& report) {
       return {};
     }
   }
-  return fail(ErrorCode::kUnavailable, "{} no longer lists the device {} with driver {}; probe again",
-              report.library, report.name, report.driver);
+  return fail(ErrorCode::kUnavailable,
+              "{} no longer lists the device {} with driver {}; probe again", report.library,
+              report.name, report.driver);
 }
 
 Status Device::connect() {
@@ -89,8 +91,9 @@ Result<ClKernel> Device::kernel(const Program& program, ProgramGuard& guard) {
       texts.push_back(source.data());
       sizes.push_back(source.size());
     }
-    ClProgram made(api(), api().clCreateProgramWithSource(context_.get(), static_cast<cl_uint>(texts.size()),
-                                                          texts.data(), sizes.data(), &code));
+    ClProgram made(
+        api(), api().clCreateProgramWithSource(context_.get(), static_cast<cl_uint>(texts.size()),
+                                               texts.data(), sizes.data(), &code));
     CLVET_ASSIGN_OR_RETURN(made, checked(std::move(made), code, "clCreateProgramWithSource"));
     CLVET_RETURN_IF_ERROR(cl_status(
         api().clBuildProgram(made.get(), 1, &device_, program.options.c_str(), nullptr, nullptr),
@@ -117,47 +120,51 @@ Result<ClMem> Device::image(const ImageExtent& extent, cl_channel_type type) {
   description.image_width = static_cast<size_t>(extent.width);
   description.image_height = static_cast<size_t>(extent.height);
   cl_int code = CL_SUCCESS;
-  ClMem made(api(), api().clCreateImage(context_.get(), CL_MEM_READ_WRITE, &format, &description, nullptr, &code));
+  ClMem made(api(), api().clCreateImage(context_.get(), CL_MEM_READ_WRITE, &format, &description,
+                                        nullptr, &code));
   return checked(std::move(made), code, "clCreateImage");
 }
 
 Status Device::write(cl_mem buffer, std::span<const std::byte> bytes) {
   if (bytes.empty()) return {};
-  return cl_status(api().clEnqueueWriteBuffer(queue_.get(), buffer, CL_TRUE, 0, bytes.size(), bytes.data(),
-                                              0, nullptr, nullptr),
+  return cl_status(api().clEnqueueWriteBuffer(queue_.get(), buffer, CL_TRUE, 0, bytes.size(),
+                                              bytes.data(), 0, nullptr, nullptr),
                    "clEnqueueWriteBuffer");
 }
 
-Status Device::write_image(cl_mem image, const ImageExtent& extent, std::span<const std::byte> bytes) {
+Status Device::write_image(cl_mem image, const ImageExtent& extent,
+                           std::span<const std::byte> bytes) {
   const Region region(extent);
-  return cl_status(api().clEnqueueWriteImage(queue_.get(), image, CL_TRUE, region.origin, region.size, 0,
-                                             0, bytes.data(), 0, nullptr, nullptr),
+  return cl_status(api().clEnqueueWriteImage(queue_.get(), image, CL_TRUE, region.origin,
+                                             region.size, 0, 0, bytes.data(), 0, nullptr, nullptr),
                    "clEnqueueWriteImage");
 }
 
 Status Device::read(cl_mem buffer, std::span<std::byte> bytes) {
   if (bytes.empty()) return {};
   if (maps_reads_) {
-    CLVET_ASSIGN_OR_RETURN(BufferMap map, BufferMap::read(api(), queue_.get(), buffer, bytes.size()));
+    CLVET_ASSIGN_OR_RETURN(BufferMap map,
+                           BufferMap::read(api(), queue_.get(), buffer, bytes.size()));
     std::memcpy(bytes.data(), map.bytes().data(), bytes.size());
     return map.unmap();
   }
-  return cl_status(api().clEnqueueReadBuffer(queue_.get(), buffer, CL_TRUE, 0, bytes.size(), bytes.data(),
-                                             0, nullptr, nullptr),
+  return cl_status(api().clEnqueueReadBuffer(queue_.get(), buffer, CL_TRUE, 0, bytes.size(),
+                                             bytes.data(), 0, nullptr, nullptr),
                    "clEnqueueReadBuffer");
 }
 
 Status Device::read_image(cl_mem image, const ImageExtent& extent, std::span<std::byte> bytes) {
   const Region region(extent);
-  return cl_status(api().clEnqueueReadImage(queue_.get(), image, CL_TRUE, region.origin, region.size, 0,
-                                            0, bytes.data(), 0, nullptr, nullptr),
+  return cl_status(api().clEnqueueReadImage(queue_.get(), image, CL_TRUE, region.origin,
+                                            region.size, 0, 0, bytes.data(), 0, nullptr, nullptr),
                    "clEnqueueReadImage");
 }
 
 Status Device::enqueue(cl_kernel kernel, int work_dim, const size_t* global, const size_t* local) {
-  return cl_status(api().clEnqueueNDRangeKernel(queue_.get(), kernel, static_cast<cl_uint>(work_dim),
-                                                nullptr, global, local, 0, nullptr, nullptr),
-                   "clEnqueueNDRangeKernel");
+  return cl_status(
+      api().clEnqueueNDRangeKernel(queue_.get(), kernel, static_cast<cl_uint>(work_dim), nullptr,
+                                   global, local, 0, nullptr, nullptr),
+      "clEnqueueNDRangeKernel");
 }
 
 Status Device::finish() { return cl_status(api().clFinish(queue_.get()), "clFinish"); }

@@ -26,7 +26,8 @@ struct Choice {
   std::string reason;  // why the host, where a device was hoped for
 };
 
-std::vector<const DeviceReport*> selected_devices(const Report& report, const std::string& selector) {
+std::vector<const DeviceReport*> selected_devices(const Report& report,
+                                                  const std::string& selector) {
   std::vector<const DeviceReport*> devices;
   for (size_t i = 0; i < report.devices.size(); ++i) {
     if (selector == "auto" || device_matches(report.devices, i, selector)) {
@@ -44,12 +45,14 @@ Result<Choice> choose(const Graph& graph, const Report* report, const ModelRunOp
   }
   const auto devices = selected_devices(*report, options.device);
   if (devices.empty() && options.device != "auto") {
-    return fail(ErrorCode::kInvalidArgument, "no device of the report matches --device '{}'", options.device);
+    return fail(ErrorCode::kInvalidArgument, "no device of the report matches --device '{}'",
+                options.device);
   }
   CLVET_ASSIGN_OR_RETURN(Catalog catalog, Catalog::embedded());
   best.reason = "the report holds no device";
   for (const DeviceReport* device : devices) {
-    const VariantChooser chooser(catalog, evidence_of(*report, device->id), device->type == "cpu" ? "cpu" : "gpu");
+    const VariantChooser chooser(catalog, evidence_of(*report, device->id),
+                                 device->type == "cpu" ? "cpu" : "gpu");
     auto plan = plan_model(graph, chooser, options.overrides);
     if (!plan && plan.error().code != ErrorCode::kUnavailable) return tl::unexpected(plan.error());
     if (!plan) {
@@ -75,8 +78,10 @@ void describe_plan(const ExecutionPlan& plan, RunRecord& record) {
   record.fallbacks.insert(record.fallbacks.end(), plan.fallbacks.begin(), plan.fallbacks.end());
 }
 
-Result<std::map<std::string, Tensor>> run_session(Session& session, const std::map<std::string, Tensor>& inputs,
-                                                  const ModelRunOptions& options, RunRecord& record) {
+Result<std::map<std::string, Tensor>> run_session(Session& session,
+                                                  const std::map<std::string, Tensor>& inputs,
+                                                  const ModelRunOptions& options,
+                                                  RunRecord& record) {
   double started = monotonic_seconds();
   CLVET_ASSIGN_OR_RETURN(auto outputs, session.run(inputs));
   record.first_ms = ms_since(started);
@@ -94,14 +99,16 @@ Result<std::map<std::string, Tensor>> run_session(Session& session, const std::m
   if (options.node_times) {
     std::vector<double> node_ms;
     CLVET_ASSIGN_OR_RETURN(outputs, session.run(inputs, &node_ms));
-    for (size_t i = 0; i < node_ms.size() && i < record.nodes.size(); ++i) record.nodes[i].ms = node_ms[i];
+    for (size_t i = 0; i < node_ms.size() && i < record.nodes.size(); ++i)
+      record.nodes[i].ms = node_ms[i];
   }
   return outputs;
 }
 
 Result<std::map<std::string, Tensor>> run_on_device(const Choice& choice, const Graph& graph,
                                                     const std::map<std::string, Tensor>& inputs,
-                                                    const ModelRunOptions& options, RunRecord& record) {
+                                                    const ModelRunOptions& options,
+                                                    RunRecord& record) {
   const double started = monotonic_seconds();
   CLVET_ASSIGN_OR_RETURN(std::unique_ptr<Device> device, Device::open(*choice.device));
   CLVET_ASSIGN_OR_RETURN(Session session, Session::create(graph, choice.plan, device.get()));
@@ -113,7 +120,8 @@ Result<std::map<std::string, Tensor>> run_on_device(const Choice& choice, const 
 Status refuse_fallback(const Choice& choice, const ModelRunOptions& options) {
   if (!options.strict) return {};
   if (!choice.device && options.device != "host") {
-    return fail(ErrorCode::kUnavailable, "--strict: no device can run the model ({})", choice.reason);
+    return fail(ErrorCode::kUnavailable, "--strict: no device can run the model ({})",
+                choice.reason);
   }
   if (choice.plan.fallbacks.empty()) return {};
   const Fallback& first = choice.plan.fallbacks.front();
@@ -128,8 +136,8 @@ void warn(const ModelRunOptions& options, RunRecord& record, const std::string& 
 
 }  // namespace
 
-Result<ModelRun> run_model(Graph graph, const std::map<std::string, Tensor>& inputs, const Report* report,
-                           const ModelRunOptions& options) {
+Result<ModelRun> run_model(Graph graph, const std::map<std::string, Tensor>& inputs,
+                           const Report* report, const ModelRunOptions& options) {
   double started = monotonic_seconds();
   CLVET_RETURN_IF_ERROR(check_inputs(graph, inputs));
   CLVET_RETURN_IF_ERROR(optimise(graph));
@@ -149,8 +157,9 @@ Result<ModelRun> run_model(Graph graph, const std::map<std::string, Tensor>& inp
   if (!choice.plan.fallbacks.empty()) {
     const Fallback& first = choice.plan.fallbacks.front();
     warn(options, record,
-         fmt::format("{} nodes avoid kernels that are not right here, first '{}': {} is {}, runs on {}",
-                     choice.plan.fallbacks.size(), first.node, first.from, first.verdict, first.to));
+         fmt::format(
+             "{} nodes avoid kernels that are not right here, first '{}': {} is {}, runs on {}",
+             choice.plan.fallbacks.size(), first.node, first.from, first.verdict, first.to));
   }
   if (choice.device) {
     auto outputs = run_on_device(choice, graph, inputs, options, record);
@@ -161,7 +170,8 @@ Result<ModelRun> run_model(Graph graph, const std::map<std::string, Tensor>& inp
     if (options.strict) {
       return fail(ErrorCode::kUnavailable, "--strict: {}", outputs.error().message);
     }
-    warn(options, record, fmt::format("the device failed ({}); computed on the host", outputs.error().message));
+    warn(options, record,
+         fmt::format("the device failed ({}); computed on the host", outputs.error().message));
     record.fallbacks.push_back({"*", record.device, "host", "launch-error"});
     record.device = "host";
     choice.plan = plan_on_host(graph, outputs.error().message);

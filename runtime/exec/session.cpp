@@ -38,7 +38,8 @@ void from_channels_last(const float* from, const TensorRole& role, float* to) {
 }
 
 bool needs_transpose(const DeviceTensor& tensor) {
-  return tensor.view == View::kChannelsFirst && tensor.role.h * tensor.role.w > 1 && tensor.role.c > 1;
+  return tensor.view == View::kChannelsFirst && tensor.role.h * tensor.role.w > 1 &&
+         tensor.role.c > 1;
 }
 
 }  // namespace
@@ -64,7 +65,8 @@ Status Session::allocate() {
     if (tensor.slot >= 0) {
       memory.object = slots_[static_cast<size_t>(tensor.slot)].get();
     } else if (tensor.storage == Storage::kBuffer) {
-      CLVET_ASSIGN_OR_RETURN(memory.own, device_->buffer(activation_bytes(tensor.role, tensor.precision)));
+      CLVET_ASSIGN_OR_RETURN(memory.own,
+                             device_->buffer(activation_bytes(tensor.role, tensor.precision)));
     } else {
       CLVET_ASSIGN_OR_RETURN(
           memory.own, device_->image(activation_extent(tensor.role), channel_of(tensor.precision)));
@@ -96,10 +98,12 @@ Status Session::upload_constants() {
       CLVET_ASSIGN_OR_RETURN(memory.own, device_->buffer(bytes.size()));
       CLVET_RETURN_IF_ERROR(device_->write(memory.own.get(), bytes));
     } else {
-      const PackedWeights packed = pack_weights(constant.role, constant.precision, WeightType::kFloat,
-                                                constant.storage, constant.pack, values);
+      const PackedWeights packed =
+          pack_weights(constant.role, constant.precision, WeightType::kFloat, constant.storage,
+                       constant.pack, values);
       if (constant.storage == Storage::kImage) {
-        CLVET_ASSIGN_OR_RETURN(memory.own, device_->image(packed.image, channel_of(constant.precision)));
+        CLVET_ASSIGN_OR_RETURN(memory.own,
+                               device_->image(packed.image, channel_of(constant.precision)));
         CLVET_RETURN_IF_ERROR(device_->write_image(memory.own.get(), packed.image, packed.data));
       } else {
         CLVET_ASSIGN_OR_RETURN(memory.own, device_->buffer(packed.data.size()));
@@ -128,10 +132,11 @@ Status Session::prepare_launches() {
         return device_->api().clSetKernelArg(launches_[i].kernel.get(), static_cast<cl_uint>(a),
                                              sizeof value, &value);
       };
-      const cl_int code = object.tensor >= 0     ? set(tensors_[static_cast<size_t>(object.tensor)].object)
-                          : object.constant >= 0 ? set(constants_[static_cast<size_t>(object.constant)].object)
-                          : arg.kind == ArgKind::kFloat ? set(arg.float_value)
-                                                        : set(arg.int_value);
+      const cl_int code =
+          object.tensor >= 0     ? set(tensors_[static_cast<size_t>(object.tensor)].object)
+          : object.constant >= 0 ? set(constants_[static_cast<size_t>(object.constant)].object)
+          : arg.kind == ArgKind::kFloat ? set(arg.float_value)
+                                        : set(arg.int_value);
       CLVET_RETURN_IF_ERROR(cl_status(code, "clSetKernelArg"));
     }
   }
@@ -200,9 +205,11 @@ Status Session::run_step(size_t index, std::vector<Tensor>& values) {
   const PlanStep& step = plan_.steps[index];
   if (step.kind == StepKind::kKernel) {
     const size_t* local = step.call.local[0] ? step.call.local.data() : nullptr;
-    return device_->enqueue(launches_[index].kernel.get(), step.call.work_dim, step.call.global.data(), local);
+    return device_->enqueue(launches_[index].kernel.get(), step.call.work_dim,
+                            step.call.global.data(), local);
   }
-  if (step.kind == StepKind::kHost) return run_host(graph_.nodes[static_cast<size_t>(step.node)], values);
+  if (step.kind == StepKind::kHost)
+    return run_host(graph_.nodes[static_cast<size_t>(step.node)], values);
   const DeviceTensor& tensor = plan_.tensors[static_cast<size_t>(step.tensor)];
   const cl_mem object = tensors_[static_cast<size_t>(step.tensor)].object;
   Tensor& value = values[static_cast<size_t>(tensor.value)];
@@ -216,7 +223,8 @@ Result<std::map<std::string, Tensor>> Session::run(const std::map<std::string, T
   for (const ValueId id : graph_.inputs) {
     const Value& value = graph_.values[static_cast<size_t>(id)];
     const auto found = inputs.find(value.name);
-    if (found == inputs.end()) return fail(ErrorCode::kInvalidArgument, "input '{}' is missing", value.name);
+    if (found == inputs.end())
+      return fail(ErrorCode::kInvalidArgument, "input '{}' is missing", value.name);
     values[static_cast<size_t>(id)] = found->second;
   }
   if (node_ms) node_ms->assign(graph_.nodes.size(), 0);
@@ -230,7 +238,8 @@ Result<std::map<std::string, Tensor>> Session::run(const std::map<std::string, T
   std::map<std::string, Tensor> outputs;
   for (const ValueId id : graph_.outputs) {
     const Tensor* constant = graph_.constant(id);
-    outputs[graph_.values[static_cast<size_t>(id)].name] = constant ? *constant : values[static_cast<size_t>(id)];
+    outputs[graph_.values[static_cast<size_t>(id)].name] =
+        constant ? *constant : values[static_cast<size_t>(id)];
   }
   return outputs;
 }

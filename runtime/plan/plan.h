@@ -28,9 +28,9 @@ enum class Place { kHost, kDevice, kAlias };
 struct PlannedNode {
   std::string name, op;
   Place place = Place::kHost;
-  std::string kernel;       // variant name, on the device
+  std::string kernel;  // variant name, on the device
   std::string variant_key;
-  std::string reason;       // why the host
+  std::string reason;  // why the host
 };
 
 struct Fallback {
@@ -40,12 +40,12 @@ struct Fallback {
 // A graph value in device memory.
 struct DeviceTensor {
   ValueId value = kNoValue;
-  TensorRole role;           // extents
+  TensorRole role;  // extents
   View view = View::kChannelsFirst;
   Storage storage = Storage::kBuffer;
   Precision precision = Precision::kHigh;  // of the storage type
-  int slot = -1;             // buffers: index in slot_bytes; images and constants: -1
-  bool constant = false;     // uploaded once
+  int slot = -1;                           // buffers: index in slot_bytes; images and constants: -1
+  bool constant = false;                   // uploaded once
 };
 
 // A constant argument, packed when the session is made.
@@ -63,10 +63,10 @@ enum class StepKind { kUpload, kDownload, kKernel, kHost };
 
 struct PlanStep {
   StepKind kind = StepKind::kHost;
-  int node = -1;          // kKernel (-1: a copy between storages) and kHost
-  int tensor = -1;        // kUpload, kDownload
-  int program = -1;       // kKernel
-  KernelCall call;        // kKernel
+  int node = -1;     // kKernel (-1: a copy between storages) and kHost
+  int tensor = -1;   // kUpload, kDownload
+  int program = -1;  // kKernel
+  KernelCall call;   // kKernel
   // For each argument of `call`: tensor index, or constant index, or neither for a scalar.
   struct Object {
     int tensor = -1, constant = -1;
@@ -76,7 +76,7 @@ struct PlanStep {
 
 struct ExecutionPlan {
   Combination combination;
-  std::vector<PlannedNode> nodes;      // as in the graph
+  std::vector<PlannedNode> nodes;  // as in the graph
   std::vector<std::shared_ptr<const Program>> programs;
   std::vector<DeviceTensor> tensors;
   std::vector<int64_t> slot_bytes;

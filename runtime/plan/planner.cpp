@@ -26,7 +26,8 @@ void simplify(Lowering& lowering) {
     const bool pointwise = dim_of(dims, "KH") == 1 && dim_of(dims, "KW") == 1 &&
                            dim_of(dims, "stride_h") == 1 && dim_of(dims, "stride_w") == 1 &&
                            dim_of(dims, "pad_top") == 0 && dim_of(dims, "pad_left") == 0 &&
-                           dim_of(dims, "OH") == dim_of(dims, "H") && dim_of(dims, "OW") == dim_of(dims, "W");
+                           dim_of(dims, "OH") == dim_of(dims, "H") &&
+                           dim_of(dims, "OW") == dim_of(dims, "W");
     if (!pointwise) return;
     Dims gemm = {{"M", dim_of(dims, "N") * dim_of(dims, "H") * dim_of(dims, "W")},
                  {"N", dim_of(dims, "OC")},
@@ -57,7 +58,8 @@ class Builder {
   Builder(const Graph& graph, const VariantChooser& chooser, const Combination& combination)
       : graph_(graph), chooser_(chooser), on_host_(graph.values.size(), false) {
     plan_.combination = combination;
-    for (size_t i = 0; i < graph.values.size(); ++i) on_host_[i] = graph.values[i].constant.has_value();
+    for (size_t i = 0; i < graph.values.size(); ++i)
+      on_host_[i] = graph.values[i].constant.has_value();
     for (const ValueId input : graph.inputs) on_host_[static_cast<size_t>(input)] = true;
   }
 
@@ -142,14 +144,17 @@ class Builder {
       on_host_[static_cast<size_t>(value)] = true;
       return {};
     }
-    return fail(ErrorCode::kInternal, "no step makes '{}'", graph_.values[static_cast<size_t>(value)].name);
+    return fail(ErrorCode::kInternal, "no step makes '{}'",
+                graph_.values[static_cast<size_t>(value)].name);
   }
 
   static double transfer_ms(const DeviceTensor& tensor) {
-    return kLaunchMs + static_cast<double>(activation_bytes(tensor.role, tensor.precision)) / kTransferBytesPerMs;
+    return kLaunchMs + static_cast<double>(activation_bytes(tensor.role, tensor.precision)) /
+                           kTransferBytesPerMs;
   }
 
-  int add_tensor(ValueId value, const TensorRole& role, View view, Storage storage, Precision precision) {
+  int add_tensor(ValueId value, const TensorRole& role, View view, Storage storage,
+                 Precision precision) {
     DeviceTensor tensor;
     tensor.value = value;
     tensor.role = role;
@@ -161,7 +166,8 @@ class Builder {
   }
 
   // A tensor that already holds `value` just so; buffers may split their rows otherwise.
-  int find_tensor(ValueId value, const TensorRole& role, View view, Storage storage, bool half) const {
+  int find_tensor(ValueId value, const TensorRole& role, View view, Storage storage,
+                  bool half) const {
     for (size_t i = 0; i < plan_.tensors.size(); ++i) {
       const DeviceTensor& tensor = plan_.tensors[i];
       const bool same_view = tensor.view == view || rank_of(value) <= 2;
@@ -187,7 +193,8 @@ class Builder {
     if (const int found = find_tensor(value, role, view, storage, half); found >= 0) return found;
     const Storage other = storage == Storage::kBuffer ? Storage::kImage : Storage::kBuffer;
     if (const int source = find_tensor(value, role, view, other, half); source >= 0) {
-      if (const int copied = copy_tensor(source, role, view, storage, precision); copied >= 0) return copied;
+      if (const int copied = copy_tensor(source, role, view, storage, precision); copied >= 0)
+        return copied;
     }
     CLVET_RETURN_IF_ERROR(bring_to_host(value));
     const int added = add_tensor(value, role, view, storage, precision);
@@ -202,7 +209,8 @@ class Builder {
   }
 
   // -1 where no trusted kernel copies it.
-  int copy_tensor(int source, const TensorRole& role, View view, Storage storage, Precision precision) {
+  int copy_tensor(int source, const TensorRole& role, View view, Storage storage,
+                  Precision precision) {
     const char* op = storage == Storage::kImage ? "copy_buffer_image" : "copy_image_buffer";
     const Dims dims = {{"N", role.n}, {"H", role.h}, {"W", role.w}, {"C", role.c}};
     Combination wanted = plan_.combination;
@@ -231,13 +239,16 @@ class Builder {
   bool alias(int index, const Lowering& lowering) {
     const Node& node = node_at(index);
     const ValueId input = node.inputs[static_cast<size_t>(lowering.inputs.at(0).input)];
-    const auto from = view_of(*graph_.values[static_cast<size_t>(input)].shape, lowering.inputs[0].view);
-    const auto to = view_of(*graph_.values[static_cast<size_t>(node.outputs[0])].shape, lowering.output);
+    const auto from =
+        view_of(*graph_.values[static_cast<size_t>(input)].shape, lowering.inputs[0].view);
+    const auto to =
+        view_of(*graph_.values[static_cast<size_t>(node.outputs[0])].shape, lowering.output);
     if (!from || !to) return false;
     const TensorRole source_role = activation_role(*from), target_role = activation_role(*to);
     if (!same_buffer(source_role, target_role)) return false;
     for (const bool half : {false, true}) {
-      const int source = find_tensor(input, source_role, lowering.inputs[0].view, Storage::kBuffer, half);
+      const int source =
+          find_tensor(input, source_role, lowering.inputs[0].view, Storage::kBuffer, half);
       if (source < 0) continue;
       const int target = add_tensor(node.outputs[0], target_role, lowering.output, Storage::kBuffer,
                                     half ? Precision::kNormal : Precision::kHigh);
@@ -290,8 +301,9 @@ class Builder {
       PlanStep::Object object;
       const TensorRole* role = find_role(*roles, arg);
       if (arg.kind == ArgKind::kInput) {
-        const auto input = std::find_if(lowering.inputs.begin(), lowering.inputs.end(),
-                                        [&](const LoweredInput& row) { return row.role == arg.name; });
+        const auto input =
+            std::find_if(lowering.inputs.begin(), lowering.inputs.end(),
+                         [&](const LoweredInput& row) { return row.role == arg.name; });
         if (!role || input == lowering.inputs.end()) return unknown_role(node, arg.name);
         CLVET_ASSIGN_OR_RETURN(object.tensor,
                                want_tensor(node.inputs[static_cast<size_t>(input->input)], *role,
@@ -323,12 +335,14 @@ class Builder {
   }
 
   static tl::unexpected<Error> unknown_role(const Node& node, const std::string& role) {
-    return fail(ErrorCode::kInternal, "node '{}' has no tensor for the kernel's '{}'", node.name, role);
+    return fail(ErrorCode::kInternal, "node '{}' has no tensor for the kernel's '{}'", node.name,
+                role);
   }
 
   static const TensorRole* find_role(const std::vector<TensorRole>& roles, const CallArg& arg) {
     for (const TensorRole& role : roles) {
-      if (arg.kind == ArgKind::kWeights ? role.kind == TensorKind::kWeights : role.name == arg.name) {
+      if (arg.kind == ArgKind::kWeights ? role.kind == TensorKind::kWeights
+                                        : role.name == arg.name) {
         return &role;
       }
     }
@@ -359,7 +373,8 @@ class Builder {
       if (life.bytes == 0) {
         const DeviceTensor& row = plan_.tensors[static_cast<size_t>(alias_root(tensor))];
         const bool shared = row.storage == Storage::kBuffer && !row.constant;
-        life = {shared ? static_cast<int64_t>(activation_bytes(row.role, row.precision)) : 0, step, step};
+        life = {shared ? static_cast<int64_t>(activation_bytes(row.role, row.precision)) : 0, step,
+                step};
       }
       life.last = step;
     };
@@ -388,7 +403,8 @@ std::vector<T> choices(const std::optional<T>& fixed, std::initializer_list<T> a
   return fixed ? std::vector<T>{*fixed} : std::vector<T>(all);
 }
 
-// What ranks first: all wanted kernels trusted, then the time; a lower precision must earn its place.
+// What ranks first: all wanted kernels trusted, then the time; a lower precision must earn its
+// place.
 double cost_of(const ExecutionPlan& plan, bool precision_chosen) {
   constexpr double kLowerPrecisionTax = 1.25;
   const bool taxed = precision_chosen && plan.combination.precision != Precision::kHigh;
@@ -420,10 +436,12 @@ Result<ExecutionPlan> plan_model(const Graph& graph, const VariantChooser& choos
   using enum Precision;
   std::optional<ExecutionPlan> best;
   for (const Precision precision : choices(overrides.precision, {kHigh, kNormal, kLow})) {
-    for (const Storage activations : choices(overrides.activations, {Storage::kBuffer, Storage::kImage})) {
-      for (const Storage weights : choices(overrides.weights, {Storage::kBuffer, Storage::kImage})) {
-        const Combination combination{precision, overrides.memory.value_or(Memory::kNormal), activations,
-                                      weights};
+    for (const Storage activations :
+         choices(overrides.activations, {Storage::kBuffer, Storage::kImage})) {
+      for (const Storage weights :
+           choices(overrides.weights, {Storage::kBuffer, Storage::kImage})) {
+        const Combination combination{precision, overrides.memory.value_or(Memory::kNormal),
+                                      activations, weights};
         CLVET_ASSIGN_OR_RETURN(ExecutionPlan plan, plan_for(graph, chooser, combination));
         if (plan.device_nodes == 0) continue;
         const auto rank = [&](const ExecutionPlan& row) {

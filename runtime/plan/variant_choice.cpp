@@ -8,9 +8,12 @@ namespace {
 
 std::vector<Precision> precisions_from(Precision first) {
   switch (first) {
-    case Precision::kLow: return {Precision::kLow, Precision::kNormal, Precision::kHigh};
-    case Precision::kNormal: return {Precision::kNormal, Precision::kHigh};
-    case Precision::kHigh: break;
+    case Precision::kLow:
+      return {Precision::kLow, Precision::kNormal, Precision::kHigh};
+    case Precision::kNormal:
+      return {Precision::kNormal, Precision::kHigh};
+    case Precision::kHigh:
+      break;
   }
   return {Precision::kHigh};
 }
@@ -33,7 +36,8 @@ std::vector<std::pair<Storage, std::optional<Storage>>> storages_from(const Comb
 
 }  // namespace
 
-VariantChooser::VariantChooser(const Catalog& catalog, DeviceEvidence evidence, std::string device_class)
+VariantChooser::VariantChooser(const Catalog& catalog, DeviceEvidence evidence,
+                               std::string device_class)
     : evidence_(std::move(evidence)), device_class_(std::move(device_class)) {
   for (const Manifest& manifest : catalog.manifests()) {
     if (manifest.trial_only) continue;
@@ -50,7 +54,8 @@ VariantChooser::VariantChooser(const Catalog& catalog, DeviceEvidence evidence, 
   }
 }
 
-std::vector<const VariantChooser::Row*> VariantChooser::rows(const std::string& op, Precision precision,
+std::vector<const VariantChooser::Row*> VariantChooser::rows(const std::string& op,
+                                                             Precision precision,
                                                              Storage activations,
                                                              std::optional<Storage> weights) const {
   std::vector<const Row*> found;
@@ -61,7 +66,8 @@ std::vector<const VariantChooser::Row*> VariantChooser::rows(const std::string& 
                       variant.weights == weights;
     if (fits) found.push_back(&at->second);
   }
-  std::sort(found.begin(), found.end(), [this](const Row* a, const Row* b) { return better(*a, *b); });
+  std::sort(found.begin(), found.end(),
+            [this](const Row* a, const Row* b) { return better(*a, *b); });
   return found;
 }
 
@@ -76,10 +82,12 @@ bool VariantChooser::better(const Row& left, const Row& right) const {
 }
 
 std::optional<ChosenVariant> VariantChooser::choose(const std::string& op, const Dims& dims,
-                                                    const Scalars& scalars, const Combination& wanted,
+                                                    const Scalars& scalars,
+                                                    const Combination& wanted,
                                                     std::string& reason) const {
   const OpContract* contract = find_op_contract(op);
-  const auto roles = contract ? contract->roles(dims) : Result<std::vector<TensorRole>>(std::vector<TensorRole>{});
+  const auto roles =
+      contract ? contract->roles(dims) : Result<std::vector<TensorRole>>(std::vector<TensorRole>{});
   if (!contract || !roles) {
     reason = contract ? roles.error().message : "no kernel for " + op;
     return std::nullopt;

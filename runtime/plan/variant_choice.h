@@ -25,8 +25,9 @@ class VariantChooser {
 
   // Tries `wanted`, then other storages (buffers last), then the next higher precisions. nullopt:
   // nothing trusted can run the call; `reason` says what was missing.
-  std::optional<ChosenVariant> choose(const std::string& op, const Dims& dims, const Scalars& scalars,
-                                      const Combination& wanted, std::string& reason) const;
+  std::optional<ChosenVariant> choose(const std::string& op, const Dims& dims,
+                                      const Scalars& scalars, const Combination& wanted,
+                                      std::string& reason) const;
 
  private:
   struct Row {

@@ -1,4 +1,4 @@
-#include "probe/cl/elf.h"
+#include "base/elf.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "probe/cl/environment.h"
+#include "probe/host/environment.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/elf.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "probe/cl/elf.h"
-#include "probe/cl/embedded_json.h"
+#include "probe/embedded_json.h"
 
 extern char** environ;
 
@@ -42,9 +42,9 @@ Result<Variables> chosen_variables(const char* list) {
 
 // Limits and identity that a driver update or a setting may change.
 constexpr const char* kKeyProperties[] = {
-    "CL_DEVICE_VENDOR_ID",           "CL_DEVICE_MAX_COMPUTE_UNITS",  "CL_DEVICE_MAX_WORK_GROUP_SIZE",
-    "CL_DEVICE_LOCAL_MEM_SIZE",      "CL_DEVICE_MAX_MEM_ALLOC_SIZE", "CL_DEVICE_IMAGE_SUPPORT",
-    "CL_DEVICE_IMAGE2D_MAX_WIDTH",   "CL_DEVICE_IMAGE2D_MAX_HEIGHT", "CL_DEVICE_ADDRESS_BITS",
+    "CL_DEVICE_VENDOR_ID",         "CL_DEVICE_MAX_COMPUTE_UNITS",  "CL_DEVICE_MAX_WORK_GROUP_SIZE",
+    "CL_DEVICE_LOCAL_MEM_SIZE",    "CL_DEVICE_MAX_MEM_ALLOC_SIZE", "CL_DEVICE_IMAGE_SUPPORT",
+    "CL_DEVICE_IMAGE2D_MAX_WIDTH", "CL_DEVICE_IMAGE2D_MAX_HEIGHT", "CL_DEVICE_ADDRESS_BITS",
     "CL_DEVICE_OPENCL_C_VERSION"};
 
 bool same_object(const DriverObject& object) {

@@ -1,4 +1,4 @@
-#include "probe/cl/embedded_json.h"
+#include "probe/embedded_json.h"
 
 #include "embedded_probe_data.h"
 

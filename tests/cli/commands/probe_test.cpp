@@ -1,0 +1,234 @@
+// `clvet probe` as scripts meet it: exit codes, files, options.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <thread>
+
+#include "tests/probe/fake/helpers.h"
+
+namespace clvet {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::vector<std::string> kFew{"--case", "gemv_col4/high/normal/buffer/buffer/float"};
+
+// One line that names the file, and no driver was ever loaded.
+void expect_refused_before_any_work(const test::Bench& bench, const test::Finished& done, const std::string& named) {
+  EXPECT_EQ(done.exit_code, 2) << done.err;
+  EXPECT_EQ(done.out, "");
+  EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
+  EXPECT_THAT(done.err, HasSubstr(named));
+  EXPECT_EQ(bench.log(), "") << "a driver was loaded";
+}
+
+constexpr const char* kNoticed = R"({"rules":[{"match":{"call":"load"},"do":{"action":"delay","ms":1}}]})";
+
+TEST(ProbeCommand, RefusesAReportThatCannotBeWrittenBeforeAnyWork) {
+  test::Bench bench("none", kNoticed);
+  std::filesystem::create_directory(bench / "folder");
+  test::put(bench / "file", "x");
+  for (const std::string& path :
+       {std::string("/nonexistent/report.json"), bench / "folder", bench / "file/report.json"}) {
+    for (const char* option : {"--out", "--json"}) {
+      const auto done = bench.run({"probe", "--library", FAKE_CL, option, path});
+      expect_refused_before_any_work(bench, done, path);
+    }
+  }
+  EXPECT_EQ(test::get(bench / "file"), "x");
+}
+
+TEST(ProbeCommand, RefusesAStateFolderThatCannotBeWrittenBeforeAnyWork) {
+  test::Bench bench("none", kNoticed);
+  test::put(bench / "file", "x");
+  for (const std::string& path : {bench / "file", bench / "file/below", std::string("/proc/clvet")}) {
+    bench.environment()["CLVET_STATE_DIR"] = path;
+    expect_refused_before_any_work(bench, bench.probe(kFew), path);
+  }
+}
+
+TEST(ProbeCommand, RefusesAForeignJournalAndSaysHowToGoOn) {
+  test::Bench bench("none", kNoticed);
+  std::filesystem::create_directory(bench.state());
+  test::put(bench.state() + "/probe.journal", "my notes\n");
+  const auto done = bench.probe(kFew);
+  expect_refused_before_any_work(bench, done, bench.state() + "/probe.journal");
+  EXPECT_THAT(done.err, HasSubstr("--fresh"));
+  EXPECT_EQ(test::get(bench.state() + "/probe.journal"), "my notes\n");
+  auto fresh = kFew;
+  fresh.push_back("--fresh");
+  EXPECT_EQ(bench.probe(fresh).exit_code, 1);
+}
+
+TEST(ProbeCommand, WritesItsReportWhereThereIsNoDevice) {
+  test::Bench bench;
+  const auto done = bench.run({"probe", "--library", "/nonexistent/libOpenCL.so", "--out", bench.report_path()});
+  EXPECT_EQ(done.exit_code, 3) << done.err;
+  const Report report = bench.report();
+  EXPECT_TRUE(report.devices.empty());
+  EXPECT_TRUE(report.complete);
+  ASSERT_EQ(report.candidates.size(), 1u);
+  EXPECT_EQ(report.candidates[0].outcome, CandidateOutcome::kAbsent);
+  EXPECT_NE(report.host.kernel, "");
+}
+
+TEST(ProbeCommand, KeepsItsReportInTheStateFolderWhereNoOtherIsNamed) {
+  test::Bench bench;
+  const auto done = bench.run({"probe", "--library", "/nonexistent/libOpenCL.so"});
+  EXPECT_EQ(done.exit_code, 3);
+  EXPECT_THAT(done.out, HasSubstr(bench.state() + "/report.json"));
+  EXPECT_TRUE(std::filesystem::exists(bench.state() + "/report.json"));
+}
+
+TEST(ProbeCommand, SaysWhichDevicesThereAreWhereNoneMatches) {
+  test::Bench bench;
+  const auto done = bench.probe({"--device", "GeForce"});
+  EXPECT_EQ(done.exit_code, 3) << "no such device";
+  EXPECT_THAT(done.err, HasSubstr("'GeForce'"));
+  EXPECT_THAT(done.err, HasSubstr("Mali-G78"));
+  EXPECT_TRUE(bench.report().devices.empty());
+}
+
+TEST(ProbeCommand, TriesOnlyTheCasesAskedForAndSaysSo) {
+  test::Bench bench;
+  bench.probe({"--case", "gemv_col4/low/*/odd", "--case", "softmax_row/high"});
+  const Report report = bench.report();
+  EXPECT_EQ(report.verdicts.size(), 12u + 8u);
+  EXPECT_FALSE(report.complete) << "not the whole tier";
+  EXPECT_EQ(report.run.only_cases.size(), 2u);
+}
+
+TEST(ProbeCommand, WantsAFileOfItsOwnForAPartOfTheCases) {
+  test::Bench bench;
+  const auto done = bench.run({"probe", "--library", FAKE_CL, "--case", "gemv"});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.err, HasSubstr("--out"));
+}
+
+TEST(ProbeCommand, PrintsNothingWithQuiet) {
+  test::Bench bench;
+  auto arguments = kFew;
+  arguments.push_back("--quiet");
+  const auto done = bench.probe(arguments);
+  EXPECT_EQ(done.out, "");
+  EXPECT_EQ(done.err, "");
+  EXPECT_EQ(bench.report().devices.size(), 1u);
+}
+
+TEST(ProbeCommand, SummarisesEachDeviceAndSaysWhereTheReportIs) {
+  test::Bench bench;
+  const auto done = bench.probe(kFew);
+  EXPECT_THAT(done.out, HasSubstr("Mali-G78"));
+  EXPECT_THAT(done.out, HasSubstr("wrong in read"));
+  EXPECT_THAT(done.out, HasSubstr("report written: " + bench.report_path()));
+  EXPECT_THAT(done.out, Not(HasSubstr("\x1B"))) << "no colours in a file";
+}
+
+TEST(ProbeCommand, RefusesWhatItDoesNotKnow) {
+  test::Bench bench;
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"probe", "--tier", "half"}, {"probe", "--budget", "-3"}, {"probe", "--jobs", "0"},
+        {"probe", "--no-such-option"}, {"prob"}, {}}) {
+    const auto done = bench.run(arguments);
+    EXPECT_EQ(done.exit_code, 2);
+    EXPECT_EQ(done.out, "");
+    EXPECT_NE(done.err, "");
+  }
+  EXPECT_THAT(bench.run({"probe", "--help"}).out, HasSubstr("Examples:"));
+  EXPECT_EQ(bench.run({"--version"}).exit_code, 0);
+}
+
+TEST(Budget, EndsTheProbeInTimeWithWhatIsKnown) {
+  test::Bench bench("none", R"({"rules":[{"match":{"call":"clBuildProgram"},"do":{"action":"delay","ms":100}}]})");
+  const auto done = bench.probe({"--budget", "1.5"});
+  EXPECT_EQ(done.exit_code, 1) << done.err;
+  EXPECT_LT(done.seconds, 4);
+  const Report report = bench.report();
+  EXPECT_FALSE(report.complete);
+  int missing = 0, tried = 0;
+  for (const VerdictReport& row : report.verdicts) ++(row.verdict == Verdict::kMissing ? missing : tried);
+  EXPECT_GT(missing, 0);
+  EXPECT_GT(tried, 0);
+  EXPECT_EQ(report.run.counts.at("missing"), missing);
+  EXPECT_THAT(done.out, HasSubstr("missing"));
+}
+
+TEST(Budget, SpentInDiscoveryIsNoFaultOfTheLibrary) {
+  test::Bench bench("none", test::scenario("load-hang.json"));
+  const auto done = bench.probe({"--budget", "0.3"});
+  EXPECT_EQ(done.exit_code, 3);
+  EXPECT_LT(done.seconds, 3);
+  const Report report = bench.report();
+  EXPECT_FALSE(report.complete);
+  ASSERT_EQ(report.candidates.size(), 1u);
+  EXPECT_EQ(report.candidates[0].outcome, CandidateOutcome::kError);
+  EXPECT_THAT(report.candidates[0].reason, HasSubstr("stopped"));
+}
+
+class IfChanged : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(bench_.probe().exit_code, 1);
+    ASSERT_TRUE(bench_.report().complete);
+    created_ = text();
+  }
+  std::string text() const { return test::get(bench_.report_path()); }
+  std::string output(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{"--if-changed"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto done = bench_.probe(arguments);
+    EXPECT_EQ(done.exit_code, 1) << done.err;
+    return done.out;
+  }
+  test::Bench bench_;
+  std::string created_;
+};
+
+TEST_F(IfChanged, DoesNothingWhileTheReportHolds) {
+  EXPECT_THAT(output(), HasSubstr("report unchanged"));
+  EXPECT_EQ(text(), created_);
+}
+
+TEST_F(IfChanged, ProbesAgainWhereADriverVariableChanged) {
+  bench_.environment()["RUSTICL_FEATURES"] = "fp16";
+  EXPECT_THAT(output(), HasSubstr("report written"));
+}
+
+TEST_F(IfChanged, ProbesAgainWhereOtherLibrariesAreAskedFor) {
+  EXPECT_THAT(output({"--library", "/nonexistent/libother.so"}), HasSubstr("report written"));
+}
+
+TEST_F(IfChanged, RefusesADamagedReportAndLeavesItAlone) {
+  test::put(bench_.report_path(), created_.substr(0, created_.size() / 2));
+  const auto done = bench_.probe({"--if-changed"});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.err, HasSubstr(bench_.report_path()));
+  EXPECT_EQ(text(), created_.substr(0, created_.size() / 2));
+}
+
+TEST(TwoProbes, DoNotShareAStateFolder) {
+  test::Bench bench("none", R"({"rules":[{"match":{"call":"load"},"do":{"action":"delay","ms":1500}}]})");
+  test::Process first(bench.command(kFew), bench.environment());
+  while (bench.log().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const auto second = bench.probe(kFew);
+  EXPECT_EQ(second.exit_code, 2);
+  EXPECT_THAT(second.err, HasSubstr("another clvet probe"));
+  EXPECT_EQ(first.wait().exit_code, 1);
+}
+
+TEST(SyncedRecords, AreAboutOneACase) {
+  test::Bench bench;
+  bench.probe({"--case", "gemv_col4"});
+  const Report report = bench.report();
+  EXPECT_LE(report.run.synced_records, report.run.cases * 11 / 10);
+  EXPECT_GE(report.run.synced_records, report.run.cases);
+}
+
+TEST(WorkerCommand, EndsAtOnceWithoutItsParent) {
+  test::Bench bench;
+  EXPECT_EQ(bench.run({"worker", "--parent=1"}).exit_code, 4);
+}
+
+}  // namespace
+}  // namespace clvet

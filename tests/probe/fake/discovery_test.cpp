@@ -1,0 +1,202 @@
+// Discovery and the facts of a device, over the hostile driver's own fast device.
+#include <gmock/gmock.h>
+
+#include "probe/probe.h"
+#include "tests/probe/fake/helpers.h"
+
+namespace clvet {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr const char* kFewCases = "gemv_col4/high/normal/buffer/buffer/float";
+
+struct Row {
+  std::string name, scenario;
+  CandidateOutcome outcome;
+  std::string reason;
+};
+
+class Candidate : public testing::TestWithParam<Row> {};
+
+TEST_P(Candidate, EndsAsItsDriverDoesAndTheProbeSaysSo) {
+  test::Bench bench("none", test::scenario(GetParam().scenario));
+  const auto done = bench.probe({"--case", kFewCases});
+  EXPECT_EQ(done.exit_code, 3) << done.err;
+  const Report report = bench.report();
+  EXPECT_TRUE(report.devices.empty());
+  ASSERT_EQ(report.candidates.size(), 1u);
+  EXPECT_STREQ(to_string(report.candidates[0].outcome), to_string(GetParam().outcome));
+  EXPECT_THAT(report.candidates[0].reason, HasSubstr(GetParam().reason));
+  EXPECT_THAT(done.out, HasSubstr(to_string(GetParam().outcome)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Discovery, Candidate,
+    testing::Values(Row{"CrashOnLoad", "load-crash.json", CandidateOutcome::kCrash, "signal 11 in dlopen"},
+                    Row{"ExitOnLoad", "load-exit0.json", CandidateOutcome::kExited, "status 0 in dlopen"},
+                    Row{"CrashOnEnumeration", "enumerate-crash.json", CandidateOutcome::kCrash, "signal 11"},
+                    Row{"CrashOnDevices", "devices-crash.json", CandidateOutcome::kCrash, "LLVM ERROR"},
+                    Row{"NoPlatform", "enumerate-no-platform.json", CandidateOutcome::kNoPlatform, "no platform"},
+                    Row{"NoDevice", "devices-none.json", CandidateOutcome::kNoDevice, "no device"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(Discovery, TellsALibraryThatIsNotThereFromOneThatIsNoLibrary) {
+  test::Bench bench;
+  test::put(bench / "text.so", "not a library");
+  const auto done = bench.run({"probe", "--library", "/nonexistent/libmali.so", bench / "text.so", FAKE_CL_PARTIAL,
+                               "--out", bench.report_path()});
+  EXPECT_EQ(done.exit_code, 3) << done.err;
+  const auto candidates = bench.report().candidates;
+  ASSERT_EQ(candidates.size(), 3u);
+  EXPECT_EQ(candidates[0].outcome, CandidateOutcome::kAbsent);
+  EXPECT_EQ(candidates[0].origin, "option");
+  EXPECT_EQ(candidates[1].outcome, CandidateOutcome::kError);
+  EXPECT_EQ(candidates[2].outcome, CandidateOutcome::kMissingSymbols);
+  EXPECT_THAT(candidates[2].reason, HasSubstr("clCreateKernel"));
+}
+
+TEST(Discovery, ListsADeviceOnceAndTriesItThroughTheLoader) {
+  test::Bench bench("none", test::scenario("mali-t860-half-image-wrong.json"));
+  std::filesystem::create_directory(bench / "icd");
+  test::put(bench / "icd/fake.icd", std::string(FAKE_CL) + "\n");
+  test::put(bench / "icd/broken.icd", "/nonexistent/libbroken.so\r\n");
+  bench.environment()["OCL_ICD_VENDORS"] = bench / "icd";
+  const auto done =
+      bench.run({"probe", "--device", "T860", "--case", kFewCases, "--out", bench.report_path()});
+  const Report report = bench.report();
+  ASSERT_EQ(report.devices.size(), 1u) << done.err;
+  const DeviceReport& device = report.devices[0];
+  EXPECT_EQ(device.name, "Mali-T860");
+  EXPECT_EQ(device.library, "libOpenCL.so.1");
+  EXPECT_THAT(device.also_via, testing::Contains(FAKE_CL));
+  EXPECT_EQ(report.loader.kind, "ocl-icd");
+  ASSERT_EQ(report.icd_files.size(), 2u);
+  EXPECT_THAT(report.icd_files[0].faults, testing::SizeIs(2));
+  EXPECT_THAT(report.icd_files[1].faults, testing::IsEmpty());
+}
+
+TEST(Discovery, WithALibraryTakesNoOther) {
+  test::Bench bench;
+  bench.probe({"--case", kFewCases});
+  const Report report = bench.report();
+  ASSERT_EQ(report.candidates.size(), 1u);
+  EXPECT_EQ(report.candidates[0].name, FAKE_CL);
+  EXPECT_EQ(report.candidates[0].path, FAKE_CL);
+  EXPECT_GT(report.candidates[0].symbols, 30);
+}
+
+TEST(Discovery, EndsACandidateThatHangsByTheClock) {
+  test::Bench bench("none", test::scenario("load-hang.json"));
+  const test::ScopedVariable target("FAKE_CL_TARGET", "none");
+  const test::ScopedVariable hostile("FAKE_CL_SCENARIO", test::scenario("load-hang.json"));
+  ProbeOptions options;
+  options.libraries = {FAKE_CL};
+  options.state_dir = bench.state();
+  options.program = CLVET_PROGRAM;
+  options.limits.other = {0.5, 2};
+  options.sink = [](const Event&) {};
+  const auto report = probe(options);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->candidates.at(0).outcome, CandidateOutcome::kHang);
+  EXPECT_TRUE(report->complete);
+}
+
+TEST(DeviceFacts, ACanaryThatIsWrongIsAFactOfItsOwn) {
+  test::Bench bench("none", test::scenario("canary-wrong.json"));
+  EXPECT_EQ(bench.probe({"--case", kFewCases}).exit_code, 1);
+  const Report report = bench.report();
+  EXPECT_EQ(report.devices.at(0).capabilities.at("canary").verdict, "wrong");
+  EXPECT_FALSE(report.verdicts.empty());
+  for (const VerdictReport& row : report.verdicts) EXPECT_NE(row.verdict, Verdict::kMissing) << "trials go on";
+}
+
+TEST(DeviceFacts, ADeviceThatCannotBeOpenedGivesEveryCaseTheReason) {
+  test::Bench bench("none", test::scenario("context-not-available.json"));
+  EXPECT_EQ(bench.probe({"--case", kFewCases}).exit_code, 1);
+  const Report report = bench.report();
+  ASSERT_FALSE(report.verdicts.empty());
+  for (const VerdictReport& row : report.verdicts) {
+    EXPECT_EQ(row.verdict, Verdict::kLaunchError);
+    EXPECT_EQ(row.stage, Stage::kContext);
+    EXPECT_EQ(row.evidence.cl_error, -2);
+  }
+}
+
+TEST(DeviceFacts, ADeviceThatAnswersNoMoreIsLostAndIsSentNothingElse) {
+  test::Bench bench("none", test::scenario("device-lost-after-crash.json"));
+  const auto done = bench.probe({"--case", "gemv_col4/low/*/odd", "--case", "gemv_col4/high/*/odd"});
+  EXPECT_EQ(done.exit_code, 1);
+  int crashes = 0, lost = 0;
+  for (const VerdictReport& row : bench.report().verdicts) {
+    crashes += row.verdict == Verdict::kCrash;
+    lost += row.verdict == Verdict::kDeviceLost;
+    if (row.verdict == Verdict::kDeviceLost) EXPECT_THAT(row.evidence.note, HasSubstr("since gemv_col4/low"));
+  }
+  EXPECT_EQ(crashes, 1) << "the case that did it keeps its own verdict";
+  EXPECT_EQ(lost, 23);
+}
+
+// After an error the context of that process may be spoilt; the device need not be.
+TEST(DeviceFacts, AnErrorThatSpoilsOnlyItsProcessCostsNoOtherCase) {
+  test::Bench bench("none", R"({"rules":[
+    {"match":{"call":"clEnqueueNDRangeKernel","constructs_all":["half_arith"]},
+     "do":{"action":"error","code":"CL_OUT_OF_RESOURCES","once_file":"$FAKE_CL_STATE/spoilt","once_limit":1000}},
+    {"match":{"call":"clEnqueueNDRangeKernel","kernel":"^clvet_canary$","count":{"from":2,"to":1000}},
+     "do":{"action":"error","code":"CL_OUT_OF_RESOURCES"}}]})");
+  bench.probe({"--case", "gemv_col4/low/*/odd", "--case", "gemv_col4/high/*/odd"});
+  for (const VerdictReport& row : bench.report().verdicts) {
+    const bool low = row.combination.precision == Precision::kLow;
+    EXPECT_EQ(row.verdict, low ? Verdict::kLaunchError : Verdict::kWrong)
+        << row.id << " " << to_string(row.verdict) << " " << row.evidence.note;
+  }
+}
+
+TEST(DeviceFacts, ABannerOnLoadDisturbsNothing) {
+  test::Bench bench("none", test::scenario("load-banner.json"));
+  const auto done = bench.probe({"--case", kFewCases, "--json", "-"});
+  EXPECT_EQ(done.out, test::get(bench.report_path()));
+  EXPECT_EQ(bench.report().devices.size(), 1u);
+}
+
+TEST(DeviceFacts, ADriverThatClosesOurDescriptorsHasCrashed) {
+  test::Bench bench("none", R"({"rules":[{"match":{"call":"clBuildProgram","constructs_all":["half_arith"]},
+                                         "do":{"action":"close_fds"}}]})");
+  bench.probe({"--case", "gemv_col4/low/*/odd", "--case", "gemv_col4/high/*/odd"});
+  for (const VerdictReport& row : bench.report().verdicts) {
+    const bool low = row.combination.precision == Precision::kLow;
+    EXPECT_EQ(row.verdict, low ? Verdict::kCrash : Verdict::kWrong) << row.id << " " << to_string(row.verdict);
+  }
+}
+
+TEST(DeviceFacts, AnOrphanOfTheDriverDelaysNothingAndIsSwept) {
+  test::Bench bench("none", test::scenario("orphan-child.json"));
+  const auto done = bench.probe({"--case", kFewCases});
+  EXPECT_LT(done.seconds, 10) << "the orphan would live 30 s";
+  EXPECT_EQ(bench.report().devices.size(), 1u);
+}
+
+TEST(DeviceFacts, AHugeBuildLogIsNotFetched) {
+  test::Bench bench("none", test::scenario("build-error-log-huge.json"));
+  bench.probe({"--case", kFewCases});
+  for (const VerdictReport& row : bench.report().verdicts) {
+    EXPECT_EQ(row.verdict, Verdict::kBuildError);
+    EXPECT_THAT(row.evidence.note, AllOf(HasSubstr("1073741824"), HasSubstr("not fetched")));
+  }
+  EXPECT_LT(test::get(bench.report_path()).size(), 1u << 20);
+}
+
+TEST(DeviceFacts, AKernelThatIsNotRunLeavesTheSentinelAndIsWrong) {
+  test::Bench bench;
+  EXPECT_EQ(bench.probe({"--case", kFewCases}).exit_code, 1) << "devices, none right";
+  const Report report = bench.report();
+  EXPECT_EQ(report.devices.at(0).capabilities.at("canary").verdict, "true");
+  for (const VerdictReport& row : report.verdicts) {
+    EXPECT_EQ(row.verdict, Verdict::kWrong);
+    EXPECT_EQ(row.evidence.error.value().first_bad, 0);
+  }
+}
+
+}  // namespace
+}  // namespace clvet

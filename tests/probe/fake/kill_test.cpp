@@ -1,0 +1,136 @@
+// kill -9 of the supervisor at random moments, each followed by another probe: in the end the verdict words are those
+// of a probe that nobody disturbed.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <random>
+#include <set>
+#include <thread>
+
+#include "tests/probe/fake/helpers.h"
+
+namespace clvet {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// Crash, exit, error, refusal, lie and wrong outputs side by side, slow enough to be hit in the middle of anything.
+constexpr const char* kMixed = R"({"rules":[
+  {"match":{"call":"clBuildProgram"},"do":{"action":"delay","ms":4}},
+  {"match":{"call":"clEnqueueNDRangeKernel"},"do":{"action":"delay","ms":1}},
+  {"match":{"call":"clBuildProgram","constructs_all":["half_arith","int4_weights"]},"do":{"action":"abort"}},
+  {"match":{"call":"clFinish","constructs_all":["half_arith","int8_weights"]},"do":{"action":"exit","status":0}},
+  {"match":{"call":"clEnqueueNDRangeKernel","constructs_all":["image_half","int8_weights"]},
+   "do":{"action":"segfault"}},
+  {"match":{"call":"clEnqueueNDRangeKernel","constructs_all":["image_float","int4_weights"]},
+   "do":{"action":"error","code":"CL_OUT_OF_RESOURCES"}},
+  {"match":{"call":"clBuildProgram","constructs_all":["vload_half","int4_weights"]},
+   "do":{"action":"build_error","log":"error: no\n"}},
+  {"match":{"call":"clCreateKernel","constructs_all":["image_float"],"kernel":"^gemv"},
+   "do":{"action":"null_success"}}]})";
+
+struct Setting {
+  std::string target, scenario;
+  Words cases;
+  int kills = 20;
+};
+
+// The words of an undisturbed probe, and how long it takes.
+struct Undisturbed {
+  std::map<std::string, std::string> words;
+  double seconds = 0;
+};
+
+Undisturbed undisturbed(const Setting& setting) {
+  test::Bench bench(setting.target, setting.scenario);
+  const auto done = bench.probe(setting.cases);
+  EXPECT_TRUE(done.exit_code == 0 || done.exit_code == 1) << done.err;
+  return {test::words_of(bench.report()), done.seconds};
+}
+
+void kill_at(test::Bench& bench, const Setting& setting, double seconds) {
+  test::Process victim(bench.command(setting.cases), bench.environment());
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  ::kill(victim.pid(), SIGKILL);
+  victim.wait();
+  for (const pid_t pid : bench.driver_pids()) {
+    EXPECT_TRUE(test::process_gone(pid, 5)) << "worker " << pid << " outlives its supervisor";
+  }
+}
+
+void expect_the_same_words_after_kills(const Setting& setting) {
+  const Undisturbed wanted = undisturbed(setting);
+  ASSERT_GE(wanted.words.size(), 20u);
+  std::mt19937 random(20241121);
+  std::uniform_real_distribution<double> moment(0, wanted.seconds);
+  int resumed = 0;
+  for (int i = 0; i < setting.kills; ++i) {
+    test::Bench bench(setting.target, setting.scenario);
+    const double first = moment(random);
+    kill_at(bench, setting, first);
+    // Every other time the probe that goes on is killed as well.
+    const double second = i % 2 ? moment(random) / 2 : 0;
+    if (second > 0) kill_at(bench, setting, second);
+    resumed += std::filesystem::exists(bench.state() + "/probe.journal");
+    const auto done = bench.probe(setting.cases);
+    ASSERT_TRUE(done.exit_code == 0 || done.exit_code == 1) << done.err;
+    EXPECT_EQ(test::words_of(bench.report()), wanted.words) << "killed after " << first << " s and " << second << " s";
+    EXPECT_FALSE(std::filesystem::exists(bench.state() + "/probe.journal")) << "the work is done";
+  }
+  EXPECT_GE(resumed, setting.kills / 2) << "kills that left something to resume";
+}
+
+TEST(Kill, OfTheSupervisorAtRandomMomentsNeverChangesAVerdict) {
+  const Setting setting{"none", kMixed, {"--case", "gemv_col4/*/odd", "--case", "pool_global_texel/*/odd"}};
+  const auto words = undisturbed(setting).words;
+  std::set<std::string> kinds;
+  for (const auto& [name, word] : words) kinds.insert(word.substr(0, word.find(' ')));
+  EXPECT_THAT(kinds, testing::IsSupersetOf({"crash", "launch-error", "build-error", "lie", "wrong"}));
+  EXPECT_GE(words.size(), 40u);
+  expect_the_same_words_after_kills(setting);
+}
+
+TEST(KillNightly, OverARealDriverNeverChangesAVerdict) {
+  const auto pocl = test::pocl_library();
+  if (!pocl) GTEST_SKIP() << "PoCL is not installed here";
+  // Nothing misbehaves but two kinds of variants.
+  const Setting setting{*pocl, R"({"rules":[
+      {"match":{"call":"clBuildProgram","constructs_all":["vload_half","int4_weights"]},"do":{"action":"abort"}},
+      {"match":{"call":"clEnqueueNDRangeKernel","constructs_all":["image_float","int8_weights"]},
+       "do":{"action":"zeros"}}]})",
+                        {}};
+  expect_the_same_words_after_kills(setting);
+}
+
+TEST(Interrupt, StopsAtOnceLeavesNoChildAndIsGoneOnFrom) {
+  const Setting setting{"none", kMixed, {"--case", "gemv_col4/*/odd"}};
+  const Undisturbed wanted = undisturbed(setting);
+  for (const int number : {SIGINT, SIGTERM}) {
+    test::Bench bench(setting.target, setting.scenario);
+    test::Process process(bench.command(setting.cases), bench.environment());
+    std::this_thread::sleep_for(std::chrono::duration<double>(wanted.seconds / 2));
+    ::kill(process.pid(), number);
+    const auto done = process.wait(5);
+    EXPECT_EQ(done.exit_code, 130) << done.err;
+    EXPECT_THAT(done.err, testing::HasSubstr("interrupted"));
+    for (const pid_t pid : bench.driver_pids()) EXPECT_TRUE(test::process_gone(pid, 0)) << pid;
+    const Report partial = bench.report();
+    EXPECT_FALSE(partial.complete);
+    EXPECT_EQ(bench.probe(setting.cases).exit_code, 1);
+    EXPECT_EQ(test::words_of(bench.report()), wanted.words);
+  }
+}
+
+TEST(Interrupt, InTheMiddleOfAHangIsObeyed) {
+  test::Bench bench("none", test::scenario("build-hang.json"));
+  test::Process process(bench.command({"--case", "gemv_col4/low"}), bench.environment());
+  while (bench.log().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  ::kill(process.pid(), SIGINT);
+  const auto done = process.wait(5);
+  EXPECT_EQ(done.exit_code, 130);
+  EXPECT_LT(done.seconds, 4);
+  for (const pid_t pid : bench.driver_pids()) EXPECT_TRUE(test::process_gone(pid, 0)) << pid;
+}
+
+}  // namespace
+}  // namespace clvet

@@ -1,0 +1,164 @@
+#include "probe/report/report_json.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "tests/probe/samples.h"
+
+namespace clvet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using testing::HasSubstr;
+using testing::Not;
+
+// Every fault must come as one printable line that names the source and the next step.
+void expect_refused(const std::string& text, const std::string& what) {
+  const auto report = report_from_json(text, "board.json");
+  ASSERT_FALSE(report) << what;
+  EXPECT_EQ(report.error().code, ErrorCode::kInvalidArgument) << what;
+  const std::string& message = report.error().message;
+  EXPECT_THAT(message, HasSubstr("board.json")) << what;
+  EXPECT_THAT(message, HasSubstr("clvet probe")) << what;
+  EXPECT_LT(message.size(), 600u) << what;
+  for (const char c : message) EXPECT_GE(static_cast<unsigned char>(c), 0x20) << what << ": " << message;
+}
+
+TEST(ReportJson, ComesBackAsItWasWritten) {
+  const std::string text = report_to_json(test::sample_report());
+  const auto report = report_from_json(text, "board.json");
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report_to_json(*report), text);
+  EXPECT_EQ(report->verdicts[0].evidence.stderr_text, test::sample_verdict().evidence.stderr_text);
+  EXPECT_EQ(report->verdicts[0].evidence.exit_status, 0);
+  EXPECT_EQ(report->verdicts[1].evidence.exit_status, std::nullopt);
+  EXPECT_EQ(report->devices[0].properties.at("CL_DEVICE_PROFILING_TIMER_RESOLUTION").error, -30);
+  EXPECT_EQ(report->devices[0].combinations[1].combination.memory, std::nullopt);
+  EXPECT_EQ(report->run.only_cases, std::vector<std::string>{"gemm*"});
+}
+
+TEST(ReportJson, OfAnEmptyReportComesBackToo) {
+  const std::string text = report_to_json(Report{});
+  const auto report = report_from_json(text, "board.json");
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report_to_json(*report), text);
+}
+
+TEST(ReportJson, NamesItsSchemaAndTheWordsOfTheInterface) {
+  const Json json = Json::parse(report_to_json(test::sample_report()));
+  EXPECT_EQ(json.at("schema"), "clvet.report/1");
+  EXPECT_EQ(json.at("verdicts").at(0).at("verdict"), "crash");
+  EXPECT_EQ(json.at("verdicts").at(0).at("stage"), "build");
+  EXPECT_EQ(json.at("verdicts").at(0).at("combination").at("weights"), "image");
+  EXPECT_EQ(json.at("discovery").at("candidates").at(1).at("outcome"), "missing-dependency");
+  EXPECT_EQ(json.at("devices").at(0).at("properties").at("CL_DEVICE_PROFILING_TIMER_RESOLUTION").at("error"),
+            -30);
+  EXPECT_TRUE(json.at("devices").at(0).at("combinations").at(1).at("memory").is_null());
+}
+
+TEST(ReportJson, KeepsInfinitiesOfTheErrorEvidenceReadable) {
+  Report report = test::sample_report();
+  report.verdicts[0].evidence.error->max_abs = std::numeric_limits<double>::infinity();
+  const auto again = report_from_json(report_to_json(report), "board.json");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_FALSE(std::isfinite(again->verdicts[0].evidence.error->max_abs));
+}
+
+TEST(ReportJson, IsValidJsonWhateverBytesTheDriverPrinted) {
+  Report report = test::sample_report();
+  report.devices[0].name = "Mali-\xFF\xC3(";
+  report.verdicts[0].evidence.log = std::string("\0\x1B\xFE", 3);
+  EXPECT_TRUE(report_from_json(report_to_json(report), "board.json"));
+}
+
+TEST(ReportJson, CutAtAnyPlaceIsRefusedByName) {
+  const std::string text = report_to_json(test::sample_report());
+  const size_t end = text.find_last_of('}');
+  for (size_t size = 0; size <= end; size += 1 + size % 7) {
+    expect_refused(text.substr(0, size), fmt::format("{} of {} bytes", size, text.size()));
+  }
+}
+
+TEST(ReportJson, OfAnotherSchemaOrKindIsRefused) {
+  Json json = Json::parse(report_to_json(test::sample_report()));
+  json["schema"] = "clvet.report/2";
+  expect_refused(json.dump(), "a later schema");
+  json["schema"] = 1;
+  expect_refused(json.dump(), "a number for a schema");
+  for (const char* text : {"", "null", "[]", "{}", "3", "\"clvet.report/1\"", "\xFF\xFE", "PK\x03\x04",
+                           "{\"schema\":\"clvet.report/1\"}"}) {
+    expect_refused(text, text);
+  }
+  expect_refused(std::string(200000, '['), "deeply nested");
+}
+
+// Puts `value` in the place of each field in turn, at any depth.
+void try_each_field(Json& root, Json& at, const Json& value, int& refused, const std::string& path) {
+  for (auto& [name, field] : at.items()) {
+    const std::string here = path + "/" + name;
+    const Json old = field;
+    field = value;
+    const auto report = report_from_json(root.dump(), "board.json");
+    if (!report) {
+      ++refused;
+      EXPECT_THAT(report.error().message, HasSubstr("board.json")) << here;
+      EXPECT_THAT(report.error().message, Not(HasSubstr("\n"))) << here;
+    }
+    field = old;
+    if (field.is_structured()) try_each_field(root, field, value, refused, here);
+  }
+}
+
+TEST(ReportJson, WithAWrongTypeInAnyFieldNeverThrows) {
+  Json json = Json::parse(report_to_json(test::sample_report()));
+  for (const Json& value : {Json(nullptr), Json(-1), Json("\x1B[31m\nwrong"), Json::array({1}), Json(true),
+                            Json{{"a", 1}}, Json(1e300)}) {
+    int refused = 0;
+    try_each_field(json, json, value, refused, "");
+    EXPECT_GT(refused, 10) << value.dump();
+  }
+}
+
+TEST(ReportJson, NamesTheFieldThatIsWrong) {
+  Json json = Json::parse(report_to_json(test::sample_report()));
+  json["verdicts"][0]["evidence"]["wall_ms"] = "long";
+  EXPECT_THAT(report_from_json(json.dump(), "board.json").error().message,
+              HasSubstr("/verdicts/0/evidence/wall_ms"));
+  json = Json::parse(report_to_json(test::sample_report()));
+  json["verdicts"][0]["verdict"] = "exploded";
+  EXPECT_THAT(report_from_json(json.dump(), "board.json").error().message, HasSubstr("'exploded'"));
+}
+
+TEST(VerdictJson, IsOneLineAndComesBack) {
+  const VerdictReport verdict = test::sample_verdict();
+  const std::string line = verdict_to_json(verdict);
+  EXPECT_THAT(line, Not(HasSubstr("\n")));
+  const auto again = verdict_from_json(line);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(verdict_to_json(*again), line);
+  EXPECT_FALSE(verdict_from_json(line.substr(0, line.size() / 2)));
+}
+
+template <class E, class Parse>
+void expect_words(int count, Parse parse) {
+  for (int i = 0; i < count; ++i) {
+    const auto value = static_cast<E>(i);
+    EXPECT_STRNE(to_string(value), "?") << i;
+    EXPECT_EQ(parse(to_string(value)), value) << to_string(value);
+  }
+  EXPECT_EQ(parse("?"), std::nullopt);
+  EXPECT_EQ(parse(""), std::nullopt);
+}
+
+TEST(ReportWords, AreTheInverseOfTheirParsers) {
+  expect_words<Verdict>(17, parse_verdict);
+  expect_words<Stage>(12, parse_stage);
+  expect_words<CandidateOutcome>(12, parse_candidate_outcome);
+  expect_words<CombinationStatus>(5, parse_combination_status);
+}
+
+}  // namespace
+}  // namespace clvet

@@ -1,0 +1,184 @@
+#include "probe/trial/cases.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "tests/probe/samples.h"
+
+namespace clvet {
+namespace {
+
+using testing::HasSubstr;
+
+using Need = std::tuple<std::string, Combination, std::optional<WeightType>>;
+
+const Catalog& catalog() {
+  static const Catalog kCatalog = *Catalog::embedded();
+  return kCatalog;
+}
+
+DeviceFeatures everything(const std::string& device_class = "gpu") {
+  return {device_class, true, true, 16384, 16384, {"subgroups", "dot8"}};
+}
+
+std::vector<TrialCase> plan(const DeviceFeatures& features, Tier tier = Tier::kCore) {
+  auto cases = plan_cases(catalog(), features, tier);
+  EXPECT_TRUE(cases) << cases.error().message;
+  return std::move(*cases);
+}
+
+class CorePlan : public testing::TestWithParam<const char*> {};
+
+TEST_P(CorePlan, HasExactlyOneVariantForEveryOpCombinationAndWeightType) {
+  std::set<Need> wanted;
+  for (const Manifest& manifest : catalog().manifests()) {
+    if (manifest.trial_only) continue;
+    for (const Variant& variant : variants_of(manifest)) {
+      wanted.insert({manifest.op, variant.combination(), variant.weight_type});
+    }
+  }
+  std::map<Need, std::set<std::string>> planned;
+  for (const TrialCase& trial : plan(everything(GetParam()))) {
+    planned[{trial.variant.manifest->op, trial.variant.combination(), trial.variant.weight_type}].insert(
+        trial.variant.name());
+  }
+  EXPECT_EQ(planned.size(), wanted.size());
+  for (const auto& [need, names] : planned) {
+    EXPECT_TRUE(wanted.contains(need));
+    EXPECT_EQ(names.size(), 1u) << *names.begin();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, CorePlan, testing::Values("cpu", "gpu"));
+
+TEST(PlanCases, TakesTheVariantThatRanksFirstOnTheClassOfDevice) {
+  std::map<std::string, std::set<std::string>> kernels;
+  for (const char* device_class : {"cpu", "gpu"}) {
+    for (const TrialCase& trial : plan(everything(device_class))) {
+      const auto combination = trial.variant.combination();
+      const bool buffers = combination.activations == Storage::kBuffer && combination.weights == Storage::kBuffer;
+      if (trial.variant.manifest->op == "gemm" && buffers) kernels[device_class].insert(trial.variant.manifest->id);
+    }
+    EXPECT_EQ(kernels[device_class].size(), 1u);
+  }
+  EXPECT_NE(kernels["cpu"], kernels["gpu"]);
+}
+
+TEST(PlanCases, TriesEveryShapeOfAVariantUnderAUniqueNameAndTimesTheLargest) {
+  std::set<std::string> ids;
+  std::map<std::string, int> shapes, timed;
+  std::map<std::string, size_t> tests;
+  for (const TrialCase& trial : plan(everything())) {
+    EXPECT_TRUE(ids.insert(trial.id).second) << trial.id;
+    ++shapes[trial.variant.name()];
+    timed[trial.variant.name()] += trial.timed;
+    tests[trial.variant.name()] = trial.variant.manifest->tests.size();
+  }
+  for (const auto& [name, count] : shapes) {
+    EXPECT_EQ(static_cast<size_t>(count), tests[name]) << name;
+    EXPECT_GE(count, 3) << name;
+    EXPECT_EQ(timed[name], 1) << name;
+  }
+}
+
+TEST(PlanCases, KeepsCasesOfOneProgramTogether) {
+  std::set<std::string> ended;
+  std::string current;
+  for (const TrialCase& trial : plan(everything(), Tier::kFull)) {
+    if (trial.program->key == current) continue;
+    EXPECT_FALSE(ended.contains(trial.program->key)) << trial.id;
+    ended.insert(current);
+    current = trial.program->key;
+  }
+}
+
+TEST(PlanCases, OfTheFullTierHoldsEveryVariant) {
+  std::set<std::string> planned;
+  for (const TrialCase& trial : plan(everything(), Tier::kFull)) planned.insert(trial.variant.name());
+  size_t variants = 0;
+  for (const Manifest& manifest : catalog().manifests()) variants += variants_of(manifest).size();
+  EXPECT_EQ(planned.size(), variants);
+}
+
+TEST(PlanCases, MarksLowPrecisionUnsupportedWithoutFp16AndNothingElse) {
+  DeviceFeatures features = everything();
+  features.fp16 = false;
+  int low = 0;
+  for (const TrialCase& trial : plan(features)) {
+    const bool is_low = trial.variant.precision == Precision::kLow;
+    low += is_low;
+    EXPECT_EQ(!trial.unsupported.empty(), is_low) << trial.id;
+    if (is_low) EXPECT_THAT(trial.unsupported, HasSubstr("cl_khr_fp16"));
+  }
+  EXPECT_GT(low, 0);
+}
+
+TEST(PlanCases, MarksImagesUnsupportedWithoutImageSupport) {
+  DeviceFeatures features = everything();
+  features.images = false;
+  for (const TrialCase& trial : plan(features)) {
+    const bool image = trial.variant.activations == Storage::kImage || trial.variant.weights == Storage::kImage;
+    EXPECT_EQ(!trial.unsupported.empty(), image) << trial.id;
+    if (image) EXPECT_THAT(trial.unsupported, HasSubstr("CL_DEVICE_IMAGE_SUPPORT"));
+  }
+}
+
+TEST(PlanCases, MarksOnlyTheShapesThatExceedTheImageLimits) {
+  DeviceFeatures features = everything();
+  features.image_width = features.image_height = 64;
+  int fits = 0, exceeds = 0;
+  for (const TrialCase& trial : plan(features)) {
+    if (trial.variant.activations != Storage::kImage) {
+      EXPECT_EQ(trial.unsupported, "") << trial.id;
+      continue;
+    }
+    ++(trial.unsupported.empty() ? fits : exceeds);
+    if (!trial.unsupported.empty()) EXPECT_THAT(trial.unsupported, HasSubstr("64x64"));
+  }
+  EXPECT_GT(fits, 0);
+  EXPECT_GT(exceeds, 0);
+}
+
+TEST(FeaturesOf, ReadsWhatTheDeviceAdvertises) {
+  DeviceReport device = test::sample_device();
+  DeviceFeatures features = features_of(device);
+  EXPECT_TRUE(features.fp16);
+  EXPECT_TRUE(features.images);
+  EXPECT_EQ(features.image_width, 16384);
+  EXPECT_EQ(features.device_class, "gpu");
+  device.extensions = {"cl_khr_fp16_almost"};
+  device.properties = {{"CL_DEVICE_IMAGE2D_MAX_WIDTH", {"", -30}}};
+  device.type = "cpu";
+  features = features_of(device);
+  EXPECT_FALSE(features.fp16);
+  EXPECT_FALSE(features.images);
+  EXPECT_EQ(features.image_width, 0);
+  EXPECT_EQ(features.device_class, "cpu");
+}
+
+std::vector<std::string> kept(const std::vector<std::string>& patterns) {
+  auto cases = plan(everything());
+  keep_cases(patterns, cases);
+  std::vector<std::string> ids;
+  for (const TrialCase& trial : cases) ids.push_back(trial.id);
+  return ids;
+}
+
+TEST(KeepCases, KeepsNamesThatContainAPattern) {
+  EXPECT_EQ(kept({}).size(), plan(everything()).size());
+  for (const std::string& id : kept({"gemv_col4/low"})) EXPECT_THAT(id, HasSubstr("gemv_col4/low"));
+  EXPECT_EQ(kept({"gemv_col4/low", "gemv_col4/high"}).size(), 2 * kept({"gemv_col4/low"}).size());
+  EXPECT_THAT(kept({"no such case"}), testing::IsEmpty());
+}
+
+TEST(KeepCases, TakesAStarForAnyText) {
+  const auto ids = kept({"gemv_col4/*/int4/odd"});
+  EXPECT_EQ(ids.size(), 12u);
+  for (const std::string& id : ids) EXPECT_TRUE(id.ends_with("/int4/odd")) << id;
+}
+
+}  // namespace
+}  // namespace clvet

@@ -1,0 +1,262 @@
+// What the judge says of outputs made by hand, in buffers and in images.
+#include "probe/trial/judge.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+
+namespace clvet {
+namespace {
+
+using testing::HasSubstr;
+
+const std::vector<TrialCase>& all_cases() {
+  static const Catalog kCatalog = *Catalog::embedded();
+  static const std::vector<TrialCase> kCases =
+      *plan_cases(kCatalog, {"gpu", true, true, 16384, 16384, {}}, Tier::kCore);
+  return kCases;
+}
+
+// A case by name, with everything that a trial of it is made of.
+struct Trial {
+  explicit Trial(const std::string& id) {
+    trial = *std::find_if(all_cases().begin(), all_cases().end(),
+                          [&](const TrialCase& row) { return row.id == id; });
+    MaterialStore store;
+    material = *store.get(trial);
+    prepared = *prepare_trial(trial, *material);
+    for (const TensorRole& row : material->roles) {
+      if (row.kind == TensorKind::kOutput) role = row;
+    }
+  }
+  const MemoryRequest& memory() const { return prepared.request.memory[prepared.output]; }
+  // One reading: these values between untouched guards.
+  Bytes reading(const Values& values) const {
+    const Bytes tensor = encode_activation(role, trial.variant.precision, values);
+    if (!memory().image) {
+      Bytes out(memory().read_bytes(), std::byte{kSentinel});
+      std::copy(tensor.begin(), tensor.end(), out.begin() + static_cast<long>(memory().guard));
+      return out;
+    }
+    Bytes out(memory().read_bytes(), std::byte{kSentinel});
+    const auto texel = static_cast<long>(texel_bytes(memory().texel));
+    const long row = memory().width * texel, pitch = (memory().width + memory().guard_texels) * texel;
+    for (long y = 0; y < memory().height; ++y) {
+      std::copy_n(tensor.begin() + y * row, row, out.begin() + y * pitch);
+    }
+    return out;
+  }
+  Bytes right() const { return reading(material->reference.value); }
+  VerdictReport judged(const std::vector<Bytes>& readings) const {
+    Bytes outputs;
+    for (const Bytes& one : readings) outputs.insert(outputs.end(), one.begin(), one.end());
+    VerdictReport verdict = blank_verdict(trial, "d0");
+    TrialRequest request = prepared.request;
+    request.repeats = static_cast<int>(readings.size());
+    judge_outputs(trial, *material, request, memory(), outputs, verdict);
+    return verdict;
+  }
+  VerdictReport judged_twice(const Bytes& reading) const { return judged({reading, reading}); }
+
+  TrialCase trial;
+  std::shared_ptr<const Material> material;
+  PreparedTrial prepared;
+  TensorRole role;
+};
+
+class JudgeOutputs : public testing::TestWithParam<const char*> {
+ protected:
+  const Trial t_{GetParam()};
+};
+
+TEST_P(JudgeOutputs, CallsTheReferenceItselfRight) {
+  const VerdictReport verdict = t_.judged_twice(t_.right());
+  EXPECT_EQ(verdict.verdict, Verdict::kPass) << verdict.evidence.note;
+  EXPECT_EQ(verdict.repeats, 2);
+  EXPECT_EQ(verdict.case_name, t_.trial.id);
+  ASSERT_TRUE(verdict.evidence.error);
+  EXPECT_EQ(verdict.evidence.error->first_bad, -1);
+}
+
+TEST_P(JudgeOutputs, CallsAnUnwrittenOutputWrong) {
+  const Bytes untouched(t_.memory().read_bytes(), std::byte{kSentinel});
+  const VerdictReport verdict = t_.judged_twice(untouched);
+  EXPECT_EQ(verdict.verdict, Verdict::kWrong);
+  EXPECT_EQ(verdict.evidence.error->first_bad, 0);
+}
+
+TEST_P(JudgeOutputs, CallsOneUnwrittenElementWrong) {
+  Bytes reading = t_.right();
+  const size_t at = t_.memory().image ? 0 : t_.memory().guard;
+  std::fill_n(reading.begin() + static_cast<long>(at), 2, std::byte{kSentinel});
+  std::fill_n(reading.begin() + static_cast<long>(at) + 2, 2,
+              stores_half(t_.trial.variant.precision) ? reading[at + 2] : std::byte{kSentinel});
+  EXPECT_EQ(t_.judged_twice(reading).verdict, Verdict::kWrong);
+}
+
+TEST_P(JudgeOutputs, CallsZerosWrong) {
+  const VerdictReport verdict = t_.judged_twice(t_.reading(Values(t_.material->reference.value.size(), 0)));
+  EXPECT_EQ(verdict.verdict, Verdict::kWrong);
+  EXPECT_EQ(verdict.stage, Stage::kRead);
+  EXPECT_THAT(verdict.evidence.note, HasSubstr("outside the bound"));
+}
+
+TEST_P(JudgeOutputs, CallsOneWrongTileWrongAndSaysWhere) {
+  Values values = t_.material->reference.value;
+  const size_t middle = values.size() / 2;
+  for (size_t i = middle; i < std::min(values.size(), middle + 4); ++i) values[i] += 1;
+  const VerdictReport verdict = t_.judged_twice(t_.reading(values));
+  EXPECT_EQ(verdict.verdict, Verdict::kWrong);
+  EXPECT_EQ(verdict.evidence.error->first_bad, static_cast<int64_t>(middle));
+}
+
+TEST_P(JudgeOutputs, CallsNanAndInfinityWrong) {
+  for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+    Values values = t_.material->reference.value;
+    values.back() = bad;
+    EXPECT_EQ(t_.judged_twice(t_.reading(values)).verdict, Verdict::kWrong) << bad;
+  }
+}
+
+TEST_P(JudgeOutputs, CallsATouchedGuardWrongThoughEveryValueIsRight) {
+  const Bytes right = t_.right();
+  std::vector<size_t> places{right.size() - 1};
+  if (!t_.memory().image) {
+    const size_t guard = t_.memory().guard;
+    places.insert(places.end(), {0, guard - 1, right.size() - guard});
+  } else {
+    places.push_back(static_cast<size_t>(t_.memory().width) * texel_bytes(t_.memory().texel));
+  }
+  for (const size_t at : places) {
+    Bytes reading = right;
+    reading[at] = std::byte{0};
+    const VerdictReport verdict = t_.judged_twice(reading);
+    EXPECT_EQ(verdict.verdict, Verdict::kWrong) << at;
+    EXPECT_THAT(verdict.evidence.note, testing::AnyOf(HasSubstr("guard zone"), HasSubstr("outside the output")));
+  }
+}
+
+TEST_P(JudgeOutputs, CallsTwoRightReadingsThatDifferNondeterministic) {
+  Bytes other = t_.right();
+  const size_t at = t_.memory().image ? 0 : t_.memory().guard;
+  other[at] ^= std::byte{1};  // the last bit of the first value
+  const VerdictReport verdict = t_.judged({t_.right(), other});
+  EXPECT_EQ(verdict.verdict, Verdict::kNondeterministic) << verdict.evidence.note;
+}
+
+TEST_P(JudgeOutputs, CallsARightReadingBeforeAWrongOneNondeterministic) {
+  const Bytes zeros = t_.reading(Values(t_.material->reference.value.size(), 0));
+  EXPECT_EQ(t_.judged({t_.right(), zeros}).verdict, Verdict::kNondeterministic);
+  EXPECT_EQ(t_.judged({zeros, t_.right()}).verdict, Verdict::kWrong);
+}
+
+INSTANTIATE_TEST_SUITE_P(Judge, JudgeOutputs,
+                         testing::Values("gemm_tile4x4/high/normal/buffer/buffer/float/odd",
+                                         "gemm_tile4x4/normal/low/image/buffer/int4/k_tail",
+                                         "gemm_tile4x4/low/normal/image/image/float/odd",
+                                         "gemv_col4/normal/low/buffer/buffer/int8/k_tail"),
+                         [](const auto& info) { return "case" + std::to_string(info.index); });
+
+TEST(JudgeOutputsOfOddWidths, CallsADirtyPaddingLaneWrong) {
+  const Trial t("gemv_col4/high/normal/buffer/buffer/float/odd");
+  ASSERT_NE(t.role.c % 4, 0) << "the case must have padding lanes";
+  Bytes reading = t.right();
+  reading[t.memory().guard + static_cast<size_t>(t.role.c) * 4] = std::byte{1};
+  const VerdictReport verdict = t.judged_twice(reading);
+  EXPECT_EQ(verdict.verdict, Verdict::kWrong);
+  EXPECT_THAT(verdict.evidence.note, HasSubstr("padding"));
+}
+
+class JudgeOutcome : public testing::Test {
+ protected:
+  VerdictReport judged(const Outcome& outcome) const {
+    return judge(t_.trial, *t_.material, t_.prepared, outcome, "d0");
+  }
+  static Outcome ended(OutcomeKind kind) {
+    Outcome outcome;
+    outcome.kind = kind;
+    outcome.stage.stage = Stage::kBuild;
+    outcome.stage.call = "clBuildProgram";
+    outcome.captured = "LLVM ERROR: Cannot select";
+    return outcome;
+  }
+  const Trial t_{"gemv_col4/high/normal/buffer/buffer/float/odd"};
+};
+
+TEST_F(JudgeOutcome, OfASignalIsACrashWithItsEvidence) {
+  Outcome outcome = ended(OutcomeKind::kEnded);
+  outcome.exit.signal = 6;
+  const VerdictReport verdict = judged(outcome);
+  EXPECT_EQ(verdict.verdict, Verdict::kCrash);
+  EXPECT_EQ(verdict.stage, Stage::kBuild);
+  EXPECT_EQ(verdict.evidence.signal, 6);
+  EXPECT_EQ(verdict.evidence.exit_status, std::nullopt);
+  EXPECT_EQ(verdict.evidence.call, "clBuildProgram");
+  EXPECT_EQ(verdict.evidence.stderr_text, "LLVM ERROR: Cannot select");
+}
+
+TEST_F(JudgeOutcome, OfAnyExitStatusIsACrashToo) {
+  for (const int status : {0, 1, 255}) {
+    Outcome outcome = ended(OutcomeKind::kEnded);
+    outcome.exit.exit_status = status;
+    EXPECT_EQ(judged(outcome).verdict, Verdict::kCrash);
+    EXPECT_EQ(judged(outcome).evidence.exit_status, status);
+  }
+}
+
+TEST_F(JudgeOutcome, HasAWordForEachWayOfEnding) {
+  EXPECT_EQ(judged(ended(OutcomeKind::kHang)).verdict, Verdict::kHang);
+  EXPECT_EQ(judged(ended(OutcomeKind::kMemory)).verdict, Verdict::kOutOfMemory);
+  EXPECT_EQ(judged(ended(OutcomeKind::kUnreapable)).verdict, Verdict::kDeviceLost);
+  EXPECT_EQ(judged(ended(OutcomeKind::kNonsense)).verdict, Verdict::kToolError);
+}
+
+TEST_F(JudgeOutcome, OfADriversErrorNamesCallCodeAndLog) {
+  Outcome outcome;
+  outcome.reply = {{"verdict", "build-error"}, {"stage", "build"}, {"call", "clBuildProgram"},
+                   {"cl_error", -11}, {"log", "error: no half"}, {"log_bytes", 5e9}};
+  const VerdictReport verdict = judged(outcome);
+  EXPECT_EQ(verdict.verdict, Verdict::kBuildError);
+  EXPECT_EQ(verdict.evidence.cl_error, -11);
+  EXPECT_EQ(verdict.evidence.log, "error: no half");
+  EXPECT_THAT(verdict.evidence.note, HasSubstr("CL_BUILD_PROGRAM_FAILURE"));
+  EXPECT_THAT(verdict.evidence.note, HasSubstr("5000000000"));
+}
+
+TEST_F(JudgeOutcome, OfARightOutputInTheSharedMemoryIsAPassWithItsSpeed) {
+  const MemoryRequest& memory = t_.memory();
+  auto mapping = Mapping::of(t_.prepared.fds.at(static_cast<size_t>(memory.fd)).get(),
+                             memory.read_bytes() * 2, true);
+  ASSERT_TRUE(mapping);
+  const Bytes right = t_.right();
+  std::copy(right.begin(), right.end(), mapping->bytes().begin());
+  std::copy(right.begin(), right.end(), mapping->bytes().begin() + static_cast<long>(right.size()));
+  Outcome outcome;
+  outcome.reply = {{"median_ms", 0.5}, {"spread_ms", 0.1}};
+  outcome.captured = "a banner";
+  const VerdictReport verdict = judged(outcome);
+  EXPECT_EQ(verdict.verdict, Verdict::kPass) << verdict.evidence.note;
+  EXPECT_GT(verdict.gflops, 0);
+  EXPECT_EQ(verdict.evidence.stderr_text, "") << "a pass keeps no banner";
+}
+
+TEST_F(JudgeOutcome, OfAReplyFullOfWrongTypesDoesNotThrow) {
+  for (const char* text : {R"({})", R"({"verdict":3,"stage":[],"median_ms":"x"})", R"({"verdict":"unknown"})",
+                           R"({"verdict":"crash","stage":"nowhere","cl_error":"x","log":7})", R"({"fault":1})"}) {
+    Outcome outcome;
+    outcome.reply = nlohmann::json::parse(text);
+    EXPECT_NE(judged(outcome).verdict, Verdict::kPass) << text;
+  }
+}
+
+TEST_F(JudgeOutcome, KeepsLongOutputBounded) {
+  Outcome outcome = ended(OutcomeKind::kHang);
+  outcome.captured = std::string(1 << 20, 'x');
+  EXPECT_LT(judged(outcome).evidence.stderr_text.size(), 10000u);
+}
+
+}  // namespace
+}  // namespace clvet
