@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/version.h"
+#include "probe/advice/advice.h"
 #include "probe/discover/discover.h"
 #include "probe/host/host.h"
 #include "probe/trial/runner.h"
@@ -65,6 +66,7 @@ RunnerSettings runner_settings(const ProbeOptions& options, const WorkerSettings
   settings.worker = worker;
   settings.scratch = options.state_dir + "/scratch";
   settings.stage_path = options.state_dir + "/probe.stage";
+  settings.left_behind = StageView::left_behind(settings.stage_path);
   settings.sink = options.sink;
   return settings;
 }
@@ -114,6 +116,7 @@ Result<Report> probe(const ProbeOptions& options) {
   }
   report.run.wall_s = monotonic_seconds() - started;
   report.run.synced_records = journal.synced_records();
+  report.advice = advise(report);
   const bool spent = worker.deadline > 0 && monotonic_seconds() > worker.deadline;
   if (interrupt_requested || (spent && found.devices.empty())) report.complete = false;
   if (!interrupt_requested) CLVET_RETURN_IF_ERROR(journal.finish());

@@ -83,7 +83,7 @@ std::optional<BestReport> best_of(const std::vector<CombinationReport>& all) {
   if (!best) return std::nullopt;
   std::string speeds;
   for (const auto& [op, speed] : best->speed) {
-    speeds += fmt::format("{}{} {:.1f} GFLOP/s", speeds.empty() ? "" : ", ", op, speed);
+    speeds += fmt::format("{}{} {:.3g} GFLOP/s", speeds.empty() ? "" : ", ", op, speed);
   }
   return BestReport{best->combination,
                     fmt::format("fastest of those with every case right: {}", speeds)};

@@ -83,7 +83,9 @@ int run(ProbeArguments& arguments) {
     return report_error(written.error());
   }
   if (interrupt_requested) {
-    std::fprintf(stderr, "clvet: interrupted; what is known is in %s, and the next 'clvet probe' goes on from here\n",
+    std::fprintf(stderr,
+                 "clvet: interrupted; what is known is in %s, and the next 'clvet probe' goes on "
+                 "from here\n",
                  path.c_str());
     return kExitInterrupted;
   }

@@ -243,7 +243,7 @@ Result<VerdictReport> DeviceRunner::try_case(const TrialCase& trial, Journal& jo
   const bool reset = past && past->in_flight && past->boot_id != boot_id();
   if (reset && past->careful) {
     VerdictReport verdict = blank_verdict(trial, device_->id);
-    const StageSnapshot last = StageView::left_behind(settings_.stage_path);
+    const StageSnapshot& last = settings_.left_behind;
     verdict.verdict = Verdict::kBoardReset;
     verdict.stage = last.stage.value_or(Stage::kBuild);
     verdict.evidence.call = last.call;

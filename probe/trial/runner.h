@@ -21,8 +21,9 @@ struct DeviceRoute {
 
 struct RunnerSettings {
   WorkerSettings worker;
-  std::string scratch;     // folder for drivers' caches, emptied for each worker
-  std::string stage_path;  // file of the stage page
+  std::string scratch;        // folder for drivers' caches, emptied for each worker
+  std::string stage_path;     // file of the stage page
+  StageSnapshot left_behind;  // what an earlier session left in that file
   EventSink sink;
 };
 

@@ -158,7 +158,8 @@ void sweep_orphans(const std::vector<pid_t>& keep) {
   for (const ProcessStat& process : all_processes()) {
     if (process.parent != self || std::count(keep.begin(), keep.end(), process.pid)) continue;
     ::kill(process.pid, SIGKILL);
-    ::waitpid(process.pid, nullptr, process.state == 'Z' ? 0 : WNOHANG);
+    // It dies at once unless it sleeps in the kernel; then it is left to a later sweep.
+    for (int i = 0; i < 50 && ::waitpid(process.pid, nullptr, WNOHANG) == 0; ++i) ::usleep(1000);
   }
 }
 

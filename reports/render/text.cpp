@@ -29,7 +29,7 @@ std::string speed_of(const CombinationReport& row) {
   std::string text;
   for (const char* op : {"gemm", "gemv"}) {
     const auto found = row.speed.find(op);
-    if (found != row.speed.end()) text += fmt::format("  {} {:.1f} GFLOP/s", op, found->second);
+    if (found != row.speed.end()) text += fmt::format("  {} {:.3g} GFLOP/s", op, found->second);
   }
   return text;
 }
@@ -171,13 +171,18 @@ std::string summary_text(const Report& report, bool colours) {
   for (const auto& [word, count] : report.run.counts) {
     counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, word);
   }
+  for (const AdviceReport& row : report.advice) {
+    if (row.lang == "en" && !row.fixes.empty()) {
+      text += fmt::format("{} {}: {}\n", paint.strong("advice"), row.cause, row.fixes.front());
+    }
+  }
   text += fmt::format("{} cases: {}\n", report.run.cases, counts);
   const double outside =
       report.run.wall_s > 0 ? 100 * (1 - report.run.driver_s / report.run.wall_s) : 0;
   text += fmt::format(
       "{:.1f} s, of which {:.0f} % outside driver calls; {} attempts, {} synced records{}\n",
       report.run.wall_s, std::max(0.0, outside), report.run.attempts, report.run.synced_records,
-      report.complete                  ? ""
+      report.complete                 ? ""
       : report.run.only_cases.empty() ? "; INCOMPLETE"
                                       : "; only the cases asked for");
   return text;

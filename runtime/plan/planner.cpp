@@ -406,7 +406,7 @@ std::vector<T> choices(const std::optional<T>& fixed, std::initializer_list<T> a
 // What ranks first: all wanted kernels trusted, then the time; a lower precision must earn its
 // place.
 double cost_of(const ExecutionPlan& plan, bool precision_chosen) {
-  constexpr double kLowerPrecisionTax = 1.25;
+  constexpr double kLowerPrecisionTax = 1.5;
   const bool taxed = precision_chosen && plan.combination.precision != Precision::kHigh;
   return plan.estimated_ms * (taxed ? kLowerPrecisionTax : 1);
 }

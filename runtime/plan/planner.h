@@ -15,7 +15,7 @@ Result<ExecutionPlan> plan_for(const Graph& graph, const VariantChooser& chooser
 ExecutionPlan plan_on_host(const Graph& graph, const std::string& reason);
 
 // The combination with the least estimated time among those that `overrides` leaves open. A lower
-// precision is taken by itself only where it saves a fifth of the time. kUnavailable: no node of
+// precision is taken by itself only where it saves a third of the time. kUnavailable: no node of
 // the model can run on the device in any of them.
 Result<ExecutionPlan> plan_model(const Graph& graph, const VariantChooser& chooser,
                                  const PlanOverrides& overrides);

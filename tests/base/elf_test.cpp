@@ -63,7 +63,8 @@ TEST(BuildId, OfATruncatedFileIsEmptyAndNeverReadsBeyondItsEnd) {
 TEST(BuildId, SurvivesEveryFieldOverwrittenByLargeNumbers) {
   const TempDir dir;
   for (size_t at = 0; at + 8 <= small_elf().size(); at += 2) {
-    for (const uint64_t value : {~uint64_t{0}, uint64_t{1} << 63, uint64_t{0x7fffffff}, uint64_t{0}}) {
+    for (const uint64_t value :
+         {~uint64_t{0}, uint64_t{1} << 63, uint64_t{0x7fffffff}, uint64_t{0}}) {
       std::string bytes = small_elf();
       std::memcpy(bytes.data() + at, &value, sizeof value);
       build_id(dir, bytes);

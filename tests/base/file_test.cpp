@@ -55,8 +55,8 @@ TEST(WriteFileAtomically, KeepsTheOldFileWhenTheNewOneCannotBeWritten) {
 TEST(WriteFileAtomically, NamesThePathWhereTheFolderIsMissingOrNoFolder) {
   const TempDir dir;
   test::put(dir / "file", "x");
-  for (const std::string& path : {dir / "none/report.json", dir / "file/report.json",
-                                  std::string("/proc/report.json")}) {
+  for (const std::string& path :
+       {dir / "none/report.json", dir / "file/report.json", std::string("/proc/report.json")}) {
     for (const Status& status : {write_file_atomically(path, "{}"), check_writable(path)}) {
       ASSERT_FALSE(status) << path;
       EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument);

@@ -32,7 +32,8 @@ TEST(Half, AgreesWithTheCompilersOwnTypeForEveryBitPattern) {
 }
 #endif
 
-// Between each two neighbours: the middle goes to the even one, what is beside it to the nearer one.
+// Between each two neighbours: the middle goes to the even one, what is beside it to the nearer
+// one.
 TEST(Half, RoundsEveryTieToEvenAndEverythingElseToTheNearest) {
   for (uint32_t bits = 0; bits < 0x7bff; ++bits) {
     const auto low = static_cast<uint16_t>(bits), high = static_cast<uint16_t>(bits + 1);
@@ -63,7 +64,7 @@ TEST(Half, OverflowsToInfinityFromHalfwayBeyondTheLargest) {
 TEST(Half, KeepsTheSignOfZeroAndOfWhatUnderflows) {
   EXPECT_EQ(double_to_half(-0.0), 0x8000);
   EXPECT_EQ(double_to_half(-std::ldexp(1.0, -30)), 0x8000);
-  EXPECT_EQ(double_to_half(std::ldexp(1.0, -25)), 0);       // a tie with zero
+  EXPECT_EQ(double_to_half(std::ldexp(1.0, -25)), 0);  // a tie with zero
   EXPECT_EQ(double_to_half(std::ldexp(1.5, -25)), 1);
   EXPECT_TRUE(std::signbit(half_to_float(0x8000)));
 }

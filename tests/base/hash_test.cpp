@@ -24,7 +24,8 @@ TEST(Sha256, DoesNotCareHowTheBytesAreCut) {
 }
 
 TEST(Sha256, KeepsFieldsApart) {
-  EXPECT_NE(Sha256().add_field("ab").add_field("c").hex(), Sha256().add_field("a").add_field("bc").hex());
+  EXPECT_NE(Sha256().add_field("ab").add_field("c").hex(),
+            Sha256().add_field("a").add_field("bc").hex());
   EXPECT_NE(Sha256().add_field("").hex(), Sha256().hex());
 }
 

@@ -24,19 +24,23 @@ INSTANTIATE_TEST_SUITE_P(
     Text, CleanUtf8,
     testing::Values(
         Row{"ascii", "Mali-G78 r0p1", "Mali-G78 r0p1"}, Row{"empty", "", ""},
-        Row{"two_bytes", "\xC3\xA9", "\xC3\xA9"}, Row{"three_bytes", "\xE2\x82\xAC", "\xE2\x82\xAC"},
+        Row{"two_bytes", "\xC3\xA9", "\xC3\xA9"},
+        Row{"three_bytes", "\xE2\x82\xAC", "\xE2\x82\xAC"},
         Row{"four_bytes", "\xF0\x9F\x98\x80", "\xF0\x9F\x98\x80"},
-        Row{"lone_continuation", "a\x80z", "a" U "z"}, Row{"never_valid", "Mali-\xFFG", "Mali-" U "G"},
-        Row{"cut_two", "a\xC3", "a" U}, Row{"cut_three", "\xE2\x82", U U},
-        Row{"cut_four_then_text", "\xF0\x9F\x98z", U U U "z"},
+        Row{"lone_continuation", "a\x80z", "a" U "z"},
+        Row{"never_valid", "Mali-\xFFG", "Mali-" U "G"}, Row{"cut_two", "a\xC3", "a" U},
+        Row{"cut_three", "\xE2\x82", U U}, Row{"cut_four_then_text", "\xF0\x9F\x98z", U U U "z"},
         Row{"overlong_slash", "\xC0\xAF", U U}, Row{"overlong_three", "\xE0\x80\x80", U U U},
-        Row{"overlong_four", "\xF0\x80\x80\x80", U U U U},
-        Row{"surrogate", "\xED\xA0\x80", U U U}, Row{"beyond_unicode", "\xF4\x90\x80\x80", U U U U},
+        Row{"overlong_four", "\xF0\x80\x80\x80", U U U U}, Row{"surrogate", "\xED\xA0\x80", U U U},
+        Row{"beyond_unicode", "\xF4\x90\x80\x80", U U U U},
         Row{"last_code_point", "\xF4\x8F\xBF\xBF", "\xF4\x8F\xBF\xBF"},
         Row{"tab_and_newline_stay", "a\tb\n", "a\tb\n"},
         Row{"escape_sequence", "\x1B[31m", U "[31m"}, Row{"carriage_return", "a\rb", "a" U "b"},
         Row{"delete", "\x7F", U}, Row{"nul_inside", std::string("a\0b", 3), "a" U "b"},
-        Row{"c1_control_sequence_introducer", "\xC2\x9B" "31m", U "31m"},
+        Row{"c1_control_sequence_introducer",
+            "\xC2\x9B"
+            "31m",
+            U "31m"},
         Row{"first_after_c1", "\xC2\xA0", "\xC2\xA0"}),
     [](const auto& info) { return info.param.name; });
 
@@ -50,7 +54,11 @@ TEST(DriverString, EndsAtTheReturnedLengthOrAtTheFirstNul) {
 TEST(Shorten, CutsAtACharacterAndSaysHowMuchIsLeftOut) {
   EXPECT_EQ(shorten("short", 5), "short");
   EXPECT_EQ(shorten("longer", 4), "long [2 bytes more]");
-  EXPECT_EQ(shorten("a\xE2\x82\xAC" "b", 3), "a [4 bytes more]") << "a character stays whole";
+  EXPECT_EQ(shorten("a\xE2\x82\xAC"
+                    "b",
+                    3),
+            "a [4 bytes more]")
+      << "a character stays whole";
   EXPECT_EQ(shorten("", 0), "");
 }
 

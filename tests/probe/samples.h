@@ -25,7 +25,8 @@ inline VerdictReport sample_verdict(Verdict verdict = Verdict::kCrash) {
   row.evidence.cl_error = -5;
   row.evidence.call = "clBuildProgram";
   row.evidence.log = "a log";
-  row.evidence.stderr_text = "LLVM ERROR: Cannot select: intrinsic %llvm.bifrost.2586\n\"\\\t\xEF\xBF\xBD";
+  row.evidence.stderr_text =
+      "LLVM ERROR: Cannot select: intrinsic %llvm.bifrost.2586\n\"\\\t\xEF\xBF\xBD";
   row.evidence.error = ErrorEvidence{1.5, 3, 0.25, 7};
   row.evidence.wall_ms = 12.5;
   row.evidence.cpu_ms = 3.25;
@@ -49,7 +50,8 @@ inline DeviceReport sample_device() {
   device.library = "libmali.so.1";
   device.also_via = {"libOpenCL.so.1"};
   device.environment_key = "key";
-  device.objects = {{"/usr/lib/libmali.so.1", "deadbeef", 100, 5}, {"/usr/lib/libdrm.so.2", "cafe", 50, 6}};
+  device.objects = {{"/usr/lib/libmali.so.1", "deadbeef", 100, 5},
+                    {"/usr/lib/libdrm.so.2", "cafe", 50, 6}};
   device.variables = {{"POCL_DEVICES", "cpu"}};
   device.extensions = {"cl_khr_fp16", "cl_khr_icd"};
   device.properties = {{"CL_DEVICE_VENDOR_ID", {"2449604624", 0}},
@@ -80,12 +82,13 @@ inline Report sample_report() {
   report.kernel_set = "kernels";
   report.created = "2026-11-21T09:42:59Z";
   report.complete = true;
-  report.host = {"board", "soc", "os", "6.1 aarch64", "glibc 2.36", "cpu", 8u << 20, {"/dev/mali0"},
-                 {"mali_kbase"}, {{"LD_LIBRARY_PATH", "/opt"}}};
+  report.host = {"board", "soc",    "os",           "6.1 aarch64",  "glibc 2.36",
+                 "cpu",   8u << 20, {"/dev/mali0"}, {"mali_kbase"}, {{"LD_LIBRARY_PATH", "/opt"}}};
   report.loader = {"ocl-icd", "2.3.1", "/usr/lib/libOpenCL.so.1"};
-  report.candidates = {{"libmali.so.1", "known-name", "/usr/lib/libmali.so.1", CandidateOutcome::kUsable,
-                        "", 34, "deadbeef", 0.5},
-                       {"libx.so", "option", "", CandidateOutcome::kMissingDependency, "why", 0, "", 0}};
+  report.candidates = {
+      {"libmali.so.1", "known-name", "/usr/lib/libmali.so.1", CandidateOutcome::kUsable, "", 34,
+       "deadbeef", 0.5},
+      {"libx.so", "option", "", CandidateOutcome::kMissingDependency, "why", 0, "", 0}};
   report.icd_files = {{"/etc/OpenCL/vendors/mali.icd", "libmali.so", {"has CR LF line ends"}}};
   report.devices = {sample_device()};
   report.run = {"core", {"gemm*"}, 2, 1.5, 1.25, 2, 3, {{"crash", 1}, {"pass", 1}}};

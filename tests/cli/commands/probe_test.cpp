@@ -15,7 +15,8 @@ using testing::Not;
 const std::vector<std::string> kFew{"--case", "gemv_col4/high/normal/buffer/buffer/float"};
 
 // One line that names the file, and no driver was ever loaded.
-void expect_refused_before_any_work(const test::Bench& bench, const test::Finished& done, const std::string& named) {
+void expect_refused_before_any_work(const test::Bench& bench, const test::Finished& done,
+                                    const std::string& named) {
   EXPECT_EQ(done.exit_code, 2) << done.err;
   EXPECT_EQ(done.out, "");
   EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
@@ -23,7 +24,8 @@ void expect_refused_before_any_work(const test::Bench& bench, const test::Finish
   EXPECT_EQ(bench.log(), "") << "a driver was loaded";
 }
 
-constexpr const char* kNoticed = R"({"rules":[{"match":{"call":"load"},"do":{"action":"delay","ms":1}}]})";
+constexpr const char* kNoticed =
+    R"({"rules":[{"match":{"call":"load"},"do":{"action":"delay","ms":1}}]})";
 
 TEST(ProbeCommand, RefusesAReportThatCannotBeWrittenBeforeAnyWork) {
   test::Bench bench("none", kNoticed);
@@ -42,7 +44,8 @@ TEST(ProbeCommand, RefusesAReportThatCannotBeWrittenBeforeAnyWork) {
 TEST(ProbeCommand, RefusesAStateFolderThatCannotBeWrittenBeforeAnyWork) {
   test::Bench bench("none", kNoticed);
   test::put(bench / "file", "x");
-  for (const std::string& path : {bench / "file", bench / "file/below", std::string("/proc/clvet")}) {
+  for (const std::string& path :
+       {bench / "file", bench / "file/below", std::string("/proc/clvet")}) {
     bench.environment()["CLVET_STATE_DIR"] = path;
     expect_refused_before_any_work(bench, bench.probe(kFew), path);
   }
@@ -63,7 +66,8 @@ TEST(ProbeCommand, RefusesAForeignJournalAndSaysHowToGoOn) {
 
 TEST(ProbeCommand, WritesItsReportWhereThereIsNoDevice) {
   test::Bench bench;
-  const auto done = bench.run({"probe", "--library", "/nonexistent/libOpenCL.so", "--out", bench.report_path()});
+  const auto done =
+      bench.run({"probe", "--library", "/nonexistent/libOpenCL.so", "--out", bench.report_path()});
   EXPECT_EQ(done.exit_code, 3) << done.err;
   const Report report = bench.report();
   EXPECT_TRUE(report.devices.empty());
@@ -128,8 +132,12 @@ TEST(ProbeCommand, SummarisesEachDeviceAndSaysWhereTheReportIs) {
 TEST(ProbeCommand, RefusesWhatItDoesNotKnow) {
   test::Bench bench;
   for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{"probe", "--tier", "half"}, {"probe", "--budget", "-3"}, {"probe", "--jobs", "0"},
-        {"probe", "--no-such-option"}, {"prob"}, {}}) {
+       {std::vector<std::string>{"probe", "--tier", "half"},
+        {"probe", "--budget", "-3"},
+        {"probe", "--jobs", "0"},
+        {"probe", "--no-such-option"},
+        {"prob"},
+        {}}) {
     const auto done = bench.run(arguments);
     EXPECT_EQ(done.exit_code, 2);
     EXPECT_EQ(done.out, "");
@@ -140,14 +148,17 @@ TEST(ProbeCommand, RefusesWhatItDoesNotKnow) {
 }
 
 TEST(Budget, EndsTheProbeInTimeWithWhatIsKnown) {
-  test::Bench bench("none", R"({"rules":[{"match":{"call":"clBuildProgram"},"do":{"action":"delay","ms":100}}]})");
+  test::Bench bench(
+      "none",
+      R"({"rules":[{"match":{"call":"clBuildProgram"},"do":{"action":"delay","ms":100}}]})");
   const auto done = bench.probe({"--budget", "1.5"});
   EXPECT_EQ(done.exit_code, 1) << done.err;
   EXPECT_LT(done.seconds, 4);
   const Report report = bench.report();
   EXPECT_FALSE(report.complete);
   int missing = 0, tried = 0;
-  for (const VerdictReport& row : report.verdicts) ++(row.verdict == Verdict::kMissing ? missing : tried);
+  for (const VerdictReport& row : report.verdicts)
+    ++(row.verdict == Verdict::kMissing ? missing : tried);
   EXPECT_GT(missing, 0);
   EXPECT_GT(tried, 0);
   EXPECT_EQ(report.run.counts.at("missing"), missing);
@@ -208,7 +219,8 @@ TEST_F(IfChanged, RefusesADamagedReportAndLeavesItAlone) {
 }
 
 TEST(TwoProbes, DoNotShareAStateFolder) {
-  test::Bench bench("none", R"({"rules":[{"match":{"call":"load"},"do":{"action":"delay","ms":1500}}]})");
+  test::Bench bench("none",
+                    R"({"rules":[{"match":{"call":"load"},"do":{"action":"delay","ms":1500}}]})");
   test::Process first(bench.command(kFew), bench.environment());
   while (bench.log().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   const auto second = bench.probe(kFew);

@@ -1,5 +1,5 @@
-// A worker that misbehaves as $HOSTILE says, for the tests of the supervisor. It speaks our protocol on fd 3 and
-// marks stages on the page of fd 4, as `clvet worker` does.
+// A worker that misbehaves as $HOSTILE says, for the tests of the supervisor. It speaks our
+// protocol on fd 3 and marks stages on the page of fd 4, as `clvet worker` does.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -32,8 +32,10 @@ void reply(const nlohmann::json& body) { (void)clvet::send_message(kControl, bod
 }
 
 [[noreturn]] void spin_for_ever() {
-  for (volatile unsigned i = 0;; i = i + 1) {
+  volatile bool spinning = true;
+  while (spinning) {
   }
+  std::abort();
 }
 
 void write_all(int fd, const std::string& text) {
@@ -44,17 +46,21 @@ void write_all(int fd, const std::string& text) {
   }
 }
 
-// A grandchild in a session of its own that holds every descriptor; its pid goes into $HOSTILE_FILE.
+// A grandchild in a session of its own that holds every descriptor; its pid goes into
+// $HOSTILE_FILE.
 void leave_orphan() {
   if (const pid_t child = ::fork(); child > 0) {
     ::waitpid(child, nullptr, 0);
+    while (::access(std::getenv("HOSTILE_FILE"), F_OK) != 0) ::usleep(1000);
     return;
   }
   ::setsid();
   if (::fork() > 0) ::_exit(0);
-  if (FILE* file = std::fopen(std::getenv("HOSTILE_FILE"), "w")) {
+  const std::string path = std::getenv("HOSTILE_FILE");
+  if (FILE* file = std::fopen((path + ".new").c_str(), "w")) {
     std::fprintf(file, "%d\n", ::getpid());
     std::fclose(file);
+    std::rename((path + ".new").c_str(), path.c_str());
   }
   ::sleep(60);
   ::_exit(0);
@@ -73,7 +79,10 @@ void grow() {
 
 const std::map<std::string, std::function<void()>>& deeds() {
   static const std::map<std::string, std::function<void()>> kDeeds = {
-      {"reply", [] { reply({{"ok", true}}); }},
+      {"reply",
+       [] {
+         reply({{"ok", true}});
+       }},
       {"abort",
        [] {
          const StageMarker stage(Stage::kBuild, "clBuildProgram");

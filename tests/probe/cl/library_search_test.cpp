@@ -48,7 +48,8 @@ TEST(IcdFile, NamesEveryFaultThatALoaderStumblesOver) {
   EXPECT_THAT(icd(dir, "\n\n").faults, ElementsAre(HasSubstr("names no library")));
   EXPECT_THAT(icd(dir, "libmali.so\r\n").faults, ElementsAre(HasSubstr("CR LF")));
   EXPECT_THAT(icd(dir, " libmali.so \n").faults, ElementsAre(HasSubstr("blanks")));
-  EXPECT_THAT(icd(dir, "\xEF\xBB\xBFlibmali.so\n").faults, ElementsAre(HasSubstr("byte-order mark")));
+  EXPECT_THAT(icd(dir, "\xEF\xBB\xBFlibmali.so\n").faults,
+              ElementsAre(HasSubstr("byte-order mark")));
   EXPECT_THAT(icd(dir, "liba.so\nlibb.so\n").faults, ElementsAre(HasSubstr("more than one line")));
   EXPECT_THAT(icd(dir, "/nonexistent/liba.so\n").faults,
               ElementsAre(HasSubstr("does not exist: /nonexistent/liba.so")));
@@ -107,12 +108,15 @@ TEST(Candidates, HoldEachNameOnce) {
 TEST(Candidates, TakeTheIcdVariablesInEveryFormThatLoadersTake) {
   const TempDir dir;
   test::put(dir / "one.icd", "/opt/one.so\n");
-  EXPECT_THAT(names_of(*find_candidates({}, variables({{"OCL_ICD_VENDORS", dir / "one.icd"}})), "icd-file"),
-              ElementsAre("/opt/one.so"));
-  EXPECT_THAT(names_of(*find_candidates({}, variables({{"OCL_ICD_VENDORS", "libpocl.so.2"}})), "icd-file"),
-              ElementsAre("libpocl.so.2"));
-  EXPECT_THAT(names_of(*find_candidates({}, variables({{"OPENCL_VENDOR_PATH", dir.path()}})), "icd-file"),
-              ElementsAre("/opt/one.so"));
+  EXPECT_THAT(
+      names_of(*find_candidates({}, variables({{"OCL_ICD_VENDORS", dir / "one.icd"}})), "icd-file"),
+      ElementsAre("/opt/one.so"));
+  EXPECT_THAT(
+      names_of(*find_candidates({}, variables({{"OCL_ICD_VENDORS", "libpocl.so.2"}})), "icd-file"),
+      ElementsAre("libpocl.so.2"));
+  EXPECT_THAT(
+      names_of(*find_candidates({}, variables({{"OPENCL_VENDOR_PATH", dir.path()}})), "icd-file"),
+      ElementsAre("/opt/one.so"));
   EXPECT_THAT(names_of(*find_candidates({}, variables({{"OCL_ICD_FILENAMES", "/x/a.so:/x/b.so"},
                                                        {"OCL_ICD_VENDORS", dir.path()}})),
                        "icd-file"),

@@ -42,7 +42,8 @@ INSTANTIATE_TEST_SUITE_P(
             "/opt/libmali.so: cannot open shared object file: Permission denied",
             CandidateOutcome::kNotAccessible},
         Row{"android_namespace", "libOpenCL.so",
-            "library \"libOpenCL.so\" needed or dlopened by \"x\" is not accessible for the namespace",
+            "library \"libOpenCL.so\" needed or dlopened by \"x\" is not accessible for the "
+            "namespace",
             CandidateOutcome::kNotAccessible},
         Row{"not_elf", "/opt/x.so", "/opt/x.so: invalid ELF header", CandidateOutcome::kError},
         Row{"cut_file", "/opt/x.so", "/opt/x.so: file too short", CandidateOutcome::kError}),

@@ -1,6 +1,8 @@
 // Discovery and the facts of a device, over the hostile driver's own fast device.
 #include <gmock/gmock.h>
 
+#include <ostream>
+
 #include "probe/probe.h"
 #include "tests/probe/fake/helpers.h"
 
@@ -18,6 +20,8 @@ struct Row {
   std::string reason;
 };
 
+void PrintTo(const Row& row, std::ostream* out) { *out << row.scenario; }
+
 class Candidate : public testing::TestWithParam<Row> {};
 
 TEST_P(Candidate, EndsAsItsDriverDoesAndTheProbeSaysSo) {
@@ -34,19 +38,21 @@ TEST_P(Candidate, EndsAsItsDriverDoesAndTheProbeSaysSo) {
 
 INSTANTIATE_TEST_SUITE_P(
     Discovery, Candidate,
-    testing::Values(Row{"CrashOnLoad", "load-crash.json", CandidateOutcome::kCrash, "signal 11 in dlopen"},
-                    Row{"ExitOnLoad", "load-exit0.json", CandidateOutcome::kExited, "status 0 in dlopen"},
-                    Row{"CrashOnEnumeration", "enumerate-crash.json", CandidateOutcome::kCrash, "signal 11"},
-                    Row{"CrashOnDevices", "devices-crash.json", CandidateOutcome::kCrash, "LLVM ERROR"},
-                    Row{"NoPlatform", "enumerate-no-platform.json", CandidateOutcome::kNoPlatform, "no platform"},
-                    Row{"NoDevice", "devices-none.json", CandidateOutcome::kNoDevice, "no device"}),
+    testing::Values(
+        Row{"CrashOnLoad", "load-crash.json", CandidateOutcome::kCrash, "signal 11 in dlopen"},
+        Row{"ExitOnLoad", "load-exit0.json", CandidateOutcome::kExited, "status 0 in dlopen"},
+        Row{"CrashOnEnumeration", "enumerate-crash.json", CandidateOutcome::kCrash, "signal 11"},
+        Row{"CrashOnDevices", "devices-crash.json", CandidateOutcome::kCrash, "LLVM ERROR"},
+        Row{"NoPlatform", "enumerate-no-platform.json", CandidateOutcome::kNoPlatform,
+            "no platform"},
+        Row{"NoDevice", "devices-none.json", CandidateOutcome::kNoDevice, "no device"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(Discovery, TellsALibraryThatIsNotThereFromOneThatIsNoLibrary) {
   test::Bench bench;
   test::put(bench / "text.so", "not a library");
-  const auto done = bench.run({"probe", "--library", "/nonexistent/libmali.so", bench / "text.so", FAKE_CL_PARTIAL,
-                               "--out", bench.report_path()});
+  const auto done = bench.run({"probe", "--library", "/nonexistent/libmali.so", bench / "text.so",
+                               FAKE_CL_PARTIAL, "--out", bench.report_path()});
   EXPECT_EQ(done.exit_code, 3) << done.err;
   const auto candidates = bench.report().candidates;
   ASSERT_EQ(candidates.size(), 3u);
@@ -109,7 +115,8 @@ TEST(DeviceFacts, ACanaryThatIsWrongIsAFactOfItsOwn) {
   const Report report = bench.report();
   EXPECT_EQ(report.devices.at(0).capabilities.at("canary").verdict, "wrong");
   EXPECT_FALSE(report.verdicts.empty());
-  for (const VerdictReport& row : report.verdicts) EXPECT_NE(row.verdict, Verdict::kMissing) << "trials go on";
+  for (const VerdictReport& row : report.verdicts)
+    EXPECT_NE(row.verdict, Verdict::kMissing) << "trials go on";
 }
 
 TEST(DeviceFacts, ADeviceThatCannotBeOpenedGivesEveryCaseTheReason) {
@@ -126,13 +133,15 @@ TEST(DeviceFacts, ADeviceThatCannotBeOpenedGivesEveryCaseTheReason) {
 
 TEST(DeviceFacts, ADeviceThatAnswersNoMoreIsLostAndIsSentNothingElse) {
   test::Bench bench("none", test::scenario("device-lost-after-crash.json"));
-  const auto done = bench.probe({"--case", "gemv_col4/low/*/odd", "--case", "gemv_col4/high/*/odd"});
+  const auto done =
+      bench.probe({"--case", "gemv_col4/low/*/odd", "--case", "gemv_col4/high/*/odd"});
   EXPECT_EQ(done.exit_code, 1);
   int crashes = 0, lost = 0;
   for (const VerdictReport& row : bench.report().verdicts) {
     crashes += row.verdict == Verdict::kCrash;
     lost += row.verdict == Verdict::kDeviceLost;
-    if (row.verdict == Verdict::kDeviceLost) EXPECT_THAT(row.evidence.note, HasSubstr("since gemv_col4/low"));
+    if (row.verdict == Verdict::kDeviceLost)
+      EXPECT_THAT(row.evidence.note, HasSubstr("since gemv_col4/low"));
   }
   EXPECT_EQ(crashes, 1) << "the case that did it keeps its own verdict";
   EXPECT_EQ(lost, 23);
@@ -161,12 +170,14 @@ TEST(DeviceFacts, ABannerOnLoadDisturbsNothing) {
 }
 
 TEST(DeviceFacts, ADriverThatClosesOurDescriptorsHasCrashed) {
-  test::Bench bench("none", R"({"rules":[{"match":{"call":"clBuildProgram","constructs_all":["half_arith"]},
+  test::Bench bench("none",
+                    R"({"rules":[{"match":{"call":"clBuildProgram","constructs_all":["half_arith"]},
                                          "do":{"action":"close_fds"}}]})");
   bench.probe({"--case", "gemv_col4/low/*/odd", "--case", "gemv_col4/high/*/odd"});
   for (const VerdictReport& row : bench.report().verdicts) {
     const bool low = row.combination.precision == Precision::kLow;
-    EXPECT_EQ(row.verdict, low ? Verdict::kCrash : Verdict::kWrong) << row.id << " " << to_string(row.verdict);
+    EXPECT_EQ(row.verdict, low ? Verdict::kCrash : Verdict::kWrong)
+        << row.id << " " << to_string(row.verdict);
   }
 }
 

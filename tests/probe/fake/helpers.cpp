@@ -19,9 +19,10 @@ namespace {
 
 void pause_briefly() { std::this_thread::sleep_for(std::chrono::milliseconds(2)); }
 
-// execve with files for stdin, stdout and stderr; only async-signal-safe calls between fork and exec.
-pid_t start(const std::vector<std::string>& arguments, const Variables& changes, const std::string& out,
-            const std::string& err) {
+// execve with files for stdin, stdout and stderr; only async-signal-safe calls between fork and
+// exec.
+pid_t start(const std::vector<std::string>& arguments, const Variables& changes,
+            const std::string& out, const std::string& err) {
   std::vector<std::string> rows;
   for (char** row = environ; *row; ++row) {
     const std::string text = *row;
@@ -76,14 +77,15 @@ Finished Process::wait(double seconds) {
 }
 
 Bench::Bench(const std::string& target, const std::string& scenario) {
-  environment_ = {{"FAKE_CL_TARGET", target},       {"FAKE_CL_LOG", dir_ / "log"},
-                  {"FAKE_CL_STATE", dir_.path()},   {"CLVET_STATE_DIR", state()},
+  environment_ = {{"FAKE_CL_TARGET", target},          {"FAKE_CL_LOG", dir_ / "log"},
+                  {"FAKE_CL_STATE", dir_.path()},      {"CLVET_STATE_DIR", state()},
                   {"CLVET_CACHE_DIR", dir_ / "cache"}, {"OCL_ICD_VENDORS", dir_ / "no-icd"}};
   if (!scenario.empty()) environment_["FAKE_CL_SCENARIO"] = scenario;
 }
 
 std::vector<std::string> Bench::command(const std::vector<std::string>& more) const {
-  std::vector<std::string> arguments{CLVET_PROGRAM, "probe", "--library", FAKE_CL, "--out", report_path()};
+  std::vector<std::string> arguments{CLVET_PROGRAM, "probe", "--library",
+                                     FAKE_CL,       "--out", report_path()};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
@@ -107,7 +109,7 @@ Report Bench::report() const {
 std::vector<pid_t> Bench::driver_pids() const {
   std::set<pid_t> pids;
   for (const std::string& line : split(log(), '\n')) {
-    if (const pid_t pid = std::atoi(line.c_str()); pid > 0) pids.insert(pid);
+    if (line.starts_with("pid ")) pids.insert(std::atoi(line.c_str() + 4));
   }
   return {pids.begin(), pids.end()};
 }
@@ -121,7 +123,8 @@ std::map<std::string, std::string> words_of(const Report& report) {
 }
 
 std::optional<std::string> pocl_library() {
-  for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"}) {
+  for (const char* folder :
+       {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"}) {
     const std::string path = std::string(folder) + "/libpocl.so.2";
     if (std::filesystem::exists(path)) return path;
   }
@@ -131,8 +134,9 @@ std::optional<std::string> pocl_library() {
 std::optional<std::string> intel_library() {
   const char* given = ::getenv("CLVET_TEST_INTEL");
   const char* home = ::getenv("HOME");
-  for (const std::string& folder : {std::string(given ? given : ""),
-                                    std::string(home ? home : "") + "/.cache/clvet/intel", std::string("/tmp/intel")}) {
+  for (const std::string& folder :
+       {std::string(given ? given : ""), std::string(home ? home : "") + "/.cache/clvet/intel",
+        std::string("/tmp/intel")}) {
     const std::string path = folder + "/lib/libintelocl.so";
     if (!folder.empty() && std::filesystem::exists(path)) return path;
   }

@@ -1,5 +1,5 @@
-// kill -9 of the supervisor at random moments, each followed by another probe: in the end the verdict words are those
-// of a probe that nobody disturbed.
+// kill -9 of the supervisor at random moments, each followed by another probe: in the end the
+// verdict words are those of a probe that nobody disturbed.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "probe/worker/process.h"
 #include "tests/probe/fake/helpers.h"
 
 namespace clvet {
@@ -14,7 +15,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// Crash, exit, error, refusal, lie and wrong outputs side by side, slow enough to be hit in the middle of anything.
+// Crash, exit, error, refusal, lie and wrong outputs side by side, slow enough to be hit in the
+// middle of anything.
 constexpr const char* kMixed = R"({"rules":[
   {"match":{"call":"clBuildProgram"},"do":{"action":"delay","ms":4}},
   {"match":{"call":"clEnqueueNDRangeKernel"},"do":{"action":"delay","ms":1}},
@@ -26,7 +28,7 @@ constexpr const char* kMixed = R"({"rules":[
    "do":{"action":"error","code":"CL_OUT_OF_RESOURCES"}},
   {"match":{"call":"clBuildProgram","constructs_all":["vload_half","int4_weights"]},
    "do":{"action":"build_error","log":"error: no\n"}},
-  {"match":{"call":"clCreateKernel","constructs_all":["image_float"],"kernel":"^gemv"},
+  {"match":{"call":"clCreateKernel","constructs_all":["image_float","int8_weights"]},
    "do":{"action":"null_success"}}]})";
 
 struct Setting {
@@ -74,18 +76,21 @@ void expect_the_same_words_after_kills(const Setting& setting) {
     resumed += std::filesystem::exists(bench.state() + "/probe.journal");
     const auto done = bench.probe(setting.cases);
     ASSERT_TRUE(done.exit_code == 0 || done.exit_code == 1) << done.err;
-    EXPECT_EQ(test::words_of(bench.report()), wanted.words) << "killed after " << first << " s and " << second << " s";
+    EXPECT_EQ(test::words_of(bench.report()), wanted.words)
+        << "killed after " << first << " s and " << second << " s";
     EXPECT_FALSE(std::filesystem::exists(bench.state() + "/probe.journal")) << "the work is done";
   }
   EXPECT_GE(resumed, setting.kills / 2) << "kills that left something to resume";
 }
 
 TEST(Kill, OfTheSupervisorAtRandomMomentsNeverChangesAVerdict) {
-  const Setting setting{"none", kMixed, {"--case", "gemv_col4/*/odd", "--case", "pool_global_texel/*/odd"}};
+  const Setting setting{
+      "none", kMixed, {"--case", "gemv_col4/*/odd", "--case", "pool_global_texel/*/odd"}};
   const auto words = undisturbed(setting).words;
   std::set<std::string> kinds;
   for (const auto& [name, word] : words) kinds.insert(word.substr(0, word.find(' ')));
-  EXPECT_THAT(kinds, testing::IsSupersetOf({"crash", "launch-error", "build-error", "lie", "wrong"}));
+  EXPECT_THAT(kinds,
+              testing::IsSupersetOf({"crash", "launch-error", "build-error", "lie", "wrong"}));
   EXPECT_GE(words.size(), 40u);
   expect_the_same_words_after_kills(setting);
 }
@@ -94,7 +99,8 @@ TEST(KillNightly, OverARealDriverNeverChangesAVerdict) {
   const auto pocl = test::pocl_library();
   if (!pocl) GTEST_SKIP() << "PoCL is not installed here";
   // Nothing misbehaves but two kinds of variants.
-  const Setting setting{*pocl, R"({"rules":[
+  const Setting setting{*pocl,
+                        R"({"rules":[
       {"match":{"call":"clBuildProgram","constructs_all":["vload_half","int4_weights"]},"do":{"action":"abort"}},
       {"match":{"call":"clEnqueueNDRangeKernel","constructs_all":["image_float","int8_weights"]},
        "do":{"action":"zeros"}}]})",
@@ -130,6 +136,64 @@ TEST(Interrupt, InTheMiddleOfAHangIsObeyed) {
   EXPECT_EQ(done.exit_code, 130);
   EXPECT_LT(done.seconds, 4);
   for (const pid_t pid : bench.driver_pids()) EXPECT_TRUE(test::process_gone(pid, 0)) << pid;
+}
+
+// A case that stops the machine: the driver hangs, everything is killed, and the boot has another
+// name.
+class BoardReset : public testing::Test {
+ protected:
+  static constexpr const char* kCase = "gemv_col4/low/normal/buffer/buffer/float/odd";
+  std::string journal() const { return bench_.state() + "/probe.journal"; }
+  std::vector<std::string> arguments() const { return {"--case", kCase}; }
+  // Probes until `firings` builds hang, ends all of it, and lets the machine start anew.
+  void reset_during(size_t firings) {
+    test::Process process(bench_.command(arguments()), bench_.environment());
+    while (firings_now() < firings) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    ::kill(process.pid(), SIGKILL);
+    process.wait();
+    std::string text = test::get(journal());
+    for (size_t at = 0; (at = text.find(boot_id())) != std::string::npos;) {
+      text.replace(at, boot_id().size(), "an-earlier-boot");
+    }
+    test::put(journal(), text);
+  }
+  // The case is tried once in a process.
+  size_t firings_now() const { return bench_.driver_pids().size(); }
+  test::Bench bench_{"none", test::scenario("build-hang.json")};
+};
+
+TEST_F(BoardReset, IsConfirmedByOneCarefulRetryAndThenNotTriedAgain) {
+  reset_during(1);
+  EXPECT_THAT(test::get(journal()), testing::Not(testing::HasSubstr("\"careful\":true")));
+  reset_during(2);
+  EXPECT_THAT(test::get(journal()), testing::HasSubstr("\"careful\":true"));
+  EXPECT_EQ(bench_.probe(arguments()).exit_code, 1);
+  EXPECT_EQ(firings_now(), 2u) << "it was tried a third time";
+  const Report report = bench_.report();
+  ASSERT_EQ(report.verdicts.size(), 1u);
+  EXPECT_EQ(report.verdicts[0].verdict, Verdict::kBoardReset);
+  EXPECT_EQ(report.verdicts[0].stage, Stage::kBuild);
+  EXPECT_EQ(report.verdicts[0].evidence.call, "clBuildProgram");
+}
+
+TEST_F(BoardReset, ThatDoesNotComeAgainIsForgotten) {
+  reset_during(1);
+  bench_.environment()["FAKE_CL_SCENARIO"] = test::scenario("plain-g78.json");
+  EXPECT_EQ(bench_.probe(arguments()).exit_code, 1);
+  EXPECT_EQ(bench_.report().verdicts.at(0).verdict, Verdict::kWrong)
+      << "what the fast device always gives";
+}
+
+TEST_F(BoardReset, IsNotSuspectedWhereOnlyTheSupervisorWasKilled) {
+  test::Process process(bench_.command(arguments()), bench_.environment());
+  while (firings_now() < 1) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  ::kill(process.pid(), SIGKILL);
+  process.wait();
+  bench_.environment()["FAKE_CL_SCENARIO"] = test::scenario("build-segfault-half.json");
+  bench_.probe(arguments());
+  const Report report = bench_.report();
+  EXPECT_EQ(report.verdicts.at(0).verdict, Verdict::kCrash);
+  EXPECT_EQ(report.verdicts.at(0).attempts, 2) << "the interrupted one does not count";
 }
 
 }  // namespace

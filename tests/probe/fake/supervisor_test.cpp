@@ -149,7 +149,11 @@ TEST_F(SupervisorTest, KeepsBothEndsOfAFloodAndNoMore) {
   EXPECT_THAT(outcome.captured.substr(0, 100), HasSubstr("the first words"));
   EXPECT_THAT(outcome.captured.substr(outcome.captured.size() - 100), HasSubstr("the last words"));
   EXPECT_THAT(outcome.captured, HasSubstr("bytes left out"));
+#if !defined(__SANITIZE_ADDRESS__)  // which keeps freed memory for a while
   EXPECT_LT(process_use(::getpid()).resident, before + (32u << 20));
+#else
+  (void)before;
+#endif
 }
 
 TEST_F(SupervisorTest, KeepsItsClocksWhileAFloodGoesOnForEver) {
@@ -259,7 +263,7 @@ TEST_F(SupervisorTest, TakesItsWorkerAlongWhenItIsKilled) {
   while (test::get(dir_ / "log").empty() && monotonic_seconds() < until) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  const pid_t worker = std::atoi(test::get(dir_ / "log").c_str());
+  const pid_t worker = std::atoi(test::get(dir_ / "log").substr(4).c_str());
   ASSERT_GT(worker, 0) << test::get(dir_ / "log");
   ASSERT_EQ(::kill(worker, 0), 0);
   ::kill(supervisor, SIGKILL);

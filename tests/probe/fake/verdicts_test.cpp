@@ -1,11 +1,11 @@
-// One behaviour of a hostile driver at a time, over real drivers: exactly the variants with the matched constructs get
-// the verdict, with its evidence, and all others pass.
+// One behaviour of a hostile driver at a time, over real drivers: exactly the variants with the
+// matched constructs get the verdict, with its evidence, and all others pass.
 #include <gmock/gmock.h>
 #include <signal.h>
 
 #include <algorithm>
+#include <ostream>
 
-#include "base/clock.h"
 #include "probe/probe.h"
 #include "tests/probe/fake/helpers.h"
 
@@ -30,9 +30,16 @@ struct Driver {
   Words cases;       // some variants with these constructs, and some without
 };
 
-const Driver kIntel{"Intel", test::intel_library(), {"half_arith", "int_to_half"},
+void PrintTo(const Behaviour& behaviour, std::ostream* out) { *out << behaviour.name; }
+void PrintTo(const Driver& driver, std::ostream* out) { *out << driver.name; }
+
+const Driver kIntel{"Intel",
+                    test::intel_library(),
+                    {"half_arith", "int_to_half"},
                     {"gemv*/low/*/buffer/buffer/*/odd", "gemv*/high/low/buffer/buffer/int4/odd"}};
-const Driver kPocl{"Pocl", test::pocl_library(), {"vload_half", "quantised"},
+const Driver kPocl{"Pocl",
+                   test::pocl_library(),
+                   {"vload_half", "quantised"},
                    {"gemv*/normal/*/buffer/buffer/*/odd", "gemv*/high/low/buffer/buffer/int4/odd"}};
 
 std::string quoted(const Words& words) {
@@ -42,8 +49,8 @@ std::string quoted(const Words& words) {
 }
 
 std::string scenario_of(const Behaviour& behaviour, const Words& constructs) {
-  return R"({"rules":[{"match":{"call":[)" + behaviour.calls + R"(],"constructs_all":[)" + quoted(constructs) +
-         R"(]},"do":{)" + behaviour.action + "}}]}";
+  return R"({"rules":[{"match":{"call":[)" + behaviour.calls + R"(],"constructs_all":[)" +
+         quoted(constructs) + R"(]},"do":{)" + behaviour.action + "}}]}";
 }
 
 Words case_options(const Words& patterns) {
@@ -62,11 +69,13 @@ void expect_exactly(const Report& report, const Words& constructs, const Behavio
   for (const VerdictReport& row : report.verdicts) {
     if (!concerned(row, constructs)) {
       ++spared;
-      EXPECT_EQ(row.verdict, Verdict::kPass) << row.id << ": " << to_string(row.verdict) << " " << row.evidence.note;
+      EXPECT_EQ(row.verdict, Verdict::kPass)
+          << row.id << ": " << to_string(row.verdict) << " " << row.evidence.note;
       continue;
     }
     ++hit;
-    EXPECT_STREQ(to_string(row.verdict), to_string(behaviour.verdict)) << row.id << ": " << row.evidence.note;
+    EXPECT_STREQ(to_string(row.verdict), to_string(behaviour.verdict))
+        << row.id << ": " << row.evidence.note;
     EXPECT_STREQ(to_string(row.stage), to_string(behaviour.stage)) << row.id;
     EXPECT_EQ(row.attempts, behaviour.attempts) << row.id;
     behaviour.check(row.evidence);
@@ -89,26 +98,28 @@ TEST_P(KernelVerdict, IsGivenToTheVariantsThatMeetTheBehaviourAndToNoOther) {
 
 const std::vector<Behaviour> kBehaviours{
     {"Abort", R"("clBuildProgram")",
-     R"("action":"abort","stderr":"LLVM ERROR: Cannot select: intrinsic %llvm.bifrost.2586\n")", Verdict::kCrash,
-     Stage::kBuild,
+     R"("action":"abort","stderr":"LLVM ERROR: Cannot select: intrinsic %llvm.bifrost.2586\n")",
+     Verdict::kCrash, Stage::kBuild,
      [](const Evidence& found) {
        EXPECT_EQ(found.signal, SIGABRT);
-       EXPECT_THAT(found.stderr_text, HasSubstr("LLVM ERROR: Cannot select: intrinsic %llvm.bifrost.2586"));
+       EXPECT_THAT(found.stderr_text,
+                   HasSubstr("LLVM ERROR: Cannot select: intrinsic %llvm.bifrost.2586"));
        EXPECT_EQ(found.call, "clBuildProgram");
      },
      2},
-    {"Segfault", R"("clCreateKernel")", R"("action":"segfault")", Verdict::kCrash, Stage::kCreateKernel,
-     [](const Evidence& found) { EXPECT_EQ(found.signal, SIGSEGV); }, 2},
-    {"ExitZero", R"("clBuildProgram")", R"("action":"exit","status":0)", Verdict::kCrash, Stage::kBuild,
+    {"Segfault", R"("clCreateKernel")", R"("action":"segfault")", Verdict::kCrash,
+     Stage::kCreateKernel, [](const Evidence& found) { EXPECT_EQ(found.signal, SIGSEGV); }, 2},
+    {"ExitZero", R"("clBuildProgram")", R"("action":"exit","status":0)", Verdict::kCrash,
+     Stage::kBuild,
      [](const Evidence& found) {
        EXPECT_EQ(found.signal, 0);
        EXPECT_EQ(found.exit_status, 0);
      },
      2},
-    {"ExitInFinish", R"("clFinish")", R"("action":"exit","status":3)", Verdict::kCrash, Stage::kFinish,
-     [](const Evidence& found) { EXPECT_EQ(found.exit_status, 3); }, 2},
-    {"CrashInRelease", R"("clReleaseProgram")", R"("action":"segfault")", Verdict::kCrash, Stage::kRelease,
-     [](const Evidence& found) { EXPECT_EQ(found.call, "clReleaseProgram"); }, 2},
+    {"ExitInFinish", R"("clFinish")", R"("action":"exit","status":3)", Verdict::kCrash,
+     Stage::kFinish, [](const Evidence& found) { EXPECT_EQ(found.exit_status, 3); }, 2},
+    {"CrashInRelease", R"("clReleaseProgram")", R"("action":"segfault")", Verdict::kCrash,
+     Stage::kRelease, [](const Evidence& found) { EXPECT_EQ(found.call, "clReleaseProgram"); }, 2},
     {"ClError", R"("clEnqueueNDRangeKernel")", R"("action":"error","code":"CL_OUT_OF_RESOURCES")",
      Verdict::kLaunchError, Stage::kEnqueue,
      [](const Evidence& found) {
@@ -116,8 +127,9 @@ const std::vector<Behaviour> kBehaviours{
        EXPECT_EQ(found.call, "clEnqueueNDRangeKernel");
        EXPECT_THAT(found.note, HasSubstr("CL_OUT_OF_RESOURCES"));
      }},
-    {"BuildError", R"("clBuildProgram")", R"("action":"build_error","log":"error: no such thing\n")",
-     Verdict::kBuildError, Stage::kBuild,
+    {"BuildError", R"("clBuildProgram")",
+     R"("action":"build_error","log":"error: no such thing\n")", Verdict::kBuildError,
+     Stage::kBuild,
      [](const Evidence& found) {
        EXPECT_EQ(found.cl_error, -11);
        EXPECT_THAT(found.log, HasSubstr("error: no such thing"));
@@ -125,17 +137,21 @@ const std::vector<Behaviour> kBehaviours{
     {"KernelError", R"("clCreateKernel")", R"("action":"error","code":"CL_INVALID_KERNEL_NAME")",
      Verdict::kKernelCreateFailed, Stage::kCreateKernel,
      [](const Evidence& found) { EXPECT_EQ(found.cl_error, -46); }},
-    {"NullKernel", R"("clCreateKernel")", R"("action":"null_success")", Verdict::kLie, Stage::kCreateKernel,
+    {"NullKernel", R"("clCreateKernel")", R"("action":"null_success")", Verdict::kLie,
+     Stage::kCreateKernel,
      [](const Evidence& found) { EXPECT_THAT(found.note, HasSubstr("success and no object")); }},
     {"Zeros", R"("clEnqueueNDRangeKernel")", R"("action":"zeros")", Verdict::kWrong, Stage::kRead,
      [](const Evidence& found) { EXPECT_THAT(found.note, HasSubstr("outside the bound")); }},
-    {"WrongTile", R"("clEnqueueNDRangeKernel")", R"("action":"wrong_tile","bytes":16)", Verdict::kWrong,
-     Stage::kRead, [](const Evidence& found) { EXPECT_GE(found.error.value().first_bad, 0); }},
+    {"WrongTile", R"("clEnqueueNDRangeKernel")", R"("action":"wrong_tile","bytes":16)",
+     Verdict::kWrong, Stage::kRead,
+     [](const Evidence& found) { EXPECT_GE(found.error.value().first_bad, 0); }},
     {"NotRun", R"("clEnqueueNDRangeKernel")", R"("action":"skip")", Verdict::kWrong, Stage::kRead},
-    {"OutOfBounds", R"("clEnqueueNDRangeKernel")", R"("action":"out_of_bounds","side":"after")", Verdict::kWrong,
-     Stage::kRead, [](const Evidence& found) { EXPECT_THAT(found.note, HasSubstr("guard zone behind")); }},
-    {"BitFlip", R"("clEnqueueNDRangeKernel")", R"("action":"bit_flip","bit":0,"offset":0,"every":2)",
-     Verdict::kNondeterministic, Stage::kRead},
+    {"OutOfBounds", R"("clEnqueueNDRangeKernel")", R"("action":"out_of_bounds","side":"after")",
+     Verdict::kWrong, Stage::kRead,
+     [](const Evidence& found) { EXPECT_THAT(found.note, HasSubstr("guard zone behind")); }},
+    {"BitFlip", R"("clEnqueueNDRangeKernel")",
+     R"("action":"bit_flip","bit":0,"offset":0,"every":2)", Verdict::kNondeterministic,
+     Stage::kRead},
 };
 
 std::string name_of(const testing::TestParamInfo<KernelVerdict::ParamType>& info) {
@@ -143,9 +159,11 @@ std::string name_of(const testing::TestParamInfo<KernelVerdict::ParamType>& info
 }
 
 INSTANTIATE_TEST_SUITE_P(OverIntel, KernelVerdict,
-                         testing::Combine(testing::Values(kIntel), testing::ValuesIn(kBehaviours)), name_of);
+                         testing::Combine(testing::Values(kIntel), testing::ValuesIn(kBehaviours)),
+                         name_of);
 INSTANTIATE_TEST_SUITE_P(OverPocl, KernelVerdict,
-                         testing::Combine(testing::Values(kPocl), testing::ValuesIn(kBehaviours)), name_of);
+                         testing::Combine(testing::Values(kPocl), testing::ValuesIn(kBehaviours)),
+                         name_of);
 
 // Mali-G78 as MNN#3175 met it, over a driver with real fp16 and over one without.
 class MaliG78 : public testing::TestWithParam<Driver> {};
@@ -168,9 +186,12 @@ TEST_P(MaliG78, CrashesOnHalfArithmeticWithQuantisedWeightsAndIsUsableAllTheSame
       EXPECT_EQ(row.verdict, Verdict::kCrash) << row.id;
       EXPECT_EQ(row.stage, Stage::kBuild) << row.id;
       EXPECT_EQ(row.evidence.signal, SIGABRT) << row.id;
-      EXPECT_THAT(row.evidence.stderr_text, HasSubstr("Cannot select: intrinsic %llvm.bifrost.2586")) << row.id;
+      EXPECT_THAT(row.evidence.stderr_text,
+                  HasSubstr("Cannot select: intrinsic %llvm.bifrost.2586"))
+          << row.id;
     } else if (row.combination.precision == Precision::kLow && driver.name == "Pocl") {
-      // Advertised by the disguise, absent in the driver beneath: its own verdict, never `unsupported`.
+      // Advertised by the disguise, absent in the driver beneath: its own verdict, never
+      // `unsupported`.
       EXPECT_EQ(row.verdict, Verdict::kBuildError) << row.id;
       EXPECT_NE(row.evidence.log, "") << row.id;
     } else {
@@ -187,7 +208,8 @@ INSTANTIATE_TEST_SUITE_P(OverDrivers, MaliG78, testing::Values(kIntel, kPocl),
 TEST(OverPocl, AnExtensionAdvertisedAndAbsentIsTheDriversBuildErrorNeverUnsupported) {
   if (!kPocl.library) GTEST_SKIP() << "PoCL is not installed here";
   test::Bench bench(*kPocl.library, R"({"device":{"extensions_add":["cl_khr_fp16"]},"rules":[]})");
-  const auto done = bench.probe(case_options({"gemv*/low/normal/buffer/*/odd", "gemv*/high/normal/buffer/buffer/*/odd"}));
+  const auto done = bench.probe(
+      case_options({"gemv*/low/normal/buffer/*/odd", "gemv*/high/normal/buffer/buffer/*/odd"}));
   EXPECT_EQ(done.exit_code, 0) << done.err;
   for (const VerdictReport& row : bench.report().verdicts) {
     const bool low = row.combination.precision == Precision::kLow;
@@ -232,7 +254,8 @@ TEST(OverPocl, AFloodOnStdoutReachesNeitherOurOutputNorOurMemory) {
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_EQ(done.out, test::get(bench.report_path())) << "the report and nothing else";
   EXPECT_LT(done.out.size(), 200000u);
-  for (const VerdictReport& row : bench.report().verdicts) EXPECT_EQ(row.verdict, Verdict::kPass) << row.id;
+  for (const VerdictReport& row : bench.report().verdicts)
+    EXPECT_EQ(row.verdict, Verdict::kPass) << row.id;
 }
 
 TEST(OverPocl, ANameThatIsNoUtf8IsMadeValidEverywhere) {
@@ -251,8 +274,13 @@ class Hang : public testing::TestWithParam<Driver> {};
 TEST_P(Hang, InABuildIsEndedByTheClockForTheVariantsThatMeetIt) {
   const Driver& driver = GetParam();
   if (!driver.library) GTEST_SKIP() << driver.name << " is not installed here";
-  const Behaviour hang{"Hang", R"("clBuildProgram")", R"("action":"hang","ignore_sigterm":true)", Verdict::kHang,
-                       Stage::kBuild, [](const Evidence& found) { EXPECT_EQ(found.call, "clBuildProgram"); }, 2};
+  const Behaviour hang{"Hang",
+                       R"("clBuildProgram")",
+                       R"("action":"hang","ignore_sigterm":true)",
+                       Verdict::kHang,
+                       Stage::kBuild,
+                       [](const Evidence& found) { EXPECT_EQ(found.call, "clBuildProgram"); },
+                       2};
   test::Bench bench(*driver.library, scenario_of(hang, driver.constructs));
   std::vector<std::unique_ptr<test::ScopedVariable>> variables;
   for (const auto& [name, value] : bench.environment()) {
@@ -272,7 +300,8 @@ TEST_P(Hang, InABuildIsEndedByTheClockForTheVariantsThatMeetIt) {
   expect_exactly(*report, driver.constructs, hang);
 }
 
-INSTANTIATE_TEST_SUITE_P(OverDrivers, Hang, testing::Values(kPocl), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(OverDrivers, Hang, testing::Values(kPocl),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace clvet

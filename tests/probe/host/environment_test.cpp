@@ -27,7 +27,8 @@ TEST(EnvironmentKey, DoesNotDependOnWhereFilesLieNorOnWhatTheProbeFound) {
   other.id = "d7";
   other.library = "/elsewhere/libmali.so";
   other.also_via = {"x"};
-  for (DriverObject& object : other.objects) object.path = "/elsewhere", object.mtime_ns = 1, object.size = 2;
+  for (DriverObject& object : other.objects)
+    object.path = "/elsewhere", object.mtime_ns = 1, object.size = 2;
   other.capabilities.clear();
   other.combinations.clear();
   other.best.reset();
@@ -38,9 +39,12 @@ TEST(EnvironmentKey, ChangesWithEveryFieldThatNamesTheDriver) {
   const DeviceReport device = test::sample_device();
   using Change = void (*)(DeviceReport&);
   const std::vector<Change> changes = {
-      [](DeviceReport& d) { d.platform += "x"; }, [](DeviceReport& d) { d.name += "x"; },
-      [](DeviceReport& d) { d.vendor += "x"; }, [](DeviceReport& d) { d.driver += "x"; },
-      [](DeviceReport& d) { d.device_version += "x"; }, [](DeviceReport& d) { d.type = "cpu"; },
+      [](DeviceReport& d) { d.platform += "x"; },
+      [](DeviceReport& d) { d.name += "x"; },
+      [](DeviceReport& d) { d.vendor += "x"; },
+      [](DeviceReport& d) { d.driver += "x"; },
+      [](DeviceReport& d) { d.device_version += "x"; },
+      [](DeviceReport& d) { d.type = "cpu"; },
       [](DeviceReport& d) { d.objects.at(0).identity += "0"; },
       [](DeviceReport& d) { d.objects.pop_back(); },
       [](DeviceReport& d) { d.objects.push_back(d.objects.at(0)); },

@@ -24,7 +24,8 @@ void expect_refused(const std::string& text, const std::string& what) {
   EXPECT_THAT(message, HasSubstr("board.json")) << what;
   EXPECT_THAT(message, HasSubstr("clvet probe")) << what;
   EXPECT_LT(message.size(), 600u) << what;
-  for (const char c : message) EXPECT_GE(static_cast<unsigned char>(c), 0x20) << what << ": " << message;
+  for (const char c : message)
+    EXPECT_GE(static_cast<unsigned char>(c), 0x20) << what << ": " << message;
 }
 
 TEST(ReportJson, ComesBackAsItWasWritten) {
@@ -54,7 +55,11 @@ TEST(ReportJson, NamesItsSchemaAndTheWordsOfTheInterface) {
   EXPECT_EQ(json.at("verdicts").at(0).at("stage"), "build");
   EXPECT_EQ(json.at("verdicts").at(0).at("combination").at("weights"), "image");
   EXPECT_EQ(json.at("discovery").at("candidates").at(1).at("outcome"), "missing-dependency");
-  EXPECT_EQ(json.at("devices").at(0).at("properties").at("CL_DEVICE_PROFILING_TIMER_RESOLUTION").at("error"),
+  EXPECT_EQ(json.at("devices")
+                .at(0)
+                .at("properties")
+                .at("CL_DEVICE_PROFILING_TIMER_RESOLUTION")
+                .at("error"),
             -30);
   EXPECT_TRUE(json.at("devices").at(0).at("combinations").at(1).at("memory").is_null());
 }
@@ -88,15 +93,16 @@ TEST(ReportJson, OfAnotherSchemaOrKindIsRefused) {
   expect_refused(json.dump(), "a later schema");
   json["schema"] = 1;
   expect_refused(json.dump(), "a number for a schema");
-  for (const char* text : {"", "null", "[]", "{}", "3", "\"clvet.report/1\"", "\xFF\xFE", "PK\x03\x04",
-                           "{\"schema\":\"clvet.report/1\"}"}) {
+  for (const char* text : {"", "null", "[]", "{}", "3", "\"clvet.report/1\"", "\xFF\xFE",
+                           "PK\x03\x04", "{\"schema\":\"clvet.report/1\"}"}) {
     expect_refused(text, text);
   }
   expect_refused(std::string(200000, '['), "deeply nested");
 }
 
 // Puts `value` in the place of each field in turn, at any depth.
-void try_each_field(Json& root, Json& at, const Json& value, int& refused, const std::string& path) {
+void try_each_field(Json& root, Json& at, const Json& value, int& refused,
+                    const std::string& path) {
   for (auto& [name, field] : at.items()) {
     const std::string here = path + "/" + name;
     const Json old = field;
@@ -114,8 +120,8 @@ void try_each_field(Json& root, Json& at, const Json& value, int& refused, const
 
 TEST(ReportJson, WithAWrongTypeInAnyFieldNeverThrows) {
   Json json = Json::parse(report_to_json(test::sample_report()));
-  for (const Json& value : {Json(nullptr), Json(-1), Json("\x1B[31m\nwrong"), Json::array({1}), Json(true),
-                            Json{{"a", 1}}, Json(1e300)}) {
+  for (const Json& value : {Json(nullptr), Json(-1), Json("\x1B[31m\nwrong"), Json::array({1}),
+                            Json(true), Json{{"a", 1}}, Json(1e300)}) {
     int refused = 0;
     try_each_field(json, json, value, refused, "");
     EXPECT_GT(refused, 10) << value.dump();

@@ -42,8 +42,8 @@ TEST_P(CorePlan, HasExactlyOneVariantForEveryOpCombinationAndWeightType) {
   }
   std::map<Need, std::set<std::string>> planned;
   for (const TrialCase& trial : plan(everything(GetParam()))) {
-    planned[{trial.variant.manifest->op, trial.variant.combination(), trial.variant.weight_type}].insert(
-        trial.variant.name());
+    planned[{trial.variant.manifest->op, trial.variant.combination(), trial.variant.weight_type}]
+        .insert(trial.variant.name());
   }
   EXPECT_EQ(planned.size(), wanted.size());
   for (const auto& [need, names] : planned) {
@@ -59,8 +59,10 @@ TEST(PlanCases, TakesTheVariantThatRanksFirstOnTheClassOfDevice) {
   for (const char* device_class : {"cpu", "gpu"}) {
     for (const TrialCase& trial : plan(everything(device_class))) {
       const auto combination = trial.variant.combination();
-      const bool buffers = combination.activations == Storage::kBuffer && combination.weights == Storage::kBuffer;
-      if (trial.variant.manifest->op == "gemm" && buffers) kernels[device_class].insert(trial.variant.manifest->id);
+      const bool buffers =
+          combination.activations == Storage::kBuffer && combination.weights == Storage::kBuffer;
+      if (trial.variant.manifest->op == "gemm" && buffers)
+        kernels[device_class].insert(trial.variant.manifest->id);
     }
     EXPECT_EQ(kernels[device_class].size(), 1u);
   }
@@ -97,7 +99,8 @@ TEST(PlanCases, KeepsCasesOfOneProgramTogether) {
 
 TEST(PlanCases, OfTheFullTierHoldsEveryVariant) {
   std::set<std::string> planned;
-  for (const TrialCase& trial : plan(everything(), Tier::kFull)) planned.insert(trial.variant.name());
+  for (const TrialCase& trial : plan(everything(), Tier::kFull))
+    planned.insert(trial.variant.name());
   size_t variants = 0;
   for (const Manifest& manifest : catalog().manifests()) variants += variants_of(manifest).size();
   EXPECT_EQ(planned.size(), variants);
@@ -120,7 +123,8 @@ TEST(PlanCases, MarksImagesUnsupportedWithoutImageSupport) {
   DeviceFeatures features = everything();
   features.images = false;
   for (const TrialCase& trial : plan(features)) {
-    const bool image = trial.variant.activations == Storage::kImage || trial.variant.weights == Storage::kImage;
+    const bool image =
+        trial.variant.activations == Storage::kImage || trial.variant.weights == Storage::kImage;
     EXPECT_EQ(!trial.unsupported.empty(), image) << trial.id;
     if (image) EXPECT_THAT(trial.unsupported, HasSubstr("CL_DEVICE_IMAGE_SUPPORT"));
   }

@@ -43,7 +43,8 @@ struct Trial {
     }
     Bytes out(memory().read_bytes(), std::byte{kSentinel});
     const auto texel = static_cast<long>(texel_bytes(memory().texel));
-    const long row = memory().width * texel, pitch = (memory().width + memory().guard_texels) * texel;
+    const long row = memory().width * texel,
+               pitch = (memory().width + memory().guard_texels) * texel;
     for (long y = 0; y < memory().height; ++y) {
       std::copy_n(tensor.begin() + y * row, row, out.begin() + y * pitch);
     }
@@ -98,7 +99,8 @@ TEST_P(JudgeOutputs, CallsOneUnwrittenElementWrong) {
 }
 
 TEST_P(JudgeOutputs, CallsZerosWrong) {
-  const VerdictReport verdict = t_.judged_twice(t_.reading(Values(t_.material->reference.value.size(), 0)));
+  const VerdictReport verdict =
+      t_.judged_twice(t_.reading(Values(t_.material->reference.value.size(), 0)));
   EXPECT_EQ(verdict.verdict, Verdict::kWrong);
   EXPECT_EQ(verdict.stage, Stage::kRead);
   EXPECT_THAT(verdict.evidence.note, HasSubstr("outside the bound"));
@@ -135,7 +137,8 @@ TEST_P(JudgeOutputs, CallsATouchedGuardWrongThoughEveryValueIsRight) {
     reading[at] = std::byte{0};
     const VerdictReport verdict = t_.judged_twice(reading);
     EXPECT_EQ(verdict.verdict, Verdict::kWrong) << at;
-    EXPECT_THAT(verdict.evidence.note, testing::AnyOf(HasSubstr("guard zone"), HasSubstr("outside the output")));
+    EXPECT_THAT(verdict.evidence.note,
+                testing::AnyOf(HasSubstr("guard zone"), HasSubstr("outside the output")));
   }
 }
 
@@ -216,8 +219,9 @@ TEST_F(JudgeOutcome, HasAWordForEachWayOfEnding) {
 
 TEST_F(JudgeOutcome, OfADriversErrorNamesCallCodeAndLog) {
   Outcome outcome;
-  outcome.reply = {{"verdict", "build-error"}, {"stage", "build"}, {"call", "clBuildProgram"},
-                   {"cl_error", -11}, {"log", "error: no half"}, {"log_bytes", 5e9}};
+  outcome.reply = {{"verdict", "build-error"}, {"stage", "build"},
+                   {"call", "clBuildProgram"}, {"cl_error", -11},
+                   {"log", "error: no half"},  {"log_bytes", 5e9}};
   const VerdictReport verdict = judged(outcome);
   EXPECT_EQ(verdict.verdict, Verdict::kBuildError);
   EXPECT_EQ(verdict.evidence.cl_error, -11);
@@ -244,8 +248,9 @@ TEST_F(JudgeOutcome, OfARightOutputInTheSharedMemoryIsAPassWithItsSpeed) {
 }
 
 TEST_F(JudgeOutcome, OfAReplyFullOfWrongTypesDoesNotThrow) {
-  for (const char* text : {R"({})", R"({"verdict":3,"stage":[],"median_ms":"x"})", R"({"verdict":"unknown"})",
-                           R"({"verdict":"crash","stage":"nowhere","cl_error":"x","log":7})", R"({"fault":1})"}) {
+  for (const char* text :
+       {R"({})", R"({"verdict":3,"stage":[],"median_ms":"x"})", R"({"verdict":"unknown"})",
+        R"({"verdict":"crash","stage":"nowhere","cl_error":"x","log":7})", R"({"fault":1})"}) {
     Outcome outcome;
     outcome.reply = nlohmann::json::parse(text);
     EXPECT_NE(judged(outcome).verdict, Verdict::kPass) << text;

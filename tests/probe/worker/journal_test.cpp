@@ -32,7 +32,8 @@ class JournalTest : public testing::Test {
   }
   void replace(const std::string& from, const std::string& to) {
     std::string text = test::get(path());
-    for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    for (size_t at = text.find(from); at != std::string::npos;
+         at = text.find(from, at + to.size())) {
       text.replace(at, from.size(), to);
     }
     test::put(path(), text);
@@ -131,9 +132,8 @@ TEST_F(JournalTest, CutAnywhereInItsLastLineLosesThatRecordAlone) {
 }
 
 TEST_F(JournalTest, ToleratesTheZerosThatAStoppedMachineLeaves) {
-  const std::string whole = left_by([](Journal& journal) {
-    ASSERT_TRUE(journal.begin("a", 1, false));
-  });
+  const std::string whole =
+      left_by([](Journal& journal) { ASSERT_TRUE(journal.begin("a", 1, false)); });
   test::put(path(), whole + std::string(4096, '\0'));
   left_by([](Journal& journal) { ASSERT_TRUE(journal.begin("b", 1, false)); });
   const auto journal = open();
@@ -149,7 +149,10 @@ TEST_F(JournalTest, RefusesAFileThatIsNoJournalAndLeavesItUntouched) {
   expect_refused_and_untouched("{\"schema\":\"clvet.report/1\"}\n");
   expect_refused_and_untouched("[1,2]\n");
   expect_refused_and_untouched("{\"schema\":7}\n");
-  expect_refused_and_untouched(std::string("\x7F" "ELF\0\0\0", 7));
+  expect_refused_and_untouched(
+      std::string("\x7F"
+                  "ELF\0\0\0",
+                  7));
 }
 
 TEST_F(JournalTest, RefusesForeignLinesAndLeavesThemUntouched) {

@@ -1,7 +1,7 @@
 #include "probe/worker/protocol.h"
 
-#include <gmock/gmock.h>
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -124,17 +124,33 @@ TEST_F(ProtocolTest, RefusesWhatIsNoMessage) {
   expect_no_message(framed(cbor({{"a", 1}})) + "and more");
   expect_no_message(std::string("\xFF\xFF\xFF\x7F", 4));
   const std::string whole = cbor({{"key", "value"}, {"list", {1, 2, 3}}});
-  for (size_t size = 0; size < whole.size(); ++size) expect_no_message(framed(whole.substr(0, size)));
+  for (size_t size = 0; size < whole.size(); ++size)
+    expect_no_message(framed(whole.substr(0, size)));
 }
 
 TEST_F(ProtocolTest, RefusesCborThatWouldExhaustTheReader) {
-  expect_no_message(framed("\xA1\x61" "a" + std::string(1 << 20, '\x81') + "\x01"));
-  expect_no_message(framed("\xA1\x61" "a\x9B\x7F\xFF\xFF\xFF\xFF\xFF\xFF\xFF"));
-  expect_no_message(framed("\xA1\x61" "a\x9B\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"));
+  expect_no_message(
+      framed("\xA1\x61"
+             "a" +
+             std::string(1 << 20, '\x81') + "\x01"));
+  expect_no_message(
+      framed("\xA1\x61"
+             "a\x9B\x7F\xFF\xFF\xFF\xFF\xFF\xFF\xFF"));
+  expect_no_message(
+      framed("\xA1\x61"
+             "a\x9B\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"));
   expect_no_message(framed("\xBB\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"));
-  expect_no_message(framed("\xA1\x61" "a\x7B\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xF0" "abc"));
-  expect_no_message(framed("\xA1\x61" "a" + std::string(1 << 20, '\x9F')));
-  expect_no_message(framed("\xA1\x61" "a\xC1\x01"));
+  expect_no_message(
+      framed("\xA1\x61"
+             "a\x7B\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xF0"
+             "abc"));
+  expect_no_message(
+      framed("\xA1\x61"
+             "a" +
+             std::string(1 << 20, '\x9F')));
+  expect_no_message(
+      framed("\xA1\x61"
+             "a\xC1\x01"));
 }
 
 TEST_F(ProtocolTest, ClosesTheDescriptorsOfAMessageThatIsDropped) {
@@ -150,7 +166,9 @@ TEST_F(ProtocolTest, ClosesTheDescriptorsOfAMessageThatIsDropped) {
 }
 
 TEST(UntrustedFields, FallBackWhereTheyAreAbsentOrOfAnotherType) {
-  const nlohmann::json body = {{"n", 3.5}, {"t", "text\xFF\x1B"}, {"f", true},
+  const nlohmann::json body = {{"n", 3.5},
+                               {"t", "text\xFF\x1B"},
+                               {"f", true},
                                {"inf", std::numeric_limits<double>::infinity()}};
   EXPECT_EQ(number_in(body, "n"), 3.5);
   EXPECT_EQ(number_in(body, "t", -1), -1);

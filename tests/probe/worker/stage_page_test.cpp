@@ -52,8 +52,8 @@ TEST(StagePage, InAFileOutlivesItsWriter) {
 TEST(StagePage, OfWhatIsNoPageIsEmpty) {
   const test::TempDir dir;
   EXPECT_EQ(StageView::left_behind(dir / "none").stage, std::nullopt);
-  for (const std::string& text : {std::string(), std::string(100, 'x'), std::string(4096, 'x'),
-                                  std::string(4096, '\xFF')}) {
+  for (const std::string& text :
+       {std::string(), std::string(100, 'x'), std::string(4096, 'x'), std::string(4096, '\xFF')}) {
     test::put(dir / "stage", text);
     EXPECT_EQ(StageView::left_behind(dir / "stage").stage, std::nullopt);
   }

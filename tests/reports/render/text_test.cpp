@@ -13,8 +13,9 @@ using testing::Not;
 
 TEST(SummaryText, HasTheBestCombinationTheFailuresAndTheirReason) {
   const std::string text = summary_text(test::sample_report(), false);
-  EXPECT_THAT(text, AllOf(HasSubstr("Mali-G78 r0p1"), HasSubstr("through libmali.so.1"), HasSubstr("also via"),
-                          HasSubstr("best: precision high, memory normal"), HasSubstr("crash in build (signal 6)"),
+  EXPECT_THAT(text, AllOf(HasSubstr("Mali-G78 r0p1"), HasSubstr("through libmali.so.1"),
+                          HasSubstr("also via"), HasSubstr("best: precision high, memory normal"),
+                          HasSubstr("crash in build (signal 6)"),
                           HasSubstr("LLVM ERROR: Cannot select"), HasSubstr("map_read")));
   EXPECT_THAT(text, Not(HasSubstr("\x1B")));
   EXPECT_THAT(summary_text(test::sample_report(), true), HasSubstr("\x1B["));
@@ -34,10 +35,13 @@ TEST(SummaryText, WithoutADeviceTellsWhatWasTriedAndLeavesOutWhatIsAbsent) {
   Report report = test::sample_report();
   report.devices.clear();
   report.verdicts.clear();
-  report.candidates.push_back({"libabsent.so", "known-name", "", CandidateOutcome::kAbsent, "why", 0, "", 0});
+  report.candidates.push_back(
+      {"libabsent.so", "known-name", "", CandidateOutcome::kAbsent, "why", 0, "", 0});
   const std::string text = summary_text(report, false);
-  EXPECT_THAT(text, AllOf(HasSubstr("No OpenCL device"), HasSubstr("libx.so (option): missing-dependency - why"),
-                          HasSubstr("mali.icd: has CR LF line ends"), Not(HasSubstr("libabsent.so"))));
+  EXPECT_THAT(
+      text,
+      AllOf(HasSubstr("No OpenCL device"), HasSubstr("libx.so (option): missing-dependency - why"),
+            HasSubstr("mali.icd: has CR LF line ends"), Not(HasSubstr("libabsent.so"))));
 }
 
 TEST(SummaryText, TellsTheSameFailureOnce) {

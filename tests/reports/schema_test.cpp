@@ -1,0 +1,69 @@
+// The documents that the program writes fit the schemas that it publishes.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validator.hpp>
+
+#include "base/file.h"
+#include "probe/report/report_json.h"
+#include "runtime/exec/run_record.h"
+#include "tests/probe/samples.h"
+
+namespace clvet {
+namespace {
+
+using Json = nlohmann::json;
+using Adapter = valijson::adapters::NlohmannJsonAdapter;
+
+// The first fault, or an empty string.
+std::string fault_in(const std::string& schema_file, const Json& document) {
+  const auto text = read_file(std::string(CLVET_SOURCE_DIR) + "/reports/schema/" + schema_file);
+  if (!text) return text.error().message;
+  const Json schema_json = Json::parse(*text);
+  valijson::Schema schema;
+  valijson::SchemaParser parser;
+  parser.populateSchema(Adapter(schema_json), schema);
+  valijson::Validator validator;
+  valijson::ValidationResults results;
+  if (validator.validate(schema, Adapter(document), &results)) return {};
+  valijson::ValidationResults::Error error;
+  results.popError(error);
+  std::string where;
+  for (const std::string& part : error.context) where += part;
+  return where + ": " + error.description;
+}
+
+TEST(Schema, HoldsForAReportWithEveryMember) {
+  EXPECT_EQ(fault_in("report.schema.json", Json::parse(report_to_json(test::sample_report()))), "");
+}
+
+TEST(Schema, RefusesAnUnknownVerdictWord) {
+  Json report = Json::parse(report_to_json(test::sample_report()));
+  ASSERT_FALSE(report.at("verdicts").empty());
+  report["verdicts"][0]["verdict"] = "fine";
+  EXPECT_NE(fault_in("report.schema.json", report), "");
+}
+
+TEST(Schema, RefusesAReportWithoutDevices) {
+  Json report = Json::parse(report_to_json(test::sample_report()));
+  report.erase("devices");
+  EXPECT_NE(fault_in("report.schema.json", report), "");
+}
+
+TEST(Schema, HoldsForARunRecord) {
+  RunRecord record;
+  record.model = "model.onnx";
+  record.device = "host";
+  record.combination = {Precision::kHigh, std::nullopt, Storage::kBuffer, std::nullopt};
+  record.nodes = {{"a", "Conv", "opencl", "gemm_tile4x4/high", "key", "", 1.5},
+                  {"b", "Size", "host", "", "", "host only", 0}};
+  record.fallbacks = {{"a", "x", "host", "crash"}};
+  record.outputs = {{"y", "f32", {1, 2}, "out/y.npy"}, {"z", "i64", {}, ""}};
+  EXPECT_EQ(fault_in("run.schema.json", Json::parse(run_record_to_json(record))), "");
+}
+
+}  // namespace
+}  // namespace clvet
