@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/command.h"
+#include "cli/exit_code.h"
 #include "probe/worker/process.h"
 
 extern char** environ;

@@ -1,6 +1,7 @@
 // The composition root: collects the verbs, parses, runs one, ends with its exit code.
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/command.h"
+#include "cli/exit_code.h"
 #include "probe/worker/supervisor.h"
 
 namespace clvet {

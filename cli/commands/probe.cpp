@@ -1,5 +1,6 @@
 #include "probe/probe.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 

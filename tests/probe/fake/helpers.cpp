@@ -80,6 +80,7 @@ Bench::Bench(const std::string& target, const std::string& scenario) {
   environment_ = {{"FAKE_CL_TARGET", target},          {"FAKE_CL_LOG", dir_ / "log"},
                   {"FAKE_CL_STATE", dir_.path()},      {"CLVET_STATE_DIR", state()},
                   {"CLVET_CACHE_DIR", dir_ / "cache"}, {"OCL_ICD_VENDORS", dir_ / "no-icd"}};
+  environment_["ASAN_OPTIONS"] = sanitizer_options();
   if (!scenario.empty()) environment_["FAKE_CL_SCENARIO"] = scenario;
 }
 

@@ -20,6 +20,12 @@ inline std::string scenario(const std::string& name) {
 
 using Variables = std::map<std::string, std::string>;
 
+// Leaves a driver's segmentation fault to the kernel, also in a sanitizer build.
+inline std::string sanitizer_options() {
+  const char* given = ::getenv("ASAN_OPTIONS");
+  return std::string(given ? given : "") + ":handle_segv=0:handle_sigbus=0";
+}
+
 struct Finished {
   int exit_code = -1;  // -1: it was ended by a signal or by `seconds`
   int signal = 0;

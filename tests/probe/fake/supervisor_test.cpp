@@ -25,6 +25,7 @@ class SupervisorTest : public testing::Test {
     settings_.limits.build = {0.4, 0.8};
     settings_.limits.other = {0.3, 1.2};
     settings_.limits.own = 0.3;
+    settings_.environment["ASAN_OPTIONS"] = test::sanitizer_options();
     settings_.environment["HOSTILE_FILE"] = dir_ / "orphan";
     stage_ = std::make_unique<StageView>(*StageView::anonymous());
   }

@@ -1,0 +1,15 @@
+// Exit codes that scripts rely on (docs/index.md).
+#pragma once
+
+namespace clvet {
+
+enum ExitCode : int {
+  kExitFine = 0,
+  kExitFindings = 1,
+  kExitUsage = 2,
+  kExitNoDevice = 3,
+  kExitOurFault = 4,
+  kExitInterrupted = 130,
+};
+
+}  // namespace clvet
