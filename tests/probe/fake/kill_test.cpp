@@ -37,9 +37,10 @@ struct Setting {
   int kills = 20;
 };
 
-// The words of an undisturbed probe, and how long it takes.
+// The words of an undisturbed probe, and how much work it is.
 struct Undisturbed {
   std::map<std::string, std::string> words;
+  int attempts = 0;
   double seconds = 0;
 };
 
@@ -47,11 +48,24 @@ Undisturbed undisturbed(const Setting& setting) {
   test::Bench bench(setting.target, setting.scenario);
   const auto done = bench.probe(setting.cases);
   EXPECT_TRUE(done.exit_code == 0 || done.exit_code == 1) << done.err;
-  return {test::words_of(bench.report()), done.seconds};
+  const Report report = bench.report();
+  return {test::words_of(report), report.run.attempts, done.seconds};
 }
 
-void kill_at(test::Bench& bench, const Setting& setting, double seconds) {
+int attempts_begun(const test::Bench& bench) {
+  const std::string text = test::get(bench.state() + "/probe.journal");
+  int count = 0;
+  for (size_t at = 0; (at = text.find("\"begin\"", at)) != std::string::npos; ++at) ++count;
+  return count;
+}
+
+// Kills a probe some seconds after it has begun so many attempts; progress and not time, since the
+// machine may be slower or faster than it was for the undisturbed probe.
+void kill_after(test::Bench& bench, const Setting& setting, int attempts, double seconds) {
   test::Process victim(bench.command(setting.cases), bench.environment());
+  while (attempts_begun(bench) < attempts && !test::process_gone(victim.pid(), 0)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   ::kill(victim.pid(), SIGKILL);
   victim.wait();
@@ -64,20 +78,22 @@ void expect_the_same_words_after_kills(const Setting& setting) {
   const Undisturbed wanted = undisturbed(setting);
   ASSERT_GE(wanted.words.size(), 20u);
   std::mt19937 random(20241121);
-  std::uniform_real_distribution<double> moment(0, wanted.seconds);
+  const auto some = [&](double most) {
+    return std::uniform_real_distribution<double>(0, most)(random);
+  };
   int resumed = 0;
   for (int i = 0; i < setting.kills; ++i) {
     test::Bench bench(setting.target, setting.scenario);
-    const double first = moment(random);
-    kill_at(bench, setting, first);
-    // Every other time the probe that goes on is killed as well.
-    const double second = i % 2 ? moment(random) / 2 : 0;
-    if (second > 0) kill_at(bench, setting, second);
+    // Every fifth dies early, before or while the device is looked at; every other one dies twice.
+    const int first = i % 5 == 0 ? 0 : static_cast<int>(some(wanted.attempts));
+    kill_after(bench, setting, first, some(wanted.seconds / (i % 5 == 0 ? 5 : wanted.attempts)));
+    const int second = attempts_begun(bench) + static_cast<int>(some(wanted.attempts - first));
+    if (i % 2) kill_after(bench, setting, second, some(wanted.seconds / wanted.attempts));
     resumed += std::filesystem::exists(bench.state() + "/probe.journal");
     const auto done = bench.probe(setting.cases);
     ASSERT_TRUE(done.exit_code == 0 || done.exit_code == 1) << done.err;
     EXPECT_EQ(test::words_of(bench.report()), wanted.words)
-        << "killed after " << first << " s and " << second << " s";
+        << "killed after " << first << " attempts and, where i is odd, " << second << "; i = " << i;
     EXPECT_FALSE(std::filesystem::exists(bench.state() + "/probe.journal")) << "the work is done";
   }
   EXPECT_GE(resumed, setting.kills / 2) << "kills that left something to resume";
