@@ -55,25 +55,31 @@ std::string shape_limit(const Variant& variant, const TestShape& shape,
   return {};
 }
 
-// Of the variants that serve the same op, combination and weight type, the one that ranks first.
+// Of the variants that serve the same op, combination and weight type, the one that ranks first; if
+// that does not take every call, the next one too, and so on.
 std::vector<Variant> first_choices(const Catalog& catalog, const DeviceFeatures& features) {
   using Need = std::tuple<std::string, Combination, std::optional<WeightType>>;
-  std::map<Need, Variant> best;
+  std::map<Need, std::vector<Variant>> rivals;
   for (const Manifest& manifest : catalog.manifests()) {
     if (manifest.trial_only) continue;
     for (const Variant& variant : variants_of(manifest)) {
-      const Need need{manifest.op, variant.combination(), variant.weight_type};
-      const auto [at, added] = best.try_emplace(need, variant);
-      if (added) continue;
-      const bool old_works = unsupported_reason(at->second, features).empty();
-      const bool new_works = unsupported_reason(variant, features).empty();
-      const int old_rank = rank_of(*at->second.manifest, features.device_class);
-      const int new_rank = rank_of(manifest, features.device_class);
-      if (std::pair(new_works, new_rank) > std::pair(old_works, old_rank)) at->second = variant;
+      rivals[{manifest.op, variant.combination(), variant.weight_type}].push_back(variant);
     }
   }
+  const auto worth = [&](const Variant& variant) {
+    return std::pair(unsupported_reason(variant, features).empty(),
+                     rank_of(*variant.manifest, features.device_class));
+  };
   std::vector<Variant> chosen;
-  for (auto& [need, variant] : best) chosen.push_back(variant);
+  for (auto& [need, variants] : rivals) {
+    std::stable_sort(variants.begin(), variants.end(), [&](const Variant& a, const Variant& b) {
+      return worth(a) > worth(b);
+    });
+    for (const Variant& variant : variants) {
+      chosen.push_back(variant);
+      if (variant.manifest->where.empty()) break;
+    }
+  }
   return chosen;
 }
 

@@ -213,9 +213,8 @@ Result<std::shared_ptr<const Material>> MaterialStore::get(const TrialCase& tria
     op_ = manifest.op;
     made_.clear();
   }
-  const std::string key =
-      fmt::format("{}/{}/{}", trial.shape->name, stores_half(trial.variant.precision),
-                  trial.variant.weight_type ? to_string(*trial.variant.weight_type) : "-");
+  const Key key{trial.shape->dims, trial.shape->scalars, stores_half(trial.variant.precision),
+                trial.variant.weight_type};
   if (const auto found = made_.find(key); found != made_.end()) return found->second;
   CLVET_ASSIGN_OR_RETURN(made_[key], make_material(trial));
   return made_[key];

@@ -4,7 +4,9 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <tuple>
 
 #include "base/fd.h"
 #include "kernels/call.h"
@@ -29,8 +31,10 @@ class MaterialStore {
   Result<std::shared_ptr<const Material>> get(const TrialCase& trial);
 
  private:
+  // Shapes of one name may differ between the manifests of an op.
+  using Key = std::tuple<Dims, Scalars, bool, std::optional<WeightType>>;
   std::string op_;
-  std::map<std::string, std::shared_ptr<const Material>> made_;
+  std::map<Key, std::shared_ptr<const Material>> made_;
 };
 
 // A trial ready to be sent: the request, the descriptors beside it, and where the outputs come

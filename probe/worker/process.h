@@ -29,10 +29,11 @@ struct ExitState {
 // The exit state once `pid` has ended; nullopt while it lives. Never waits.
 std::optional<ExitState> reap(pid_t pid);
 
-// Resident bytes and CPU seconds of a living process; zeros where it is gone.
+// Of a living process; zeros where it is gone.
 struct ProcessUse {
-  uint64_t resident = 0;
-  double cpu_seconds = 0;
+  uint64_t resident = 0;       // bytes
+  double cpu_seconds = 0;      // used
+  double starved_seconds = 0;  // that its living threads could have run and were not let to
 };
 ProcessUse process_use(pid_t pid);
 

@@ -14,32 +14,8 @@ cl_channel_type channel_of(Precision precision) {
   return stores_half(precision) ? CL_HALF_FLOAT : CL_FLOAT;
 }
 
-// Values in the device's channels-last order from a row-major tensor, and back.
-void to_channels_last(const float* from, const TensorRole& role, float* to) {
-  const int64_t pixels = role.h * role.w;
-  for (int64_t n = 0; n < role.n; ++n) {
-    for (int64_t c = 0; c < role.c; ++c) {
-      const float* plane = from + (n * role.c + c) * pixels;
-      float* out = to + n * pixels * role.c + c;
-      for (int64_t p = 0; p < pixels; ++p) out[p * role.c] = plane[p];
-    }
-  }
-}
-
-void from_channels_last(const float* from, const TensorRole& role, float* to) {
-  const int64_t pixels = role.h * role.w;
-  for (int64_t n = 0; n < role.n; ++n) {
-    for (int64_t c = 0; c < role.c; ++c) {
-      float* plane = to + (n * role.c + c) * pixels;
-      const float* in = from + n * pixels * role.c + c;
-      for (int64_t p = 0; p < pixels; ++p) plane[p] = in[p * role.c];
-    }
-  }
-}
-
 bool needs_transpose(const DeviceTensor& tensor) {
-  return tensor.view == View::kChannelsFirst && tensor.role.h * tensor.role.w > 1 &&
-         tensor.role.c > 1;
+  return !same_order(tensor.shape, tensor.view, View::kChannelsLast);
 }
 
 }  // namespace
@@ -62,7 +38,9 @@ Status Session::allocate() {
   }
   for (const DeviceTensor& tensor : plan_.tensors) {
     Memory memory;
-    if (tensor.slot >= 0) {
+    if (tensor.alias >= 0) {
+      memory.object = tensors_[static_cast<size_t>(tensor.alias)].object;
+    } else if (tensor.slot >= 0) {
       memory.object = slots_[static_cast<size_t>(tensor.slot)].get();
     } else if (tensor.storage == Storage::kBuffer) {
       CLVET_ASSIGN_OR_RETURN(memory.own,
@@ -153,7 +131,7 @@ Status Session::upload(const DeviceTensor& tensor, cl_mem object, const Tensor& 
   }
   if (needs_transpose(tensor)) {
     ordered.resize(source.size());
-    to_channels_last(source.data(), tensor.role, ordered.data());
+    to_device_order(source.data(), tensor.shape, tensor.view, ordered.data());
     source = ordered;
   }
   staging_.resize(activation_bytes(tensor.role, tensor.precision));
@@ -175,7 +153,7 @@ Status Session::download(const DeviceTensor& tensor, cl_mem object, Tensor& valu
   if (needs_transpose(tensor)) {
     std::vector<float> ordered(target.size());
     decode_activation_f32(tensor.role, tensor.precision, staging_, ordered);
-    from_channels_last(ordered.data(), tensor.role, target.data());
+    from_device_order(ordered.data(), tensor.shape, tensor.view, target.data());
   } else {
     decode_activation_f32(tensor.role, tensor.precision, staging_, target);
   }

@@ -110,20 +110,19 @@ Lowering lower(const OpCall& call, View) {
   }
   const auto view = view_of(call.shape(0), View::kChannelsFirst);
   if (!view) return host_only("three spatial axes");
-  Lowering lowering;
-  lowering.kind = LoweringKind::kKernel;
-  lowering.op = "depthwise";
-  put_nhwc(*view, lowering.dims);
-  lowering.dims["OH"] = view->h;
-  lowering.dims["OW"] = view->w;
+  LoweredCall lowered;
+  lowered.op = "depthwise";
+  put_nhwc(*view, lowered.dims);
+  lowered.dims["OH"] = view->h;
+  lowered.dims["OW"] = view->w;
   for (const char* one : {"KH", "KW", "stride_h", "stride_w", "dil_h", "dil_w"}) {
-    lowering.dims[one] = 1;
+    lowered.dims[one] = 1;
   }
-  lowering.dims["pad_top"] = lowering.dims["pad_left"] = 0;
-  put_activation(call.node.activation, lowering);
-  lowering.inputs = {{"x", 0, View::kChannelsFirst}};
-  lowering.constants = {{"w", scale_values}, {"bias", shift_values}};
-  return lowering;
+  lowered.dims["pad_top"] = lowered.dims["pad_left"] = 0;
+  put_activation(call.node.activation, lowered);
+  lowered.inputs = {{"x", 0, View::kChannelsFirst}};
+  lowered.constants = {{"w", scale_values}, {"bias", shift_values}};
+  return kernel_call(std::move(lowered));
 }
 
 }  // namespace

@@ -1,4 +1,7 @@
 // Concat along an axis.
+#include <algorithm>
+
+#include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shapes.h"
 
 namespace clvet {
@@ -40,6 +43,77 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+constexpr size_t kInputsOfACall = 4;
+
+// The output as four extents of which one, `axis` of the contract, is the joined one.
+struct Joined {
+  Nhwc extent;
+  int64_t axis = 3;
+};
+Joined joined_of(const Shape& shape, const View& view, int64_t axis) {
+  const std::vector<int64_t> order = view.order(shape.size());
+  const auto place = static_cast<size_t>(std::find(order.begin(), order.end(), axis) -
+                                         order.begin());
+  const auto product = [&](size_t from, size_t to) {
+    int64_t all = 1;
+    for (size_t i = from; i < to; ++i) all *= shape[static_cast<size_t>(order[i])];
+    return all;
+  };
+  const size_t rank = order.size(), behind = rank - 1 - place;
+  const int64_t own = shape[static_cast<size_t>(axis)], c = product(rank - 1, rank);
+  if (behind == 0) return {*view_of(shape, view), 3};
+  if (behind == 1) return {{1, product(0, place), own, c}, 2};
+  if (behind == 2) return {{product(0, place), own, product(place + 1, rank - 1), c}, 1};
+  if (place == 0 && behind == 3) {
+    return {{own, product(1, 2), product(2, 3), c}, 0};
+  }
+  return {{product(0, place), own, product(place + 1, rank - 1), c}, 1};
+}
+
+// More inputs than one call takes are joined to what the call before has made of the first ones.
+Lowering lower(const OpCall& call, View preferred) {
+  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  if (call.inputs.size() < 2) return host_only("a single input");
+  Shape shape = call.shape(0);
+  const auto axis = normal_axis(call.node.int_attr("axis", 1), static_cast<int64_t>(shape.size()));
+  if (!axis) return host_only(axis.error().message);
+  const View view = usable_view(shape, preferred);
+  std::vector<LoweredCall> calls;
+  size_t next = 0;
+  while (next < call.inputs.size()) {
+    LoweredCall lowered;
+    lowered.op = "concat";
+    int64_t& length = shape[static_cast<size_t>(*axis)];
+    if (!calls.empty()) {
+      lowered.inputs.push_back({"x1", -static_cast<int>(calls.size()), View::kChannelsLast});
+      lowered.dims["P1"] = length;
+    } else {
+      length = 0;
+    }
+    while (lowered.inputs.size() < kInputsOfACall && next < call.inputs.size()) {
+      const std::string number = std::to_string(lowered.inputs.size() + 1);
+      const int64_t part = call.shape(next)[static_cast<size_t>(*axis)];
+      lowered.inputs.push_back({"x" + number, static_cast<int>(next++), view});
+      lowered.dims["P" + number] = part;
+      length += part;
+    }
+    while (lowered.inputs.size() < kInputsOfACall) {
+      const std::string number = std::to_string(lowered.inputs.size() + 1);
+      LoweredInput unused = lowered.inputs[0];
+      unused.role = "x" + number;
+      lowered.inputs.push_back(std::move(unused));
+      lowered.dims["P" + number] = 0;
+    }
+    const Joined joined = joined_of(shape, view, *axis);
+    put_nhwc(joined.extent, lowered.dims);
+    lowered.dims["axis"] = joined.axis;
+    lowered.view = view;
+    lowered.output = next == call.inputs.size() ? 0 : kTemporary;
+    calls.push_back(std::move(lowered));
+  }
+  return kernel_calls(std::move(calls));
+}
+
 }  // namespace
 
 extern const OpDef op_concat;
@@ -51,6 +125,7 @@ const OpDef op_concat{
     .moves_elements = true,
     .infer = infer,
     .host = host,
+    .lower = lower,
 };
 
 }  // namespace clvet

@@ -143,20 +143,19 @@ Lowering lower(const OpCall& call, View) {
   if (!call.inputs[1].value || (call.has(2) && !call.inputs[2].value)) {
     return host_only("weights computed at run time");
   }
-  Lowering lowering;
-  if (!window_dims(problem->window, lowering.dims)) return host_only("three spatial axes");
+  LoweredCall lowered;
+  if (!window_dims(problem->window, lowered.dims)) return host_only("three spatial axes");
   const bool depthwise = problem->depthwise() && problem->oc == problem->c;
   if (problem->group > 1 && !depthwise) return host_only("groups of more than one channel");
-  lowering.kind = LoweringKind::kKernel;
-  lowering.op = depthwise ? "depthwise" : "conv2d";
-  lowering.dims["N"] = problem->n;
-  lowering.dims["C"] = problem->c;
-  if (!depthwise) lowering.dims["OC"] = problem->oc;
-  put_activation(call.node.activation, lowering);
-  lowering.inputs = {{"x", 0, View::kChannelsFirst}};
-  lowering.constants = {{"w", dense_weights}, {"bias", bias_values}};
-  lowering.output = View::kChannelsFirst;
-  return lowering;
+  lowered.op = depthwise ? "depthwise" : "conv2d";
+  lowered.dims["N"] = problem->n;
+  lowered.dims["C"] = problem->c;
+  if (!depthwise) lowered.dims["OC"] = problem->oc;
+  put_activation(call.node.activation, lowered);
+  lowered.inputs = {{"x", 0, View::kChannelsFirst}};
+  lowered.constants = {{"w", dense_weights}, {"bias", bias_values}};
+  lowered.view = View::kChannelsFirst;
+  return kernel_call(std::move(lowered));
 }
 
 }  // namespace

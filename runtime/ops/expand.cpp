@@ -1,4 +1,6 @@
 // Expand to a broadcast shape.
+#include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shapes.h"
 
 namespace clvet {
@@ -15,6 +17,16 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+Lowering lower(const OpCall& call, View preferred) {
+  const auto types = infer(call);
+  if (!types) return host_only(types.error().message);
+  const Shape& shape = (*types)[0].shape;
+  if (call.shape(0).size() != shape.size()) return host_only("an expansion to more axes");
+  std::vector<AxisRange> ranges(shape.size());
+  for (size_t i = 0; i < shape.size(); ++i) ranges[i].step = call.shape(0)[i] == 1 ? 0 : 1;
+  return lower_range(call, preferred, shape, ranges);
+}
+
 }  // namespace
 
 extern const OpDef op_expand;
@@ -25,6 +37,7 @@ const OpDef op_expand{
     .moves_elements = true,
     .infer = infer,
     .host = host,
+    .lower = lower,
 };
 
 }  // namespace clvet

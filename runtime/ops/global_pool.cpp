@@ -40,13 +40,12 @@ Lowering lower(const OpCall& call, View) {
   if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
   const auto view = view_of(call.shape(0), View::kChannelsFirst);
   if (!view) return host_only("three spatial axes");
-  Lowering lowering;
-  lowering.kind = LoweringKind::kKernel;
-  lowering.op = "pool_global";
-  put_nhwc(*view, lowering.dims);
-  lowering.dims["kind"] = call.node.op == "GlobalMaxPool" ? 0 : 1;
-  lowering.inputs = {{"x", 0, View::kChannelsFirst}};
-  return lowering;
+  LoweredCall lowered;
+  lowered.op = "pool_global";
+  put_nhwc(*view, lowered.dims);
+  lowered.dims["kind"] = call.node.op == "GlobalMaxPool" ? 0 : 1;
+  lowered.inputs = {{"x", 0, View::kChannelsFirst}};
+  return kernel_call(std::move(lowered));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "kernels/contract.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/ops/view.h"
 
 namespace clvet {
 
@@ -37,21 +38,11 @@ struct OpCall {
   Result<std::vector<int64_t>> integers(size_t i) const;
 };
 
-// How a tensor of any rank is seen as (n,h,w,c) on the device.
-enum class View {
-  kChannelsFirst,  // [N,C,H,W], [N,C,W] and [N,C]: axis 1 is c
-  kChannelsLast,   // the last axis is c; those before it fill w, h, n from the right, the rest n
-};
-struct Nhwc {
-  int64_t n = 1, h = 1, w = 1, c = 1;
-};
-// nullopt where the rank does not allow the view (kChannelsFirst needs 2 to 4 axes).
-std::optional<Nhwc> view_of(const Shape& shape, View view);
-
 struct LoweredInput {
   std::string role;  // role of the kernels contract: "x", "x2"
-  int input = 0;     // index in node.inputs
+  int input = 0;     // index in node.inputs; below 0: what call -1 - input of the lowering made
   View view = View::kChannelsFirst;
+  size_t rank = 0;  // the view is of the input's shape with leading extents of 1 up to this rank
 };
 
 // A constant role ("w", "bias"), in the contract's logical order. `make` reads the constants of the
@@ -62,23 +53,36 @@ struct LoweredConstant {
 };
 
 enum class LoweringKind {
-  kKernel,  // one call of a kernels op
-  kAlias,   // the output has the bytes of input `inputs[0]` in device layout: nothing to enqueue
+  kKernel,  // calls of kernels ops, one after the other
+  kAlias,   // the output has the bytes of an input on the device: nothing to enqueue
   kHost,    // only the host can; `reason` says why
+};
+
+// The output of a call that only later calls of the same lowering read. It is seen as a tensor of
+// rank 4, the contract's n, h, w and c, under View::kChannelsLast.
+inline constexpr int kTemporary = -1;
+
+struct LoweredCall {
+  std::string op;  // kernels op, "conv2d"
+  Dims dims;
+  Scalars scalars;
+  std::vector<LoweredInput> inputs;
+  std::vector<LoweredConstant> constants;
+  int output = 0;  // index in node.outputs of the role "y", or kTemporary
+  View view = View::kChannelsFirst;  // of that output
 };
 
 // What a node is on the device. The node's `activation` is already in dims and scalars.
 struct Lowering {
   LoweringKind kind = LoweringKind::kHost;
   std::string reason;
-  std::string op;  // kernels op, "conv2d"
-  Dims dims;
-  Scalars scalars;
-  std::vector<LoweredInput> inputs;
-  std::vector<LoweredConstant> constants;
-  View output = View::kChannelsFirst;  // view of node.outputs[0], role "y"
+  std::vector<LoweredCall> calls;  // kKernel
+  LoweredInput source;             // kAlias: of which input
+  View view = View::kChannelsFirst;  // kAlias: of node.outputs[0]
 };
 
+Lowering kernel_call(LoweredCall call);
+Lowering kernel_calls(std::vector<LoweredCall> calls);
 Lowering host_only(std::string reason);
 
 struct OpDef {
@@ -109,7 +113,7 @@ struct OpDef {
   // Fills the outputs, allocated as inferred and zero-filled; may replace them by others of the
   // same type (shared storage).
   Status (*host)(const OpCall& call, std::vector<Tensor>& outputs) = nullptr;
-  // nullptr: host only. `preferred` is the view that the first input has already.
+  // nullptr: host only. `preferred` is the view that the first input on the device has already.
   Lowering (*lower)(const OpCall& call, View preferred) = nullptr;
 };
 

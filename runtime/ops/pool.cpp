@@ -135,18 +135,17 @@ Lowering lower(const OpCall& call, View) {
   if (call.node.outputs.size() > 1) return host_only("indices are wanted");
   const auto window = window_for(call);
   if (!window) return host_only(window.error().message);
-  Lowering lowering;
-  if (!window_dims(*window, lowering.dims)) return host_only("three spatial axes");
-  lowering.kind = LoweringKind::kKernel;
-  lowering.op = "pool";
-  lowering.dims["N"] = call.shape(0)[0];
-  lowering.dims["C"] = call.shape(0)[1];
-  lowering.dims["kind"] = call.node.op == "MaxPool" ? 0 : 1;
-  lowering.dims["pad_bottom"] = window->pad_end[1];
-  lowering.dims["pad_right"] = window->pad_end[2];
-  lowering.dims["count_include_pad"] = call.node.int_attr("count_include_pad", 0);
-  lowering.inputs = {{"x", 0, View::kChannelsFirst}};
-  return lowering;
+  LoweredCall lowered;
+  if (!window_dims(*window, lowered.dims)) return host_only("three spatial axes");
+  lowered.op = "pool";
+  lowered.dims["N"] = call.shape(0)[0];
+  lowered.dims["C"] = call.shape(0)[1];
+  lowered.dims["kind"] = call.node.op == "MaxPool" ? 0 : 1;
+  lowered.dims["pad_bottom"] = window->pad_end[1];
+  lowered.dims["pad_right"] = window->pad_end[2];
+  lowered.dims["count_include_pad"] = call.node.int_attr("count_include_pad", 0);
+  lowered.inputs = {{"x", 0, View::kChannelsFirst}};
+  return kernel_call(std::move(lowered));
 }
 
 }  // namespace

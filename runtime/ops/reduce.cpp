@@ -126,13 +126,12 @@ Lowering lower(const OpCall& call, View) {
   if (!on_device(call.type(0).dtype) || !(mean || max) || !spatial) {
     return host_only("no kernel computes " + call.node.op + " over these axes");
   }
-  Lowering lowering;
-  lowering.kind = LoweringKind::kKernel;
-  lowering.op = "pool_global";
-  put_nhwc(*view_of(call.shape(0), View::kChannelsFirst), lowering.dims);
-  lowering.dims["kind"] = max ? 0 : 1;
-  lowering.inputs = {{"x", 0, View::kChannelsFirst}};
-  return lowering;
+  LoweredCall lowered;
+  lowered.op = "pool_global";
+  put_nhwc(*view_of(call.shape(0), View::kChannelsFirst), lowered.dims);
+  lowered.dims["kind"] = max ? 0 : 1;
+  lowered.inputs = {{"x", 0, View::kChannelsFirst}};
+  return kernel_call(std::move(lowered));
 }
 
 }  // namespace

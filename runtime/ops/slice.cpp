@@ -1,6 +1,8 @@
 // Slice: bounds as attributes (before opset 10) or inputs.
 #include <algorithm>
 
+#include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shapes.h"
 
 namespace clvet {
@@ -76,6 +78,14 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+Lowering lower(const OpCall& call, View preferred) {
+  const auto cut = cut_of(call);
+  if (!cut) return host_only(cut.error().message);
+  std::vector<AxisRange> ranges;
+  for (size_t i = 0; i < cut->shape.size(); ++i) ranges.push_back({cut->start[i], cut->step[i]});
+  return lower_range(call, preferred, cut->shape, ranges);
+}
+
 }  // namespace
 
 extern const OpDef op_slice;
@@ -86,6 +96,7 @@ const OpDef op_slice{
     .moves_elements = true,
     .infer = infer,
     .host = host,
+    .lower = lower,
 };
 
 }  // namespace clvet

@@ -83,14 +83,13 @@ Lowering lower(const OpCall& call, View) {
                        (split->inner * split->length * split->outer == elements_of(shape));
   if (!last && !channel) return host_only("an axis that is neither the last nor the channels");
   const View view = last ? View::kChannelsLast : View::kChannelsFirst;
-  Lowering lowering;
-  lowering.kind = LoweringKind::kKernel;
-  lowering.op = "softmax";
+  LoweredCall lowered;
+  lowered.op = "softmax";
   const Nhwc rows = *view_of(shape, view);
-  lowering.dims = {{"M", rows.n * rows.h * rows.w}, {"W", rows.w}, {"C", rows.c}};
-  lowering.inputs = {{"x", 0, view}};
-  lowering.output = view;
-  return lowering;
+  lowered.dims = {{"M", rows.n * rows.h * rows.w}, {"W", rows.w}, {"C", rows.c}};
+  lowered.inputs = {{"x", 0, view}};
+  lowered.view = view;
+  return kernel_call(std::move(lowered));
 }
 
 }  // namespace

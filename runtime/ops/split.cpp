@@ -1,6 +1,8 @@
 // Split: parts from an attribute, an input or a number of outputs.
 #include <algorithm>
 
+#include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shapes.h"
 
 namespace clvet {
@@ -61,6 +63,25 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+Lowering lower(const OpCall& call, View preferred) {
+  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  const auto parts = parts_of(call);
+  if (!parts) return host_only(parts.error().message);
+  const View view = usable_view(call.shape(0), preferred);
+  std::vector<LoweredCall> calls;
+  std::vector<AxisRange> ranges(call.shape(0).size());
+  for (size_t i = 0; i < parts->lengths.size(); ++i) {
+    if (parts->lengths[i] == 0) return host_only("an empty part");
+    Shape shape = call.shape(0);
+    shape[static_cast<size_t>(parts->axis)] = parts->lengths[i];
+    auto part = range_call(call, view, shape, ranges, static_cast<int>(i));
+    if (!part) return host_only(kTooManyAxes);
+    ranges[static_cast<size_t>(parts->axis)].start += parts->lengths[i];
+    if (call.node.outputs[i] != kNoValue) calls.push_back(std::move(*part));
+  }
+  return kernel_calls(std::move(calls));
+}
+
 }  // namespace
 
 extern const OpDef op_split;
@@ -72,6 +93,7 @@ const OpDef op_split{
     .moves_elements = true,
     .infer = infer,
     .host = host,
+    .lower = lower,
 };
 
 }  // namespace clvet

@@ -1,5 +1,5 @@
 // Squeeze: the named axes of extent 1, or all of them.
-#include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shapes.h"
 
 namespace clvet {
@@ -40,7 +40,7 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
-Lowering lower(const OpCall& call, View) { return lower_reshape(call); }
+Lowering lower(const OpCall& call, View preferred) { return lower_reshape(call, preferred); }
 
 }  // namespace
 

@@ -1,4 +1,6 @@
 // Tile: each axis repeated.
+#include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shapes.h"
 
 namespace clvet {
@@ -35,6 +37,26 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+Lowering lower(const OpCall& call, View preferred) {
+  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  const Shape& from = call.shape(0);
+  const auto types = infer(call);
+  if (!types) return host_only(types.error().message);
+  const Shape& shape = (*types)[0].shape;
+  if (elements_of(shape) == 0) return host_only("an empty tensor");
+  const View view = usable_view(from, preferred);
+  const std::vector<Step> steps = steps_of(from, view);
+  std::vector<MovedAxis> axes;
+  for (size_t i = 0; i < from.size(); ++i) {
+    axes.push_back({shape[i] / from[i], {}, i});
+    axes.push_back({from[i], steps[i], i});
+  }
+  auto lowered = move_call(*view_of(from, view), shape, view, axes, {});
+  if (!lowered) return host_only(kTooManyAxes);
+  lowered->inputs[0].view = view;
+  return kernel_call(std::move(*lowered));
+}
+
 }  // namespace
 
 extern const OpDef op_tile;
@@ -45,6 +67,7 @@ const OpDef op_tile{
     .moves_elements = true,
     .infer = infer,
     .host = host,
+    .lower = lower,
 };
 
 }  // namespace clvet

@@ -1,7 +1,7 @@
 // Transpose.
 #include <algorithm>
 
-#include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shapes.h"
 
 namespace clvet {
@@ -41,21 +41,11 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
-// Moving the channel axis to the end or back is a change of view alone.
-Lowering lower(const OpCall& call, View) {
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+// A change of view alone; who needs the elements elsewhere moves them.
+Lowering lower(const OpCall& call, View preferred) {
   const auto perm = perm_of(call);
   if (!perm) return host_only(perm.error().message);
-  const bool to_last =
-      *perm == std::vector<int64_t>{0, 2, 3, 1} || *perm == std::vector<int64_t>{0, 2, 1};
-  const bool to_first =
-      *perm == std::vector<int64_t>{0, 3, 1, 2} || *perm == std::vector<int64_t>{0, 2, 1};
-  // Rank 3 [N,C,W] puts n and h where [N,W,C] seen channels-last has h = N: the same only for N
-  // = 1.
-  if (perm->size() == 3 && call.shape(0)[0] != 1) return host_only("a batch of matrices");
-  if (to_last) return lower_alias(View::kChannelsFirst, View::kChannelsLast);
-  if (to_first) return lower_alias(View::kChannelsLast, View::kChannelsFirst);
-  return host_only("the transpose moves elements between channels");
+  return lower_transpose(call, *perm, preferred);
 }
 
 }  // namespace

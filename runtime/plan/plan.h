@@ -37,14 +37,16 @@ struct Fallback {
   std::string node, from, to, verdict;
 };
 
-// A graph value in device memory.
+// A graph value in device memory, or (value == kNoValue) what calls of one node hand on.
 struct DeviceTensor {
   ValueId value = kNoValue;
-  TensorRole role;  // extents
+  Shape shape;      // logical
+  TensorRole role;  // extents on the device
   View view = View::kChannelsFirst;
   Storage storage = Storage::kBuffer;
   Precision precision = Precision::kHigh;  // of the storage type
   int slot = -1;                           // buffers: index in slot_bytes; images and constants: -1
+  int alias = -1;                          // tensor whose memory this one is
   bool constant = false;                   // uploaded once
 };
 

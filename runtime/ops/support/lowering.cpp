@@ -1,24 +1,38 @@
 #include "runtime/ops/support/lowering.h"
 
+#include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shapes.h"
 
 namespace clvet {
 namespace {
 
-Shape padded(const Shape& shape, size_t rank) {
-  Shape out(rank - shape.size(), 1);
-  out.insert(out.end(), shape.begin(), shape.end());
-  return out;
-}
-
 // Axes merged into n must be broadcast together.
-bool merges(const Shape& shape, const Shape& out) {
+bool merges(const Shape& shape, const Shape& out, const View& view) {
+  const std::vector<int64_t> order = view.order(shape.size());
   bool all = true, none = true;
-  for (size_t i = 0; i + 3 < shape.size(); ++i) {
-    if (shape[i] != out[i]) all = false;
-    if (shape[i] != 1) none = false;
+  for (size_t i = 0; i + 3 < order.size(); ++i) {
+    const auto axis = static_cast<size_t>(order[i]);
+    if (shape[axis] != out[axis]) all = false;
+    if (shape[axis] != 1) none = false;
   }
   return all || none;
+}
+
+// `shape` repeated to `out`, as output of a temporary call.
+std::optional<LoweredCall> repeat_call(int input, const Shape& shape, const Shape& out,
+                                       const View& view) {
+  const auto x = view_of(shape, view);
+  if (!x) return std::nullopt;
+  const std::vector<Step> steps = steps_of(shape, view);
+  std::vector<MovedAxis> axes;
+  for (size_t i = 0; i < out.size(); ++i) {
+    axes.push_back({out[i], shape[i] == 1 ? Step{} : steps[i], i});
+  }
+  auto call = move_call(*x, out, view, axes, {});
+  if (!call) return std::nullopt;
+  call->inputs = {{"x", input, view, out.size()}};
+  call->output = kTemporary;
+  return call;
 }
 
 bool single_constant(const OpInput& input) { return input.value && input.value->elements() == 1; }
@@ -74,10 +88,10 @@ void put_nhwc(const Nhwc& view, Dims& dims) {
   dims["C"] = view.c;
 }
 
-void put_activation(const Activation& activation, Lowering& lowering) {
-  lowering.dims["act"] = static_cast<int64_t>(activation.act);
-  lowering.scalars["act_lo"] = activation.lo;
-  lowering.scalars["act_hi"] = activation.hi;
+void put_activation(const Activation& activation, LoweredCall& lowered) {
+  lowered.dims["act"] = static_cast<int64_t>(activation.act);
+  lowered.scalars["act_lo"] = activation.lo;
+  lowered.scalars["act_hi"] = activation.hi;
 }
 
 bool on_device(DType dtype) { return dtype == DType::kF32 || dtype == DType::kF16; }
@@ -89,15 +103,14 @@ View usable_view(const Shape& shape, View view) {
 Lowering lower_unary(const OpCall& call, const Activation& activation, View preferred) {
   if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
   if (call.node.activation.act != Act::kNone) return host_only("two activations in one node");
-  Lowering lowering;
-  lowering.kind = LoweringKind::kKernel;
-  lowering.op = "eltwise_unary";
+  LoweredCall lowered;
+  lowered.op = "eltwise_unary";
   const View view = usable_view(call.shape(0), preferred);
-  put_nhwc(*view_of(call.shape(0), view), lowering.dims);
-  put_activation(activation, lowering);
-  lowering.inputs = {{"x", 0, view}};
-  lowering.output = view;
-  return lowering;
+  put_nhwc(*view_of(call.shape(0), view), lowered.dims);
+  put_activation(activation, lowered);
+  lowered.inputs = {{"x", 0, view}};
+  lowered.view = view;
+  return kernel_call(std::move(lowered));
 }
 
 Lowering lower_binary(const OpCall& call, EltwiseCode code, View preferred) {
@@ -111,74 +124,64 @@ Lowering lower_binary(const OpCall& call, EltwiseCode code, View preferred) {
     const OpCall unary{plain, {call.inputs[scalar_left ? 1 : 0]}};
     if (unary.shape(0) == *out) {
       Lowering lowering = lower_unary(unary, *activation, preferred);
-      lowering.inputs[0].input = scalar_left ? 1 : 0;
+      if (lowering.kind == LoweringKind::kKernel) {
+        lowering.calls[0].inputs[0].input = scalar_left ? 1 : 0;
+      }
       return lowering;
     }
   }
   const bool swap = call.shape(0) != *out && call.shape(1) == *out;
   const int first = swap ? 1 : 0;
   if (swap) code = reversed(code);
-  const Shape x = padded(call.shape(first), out->size());
-  const Shape x2 = padded(call.shape(1 - first), out->size());
-  if (x != *out) return host_only("both operands are broadcast");
+  const Shape x = padded_shape(call.shape(first), out->size());
+  const Shape x2 = padded_shape(call.shape(1 - first), out->size());
   const View view = usable_view(*out, preferred);
-  if (view == View::kChannelsLast && !merges(x2, *out)) {
-    return host_only("broadcast over some of the outer axes");
+  if (!merges(x2, *out, view)) return host_only("broadcast over some of the outer axes");
+  std::vector<LoweredCall> calls;
+  int left = first;
+  View left_view = view;
+  if (x != *out) {
+    auto repeat = repeat_call(first, x, *out, view);
+    if (!repeat) return host_only(kTooManyAxes);
+    calls.push_back(std::move(*repeat));
+    left = -1;
+    left_view = View::kChannelsLast;
   }
-  Lowering lowering;
-  lowering.kind = LoweringKind::kKernel;
-  lowering.op = "eltwise_binary";
-  put_nhwc(*view_of(x, view), lowering.dims);
+  LoweredCall lowered;
+  lowered.op = "eltwise_binary";
+  put_nhwc(*view_of(*out, view), lowered.dims);
   const Nhwc other = *view_of(x2, view);
-  lowering.dims["N2"] = other.n;
-  lowering.dims["H2"] = other.h;
-  lowering.dims["W2"] = other.w;
-  lowering.dims["C2"] = other.c;
-  lowering.dims["code"] = static_cast<int64_t>(code);
-  put_activation(call.node.activation, lowering);
-  lowering.inputs = {{"x1", first, view}, {"x2", 1 - first, view}};
-  lowering.output = view;
-  return lowering;
+  lowered.dims["N2"] = other.n;
+  lowered.dims["H2"] = other.h;
+  lowered.dims["W2"] = other.w;
+  lowered.dims["C2"] = other.c;
+  lowered.dims["code"] = static_cast<int64_t>(code);
+  put_activation(call.node.activation, lowered);
+  lowered.inputs = {{"x1", left, left_view, left < 0 ? 0 : out->size()}, {"x2", 1 - first, view, out->size()}};
+  lowered.view = view;
+  calls.push_back(std::move(lowered));
+  return kernel_calls(std::move(calls));
 }
 
 Lowering lower_gemm(const OpCall& call, int64_t m, int64_t n, int64_t k,
                     std::vector<LoweredConstant> constants) {
-  Lowering lowering;
-  lowering.kind = LoweringKind::kKernel;
-  lowering.op = "gemm";
+  LoweredCall lowered;
+  lowered.op = "gemm";
   const Nhwc rows = *view_of(call.shape(0), View::kChannelsLast);
-  lowering.dims = {{"M", m}, {"N", n}, {"K", k}, {"W", rows.w}};
-  put_activation(call.node.activation, lowering);
-  lowering.inputs = {{"x", 0, View::kChannelsLast}};
-  lowering.constants = std::move(constants);
-  lowering.output = View::kChannelsLast;
-  return lowering;
+  lowered.dims = {{"M", m}, {"N", n}, {"K", k}, {"W", rows.w}};
+  put_activation(call.node.activation, lowered);
+  lowered.inputs = {{"x", 0, View::kChannelsLast}};
+  lowered.constants = std::move(constants);
+  lowered.view = View::kChannelsLast;
+  return kernel_call(std::move(lowered));
 }
 
 Lowering lower_alias(View input, View output) {
   Lowering lowering;
   lowering.kind = LoweringKind::kAlias;
-  lowering.inputs = {{"x", 0, input}};
-  lowering.output = output;
+  lowering.source = {"x", 0, input};
+  lowering.view = output;
   return lowering;
-}
-
-Lowering lower_reshape(const OpCall& call) {
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
-  const auto types = call.node.def->infer(call);
-  if (!types) return host_only("the shape is computed at run time");
-  const Shape &from = call.shape(0), &to = (*types)[0].shape;
-  if (!from.empty() && !to.empty() && from.back() == to.back()) {
-    return lower_alias(View::kChannelsLast, View::kChannelsLast);
-  }
-  const auto only_channels = [](const Shape& shape) {
-    return shape.size() >= 2 && shape.size() <= 4 && elements_of(shape) == shape[0] * shape[1];
-  };
-  // [N,C,1,1] and [N,C] are one thing in channels-last layout.
-  if (only_channels(from) && only_channels(to) && from[0] == to[0]) {
-    return lower_alias(View::kChannelsFirst, View::kChannelsFirst);
-  }
-  return host_only("the reshape moves elements between channels");
 }
 
 }  // namespace clvet

@@ -22,7 +22,7 @@ enum class EltwiseCode : int64_t {
 // Dims N, H, W, C of a view.
 void put_nhwc(const Nhwc& view, Dims& dims);
 // The node's fused activation as act, act_lo, act_hi.
-void put_activation(const Activation& activation, Lowering& lowering);
+void put_activation(const Activation& activation, LoweredCall& lowered);
 // f32 and f16 alone live on the device.
 bool on_device(DType dtype);
 // `view`, or the other one where the shape does not allow it.
@@ -30,15 +30,13 @@ View usable_view(const Shape& shape, View view);
 
 // y = act(x), in whichever view x has.
 Lowering lower_unary(const OpCall& call, const Activation& activation, View preferred);
-// y = x1 (op) x2, with x1 of the output's shape and x2 broadcast to it; operands are swapped where
-// only the right one has that shape.
+// y = x1 (op) x2, with x1 of the output's shape (repeated to it first where neither operand has it)
+// and x2 broadcast to it; operands are swapped where only the right one has that shape.
 Lowering lower_binary(const OpCall& call, EltwiseCode code, View preferred);
-// The output is the input's bytes in device layout, read under another shape.
+// The output is input 0's bytes on the device, read under another shape or order.
 Lowering lower_alias(View input, View output);
 // Rows of the first input (its last axis is K) times constant weights.
 Lowering lower_gemm(const OpCall& call, int64_t m, int64_t n, int64_t k,
                     std::vector<LoweredConstant> constants);
-// Reshape, Squeeze and the like: an alias where the last axis stays, host only otherwise.
-Lowering lower_reshape(const OpCall& call);
 
 }  // namespace clvet

@@ -142,27 +142,18 @@ Result<std::vector<int64_t>> OpCall::integers(size_t i) const {
   return inputs[i].value->to_i64();
 }
 
-std::optional<Nhwc> view_of(const Shape& shape, View view) {
-  const size_t rank = shape.size();
-  Nhwc out;
-  if (view == View::kChannelsFirst) {
-    if (rank < 2 || rank > 4) return std::nullopt;
-    out.n = shape[0];
-    out.c = shape[1];
-    if (rank >= 3) out.w = shape[rank - 1];
-    if (rank == 4) out.h = shape[2];
-    return out;
-  }
-  if (rank >= 1) out.c = shape[rank - 1];
-  if (rank >= 2) out.w = shape[rank - 2];
-  if (rank >= 3) out.h = shape[rank - 3];
-  for (size_t i = 0; i + 3 < rank; ++i) out.n *= shape[i];
-  return out;
-}
-
 Lowering host_only(std::string reason) {
   Lowering lowering;
   lowering.reason = std::move(reason);
+  return lowering;
+}
+
+Lowering kernel_call(LoweredCall call) { return kernel_calls({std::move(call)}); }
+
+Lowering kernel_calls(std::vector<LoweredCall> calls) {
+  Lowering lowering;
+  lowering.kind = LoweringKind::kKernel;
+  lowering.calls = std::move(calls);
   return lowering;
 }
 

@@ -1,0 +1,46 @@
+// Elements moved, each lane on its own; one texel an item. kernels/reference/move.cpp states what
+// the extents and steps mean.
+#if ACT_IMAGE
+#define READ(row, t) load4(x, (int2)((row) % W * quads + (t), (row) / W))
+#else
+#define READ(row, t) load4(x, (row)*quads + (t))
+#endif
+
+#define MOVE(out, l)                                                                   \
+  {                                                                                    \
+    int c = min(4 * t + l, OC - 1);                                                    \
+    const int j2 = c % F2;                                                             \
+    c /= F2;                                                                           \
+    const int j1 = c % F1;                                                             \
+    const int j0 = c / F1;                                                             \
+    const int from = channel + j0 * QF0 + j1 * QF1 + j2 * QF2;                         \
+    const real4 texel = READ(row + j0 * RF0 + j1 * RF1 + j2 * RF2, from / 4);              \
+    out = lane_of(to_float4(texel), from % 4);                                             \
+  }
+
+__kernel void move_lane(ACT_IN(x), ACT_OUT(y), int W, int C, int lines, int OW, int OC, int E1,
+                        int E2, int E3, int R0, int R1, int R2, int R3, int Q0, int Q1, int Q2,
+                        int Q3, int F1, int F2, int RF0, int RF1, int RF2, int QF0, int QF1,
+                        int QF2, int row0, int channel0) {
+  const int column = get_global_id(0);
+  const int line = get_global_id(1);
+  const int quads = (C + 3) / 4;
+  const int quads_o = (OC + 3) / 4;
+  if (column >= OW * quads_o || line >= lines) return;
+  const int t = column % quads_o;
+  int i = line * OW + column / quads_o;
+  const int i3 = i % E3;
+  i /= E3;
+  const int i2 = i % E2;
+  i /= E2;
+  const int i1 = i % E1;
+  const int i0 = i / E1;
+  const int row = row0 + i0 * R0 + i1 * R1 + i2 * R2 + i3 * R3;
+  const int channel = channel0 + i0 * Q0 + i1 * Q1 + i2 * Q2 + i3 * Q3;
+  float4 v;
+  MOVE(v.s0, 0)
+  MOVE(v.s1, 1)
+  MOVE(v.s2, 2)
+  MOVE(v.s3, 3)
+  store4(y, texel_at(column, line, OW * quads_o), mask_texel(v, t, OC));
+}

@@ -1,0 +1,73 @@
+#include <array>
+
+#include "kernels/act.h"
+
+namespace clvet {
+namespace {
+
+// y {N, H, W, C} is x1, x2, x3 and x4 one after the other along `axis` (0 n, 1 h, 2 w, 3 c), of
+// extents P1..P4 there. P3 and P4 may be 0: that input is then not read, and has x1's extents.
+constexpr std::array kParts = {"P1", "P2", "P3", "P4"};
+constexpr std::array kNames = {"x1", "x2", "x3", "x4"};
+
+Result<std::vector<TensorRole>> roles(const Dims& dims) {
+  constexpr std::array needed = {"N", "H", "W", "C", "P1", "P2"};
+  CLVET_RETURN_IF_ERROR(need_positive("concat", dims, needed));
+  const int64_t axis = dim_or(dims, "axis", -1);
+  if (axis < 0 || axis > 3) {
+    return fail(ErrorCode::kInvalidArgument, "concat: axis = {} is not 0..3", axis);
+  }
+  TensorRole y{.name = "y",
+               .kind = TensorKind::kOutput,
+               .n = dim(dims, "N"),
+               .h = dim(dims, "H"),
+               .w = dim(dims, "W"),
+               .c = dim(dims, "C")};
+  int64_t TensorRole::*const extents[] = {&TensorRole::n, &TensorRole::h, &TensorRole::w,
+                                          &TensorRole::c};
+  std::vector<TensorRole> roles;
+  int64_t sum = 0;
+  for (size_t i = 0; i < kParts.size(); ++i) {
+    const int64_t part = dim_or(dims, kParts[i], 0);
+    if (part < 0) return fail(ErrorCode::kInvalidArgument, "concat: {} = {}", kParts[i], part);
+    TensorRole x = y;
+    x.name = kNames[i];
+    x.kind = TensorKind::kInput;
+    x.*extents[axis] = part > 0 ? part : dim(dims, "P1");
+    roles.push_back(std::move(x));
+    sum += part;
+  }
+  if (sum != y.*extents[axis]) {
+    return fail(ErrorCode::kInvalidArgument, "concat: parts of {} make an extent of {}", sum,
+                y.*extents[axis]);
+  }
+  roles.push_back(std::move(y));
+  return roles;
+}
+
+ReferenceResult reference(const CallValues& values) {
+  const Dims& d = values.dims;
+  const auto axis = static_cast<size_t>(dim(d, "axis"));
+  const std::array<int64_t, 4> extents = {dim(d, "N"), dim(d, "H"), dim(d, "W"), dim(d, "C")};
+  int64_t outer = 1, inner = 1;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    if (i < axis) outer *= extents[i];
+    if (i > axis) inner *= extents[i];
+  }
+  ReferenceResult result;
+  for (int64_t o = 0; o < outer; ++o) {
+    for (size_t i = 0; i < kParts.size(); ++i) {
+      const int64_t count = dim_or(d, kParts[i], 0) * inner;
+      const double* from = values.tensors.find(kNames[i])->second.data() + o * count;
+      result.value.insert(result.value.end(), from, from + count);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+extern const OpContract op_contract_concat;
+const OpContract op_contract_concat = {"concat", roles, reference};
+
+}  // namespace clvet

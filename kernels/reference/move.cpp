@@ -1,0 +1,95 @@
+#include <array>
+
+#include "kernels/act.h"
+
+namespace clvet {
+namespace {
+
+// y[r, c] = x[r', c']: elements moved. x is {n, h, w, C}, y {ON, OH, OW, OC}. A row r of y (n, h
+// and w in one number) is split into indices i0..i3 of the extents E0..E3, outermost first, its
+// channel c into j0..j2 of F0..F2; the product of the E is the number of rows, that of the F is OC.
+//   r' = row0 + sum i_k * R_k + sum j_k * RF_k,   c' = channel0 + sum i_k * Q_k + sum j_k * QF_k
+constexpr std::array kRowExtents = {"E0", "E1", "E2", "E3"};
+constexpr std::array kRowSteps = {"R0", "R1", "R2", "R3", "RF0", "RF1", "RF2"};
+constexpr std::array kChannelExtents = {"F0", "F1", "F2"};
+constexpr std::array kChannelSteps = {"Q0", "Q1", "Q2", "Q3", "QF0", "QF1", "QF2"};
+
+struct Axis {
+  int64_t extent, rows, channels;
+};
+
+std::array<Axis, 7> axes_of(const Dims& dims) {
+  std::array<Axis, 7> axes{};
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const char* extent = i < 4 ? kRowExtents[i] : kChannelExtents[i - 4];
+    axes[i] = {dim(dims, extent), dim_or(dims, kRowSteps[i], 0), dim_or(dims, kChannelSteps[i], 0)};
+  }
+  return axes;
+}
+
+// Lowest and highest value that a sum of steps reaches.
+bool within(const std::array<Axis, 7>& axes, int64_t start, int64_t Axis::*step, int64_t extent) {
+  int64_t low = start, high = start;
+  for (const Axis& axis : axes) {
+    const int64_t reach = (axis.extent - 1) * (axis.*step);
+    (reach < 0 ? low : high) += reach;
+  }
+  return low >= 0 && high < extent;
+}
+
+Result<std::vector<TensorRole>> roles(const Dims& dims) {
+  constexpr std::array extents = {"N", "H", "W", "C", "ON", "OH", "OW", "OC"};
+  CLVET_RETURN_IF_ERROR(need_positive("move", dims, extents));
+  CLVET_RETURN_IF_ERROR(need_positive("move", dims, kRowExtents));
+  CLVET_RETURN_IF_ERROR(need_positive("move", dims, kChannelExtents));
+  TensorRole x{.name = "x",
+               .kind = TensorKind::kInput,
+               .n = dim(dims, "N"),
+               .h = dim(dims, "H"),
+               .w = dim(dims, "W"),
+               .c = dim(dims, "C")};
+  TensorRole y{.name = "y",
+               .kind = TensorKind::kOutput,
+               .n = dim(dims, "ON"),
+               .h = dim(dims, "OH"),
+               .w = dim(dims, "OW"),
+               .c = dim(dims, "OC")};
+  const auto axes = axes_of(dims);
+  int64_t rows = 1, channels = 1;
+  for (size_t i = 0; i < axes.size(); ++i) (i < 4 ? rows : channels) *= axes[i].extent;
+  if (rows != y.n * y.h * y.w || channels != y.c) {
+    return fail(ErrorCode::kInvalidArgument, "move: {} rows of {} channels are split as {} of {}",
+                y.n * y.h * y.w, y.c, rows, channels);
+  }
+  if (!within(axes, dim_or(dims, "row0", 0), &Axis::rows, x.n * x.h * x.w) ||
+      !within(axes, dim_or(dims, "channel0", 0), &Axis::channels, x.c)) {
+    return fail(ErrorCode::kInvalidArgument, "move: the steps leave the input");
+  }
+  return std::vector<TensorRole>{x, y};
+}
+
+ReferenceResult reference(const CallValues& values) {
+  const Dims& d = values.dims;
+  const auto axes = axes_of(d);
+  const Values& x = values.tensors.find("x")->second;
+  const int64_t c = dim(d, "C");
+  ReferenceResult result;
+  int64_t count = 1;
+  for (const Axis& axis : axes) count *= axis.extent;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = i, row = dim_or(d, "row0", 0), channel = dim_or(d, "channel0", 0);
+    for (size_t k = axes.size(); k-- > 0; rest /= axes[k].extent) {
+      row += rest % axes[k].extent * axes[k].rows;
+      channel += rest % axes[k].extent * axes[k].channels;
+    }
+    result.value.push_back(x[static_cast<size_t>(row * c + channel)]);
+  }
+  return result;
+}
+
+}  // namespace
+
+extern const OpContract op_contract_move;
+const OpContract op_contract_move = {"move", roles, reference};
+
+}  // namespace clvet
