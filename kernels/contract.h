@@ -54,6 +54,7 @@ struct ReferenceResult {
   Values
       functions;  // error of the functions in y, in units of the arithmetic's roundoff; 0 if empty
   int64_t reduction = 1;  // number of terms
+  bool in_float = false;  // the op computes in float at every precision: its roundoff is float's
 };
 
 struct CallValues {

@@ -13,8 +13,8 @@ struct Format {
   int stored_fraction;  // explicit fraction bits of the storage type
   double min_normal;    // of the storage type
   double largest;       // finite value of the storage type
-  explicit Format(Precision precision)
-      : roundoff(std::ldexp(1.0, precision == Precision::kLow ? -11 : -24)),
+  Format(Precision precision, bool in_float)
+      : roundoff(std::ldexp(1.0, precision == Precision::kLow && !in_float ? -11 : -24)),
         stored_fraction(stores_half(precision) ? 10 : 23),
         min_normal(std::ldexp(1.0, stores_half(precision) ? -14 : -126)),
         largest(stores_half(precision) ? 65504 : std::numeric_limits<float>::max()) {}
@@ -70,7 +70,7 @@ bool special_matches(const Format& format, double want, double bound, double got
 }  // namespace
 
 Values error_bounds(const ReferenceResult& reference, Precision precision) {
-  const Format format(precision);
+  const Format format(precision, reference.in_float);
   Values bounds(reference.value.size());
   for (size_t i = 0; i < bounds.size(); ++i) bounds[i] = bound_of(reference, format, i);
   return bounds;
@@ -78,7 +78,7 @@ Values error_bounds(const ReferenceResult& reference, Precision precision) {
 
 Comparison compare(const ReferenceResult& reference, std::span<const double> device,
                    Precision precision) {
-  const Format format(precision);
+  const Format format(precision, reference.in_float);
   Comparison result;
   const auto reject = [&](size_t i, double got, double want) {
     if (result.first_bad < 0) {

@@ -13,9 +13,9 @@ namespace clvet {
 
 // Bound of |device - reference| for each element. Sources, stated again at the definition:
 //  - reduction of n terms t in any order with unit roundoff u (2^-24 for high and normal, 2^-11 for
-//    low): a random-walk model of the partial sums gives rms error u*sqrt(n/2)*sqrt(sum t^2); the
-//    bound takes six of them plus u*sqrt(sum t^2) for each operand rounding, never more than the
-//    worst case;
+//    low, but for ops that compute in float at every precision): a random-walk model of the partial
+//    sums gives rms error u*sqrt(n/2)*sqrt(sum t^2); the bound takes six of them plus u*sqrt(sum
+//    t^2) for each operand rounding, never more than the worst case;
 //  - storage of the result: one unit in the last place of the storage type (either neighbour is
 //    right), subnormals may be flushed to zero;
 //  - functions: the OpenCL full-profile ulp limits of exp, tanh and division, under the

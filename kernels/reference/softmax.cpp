@@ -1,29 +1,16 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 
-#include "kernels/act.h"
+#include "kernels/reference/rows.h"
 
 namespace clvet {
 namespace {
 
 // y[r, :] = exp(x[r, :] - max) / sum, over the C values of each row; rows as in gemm, M = rows.
 Result<std::vector<TensorRole>> roles(const Dims& dims) {
-  constexpr std::array names = {"M", "W", "C"};
-  CLVET_RETURN_IF_ERROR(need_positive("softmax", dims, names));
-  if (dim(dims, "M") % dim(dims, "W") != 0) {
-    return fail(ErrorCode::kInvalidArgument, "softmax: M = {} is not a multiple of W = {}",
-                dim(dims, "M"), dim(dims, "W"));
-  }
-  TensorRole x{.name = "x",
-               .kind = TensorKind::kInput,
-               .h = dim(dims, "M") / dim(dims, "W"),
-               .w = dim(dims, "W"),
-               .c = dim(dims, "C")};
-  TensorRole y = x;
-  y.name = "y";
-  y.kind = TensorKind::kOutput;
-  return std::vector<TensorRole>{x, y};
+  CLVET_RETURN_IF_ERROR(Rows::check("softmax", dims));
+  const Rows rows(dims);
+  return std::vector<TensorRole>{rows.input(), rows.output(rows.c)};
 }
 
 // The sums are in float at every precision; an exp is good to 3 ulp, its argument's rounding is

@@ -39,8 +39,8 @@ Dims window(int64_t h, int64_t w, int64_t c, int64_t k, int64_t stride, int64_t 
                {"dil_w", 1},
                {"OH", oh},
                {"OW", ow}};
-  dims.merge(more);
-  return dims;
+  more.merge(dims);
+  return more;
 }
 
 Dims image(int64_t n, int64_t h, int64_t w, int64_t c, Dims more = {}) {
@@ -49,8 +49,20 @@ Dims image(int64_t n, int64_t h, int64_t w, int64_t c, Dims more = {}) {
   return dims;
 }
 
-const std::vector<TinyCase>& tiny_cases() {
-  static const std::vector<TinyCase> cases = {
+Dims rows(int64_t m, int64_t w, int64_t c, Dims more) {
+  more.merge(Dims{{"M", m}, {"W", w}, {"C", c}});
+  return more;
+}
+
+// The dims of a pad beyond its input: output extents, pads before, mode.
+Dims padded(int64_t on, int64_t oh, int64_t ow, int64_t oc, int64_t p_n, int64_t p_h, int64_t p_w,
+            int64_t p_c, int64_t mode) {
+  return {{"ON", on},   {"OH", oh},   {"OW", ow},   {"OC", oc},    {"P_N", p_n},
+          {"P_H", p_h}, {"P_W", p_w}, {"P_C", p_c}, {"mode", mode}};
+}
+
+std::vector<TinyCase> matrix_cases() {
+  return {
       {"gemm",
        "gemm",
        {{"M", 2}, {"N", 2}, {"K", 3}, {"W", 2}},
@@ -66,6 +78,21 @@ const std::vector<TinyCase>& tiny_cases() {
        {{"N", 1}, {"K", 2}},
        {{"x", {3, 4}}, {"w", {0.5, 2}}, {"bias", {1}}},
        {10.5}},
+      {"bmm_pairs",
+       "bmm",
+       {{"N", 2}, {"H", 1}, {"M", 1}, {"K", 2}, {"C", 2}, {"N2", 2}, {"H2", 1}},
+       {{"x1", {1, 2, 3, 4}}, {"x2", {1, 2, 3, 4, 5, 6, 7, 8}}},
+       {7, 10, 43, 50}},
+      {"bmm_shared_lines",
+       "bmm",
+       {{"N", 1}, {"H", 2}, {"M", 1}, {"K", 2}, {"C", 1}, {"N2", 1}, {"H2", 1}, {"act", 1}},
+       {{"x1", {1, 2, 3, -4}}, {"x2", {10, 1}}},
+       {12, 26}},
+  };
+}
+
+std::vector<TinyCase> window_cases() {
+  return {
       {"conv2d",
        "conv2d",
        window(2, 2, 1, 3, 1, 1, 2, 2, {{"OC", 1}}),
@@ -111,11 +138,67 @@ const std::vector<TinyCase>& tiny_cases() {
        image(2, 2, 1, 1, {{"kind", 0}}),
        {{"x", {1, 2, -3, -6}}},
        {2, -3}},
+      {"conv_transpose",
+       "conv_transpose",
+       window(2, 2, 1, 3, 2, 1, 3, 3, {{"OC", 1}}),
+       {{"x", {1, 2, 3, 4}}, {"w", {1, 2, 3, 4, 5, 6, 7, 8, 9}}, {"bias", {0.5}}},
+       {5.5, 14.5, 10.5, 14.5, 36.5, 24.5, 15.5, 34.5, 20.5}},
+      {"conv_transpose_channels",
+       "conv_transpose",
+       window(1, 1, 2, 1, 2, 0, 1, 2, {{"OC", 2}}),
+       {{"x", {2, 3}}, {"w", {1, 10, 100, 1000}}, {"bias", {0, 7}}},
+       {302, 3027, 0, 7}},
+      {"grouped",
+       "conv2d_group",
+       window(1, 1, 4, 1, 1, 0, 1, 1, {{"OC", 2}, {"G", 2}}),
+       {{"x", {1, 2, 3, 4}}, {"w", {1, 10, 100, 1000}}, {"bias", {0, 0.5}}},
+       {201, 4030.5}},
+      {"depthwise_with_a_multiplier",
+       "conv2d_group",
+       window(1, 2, 2, 2, 1, 0, 1, 1, {{"OC", 4}, {"G", 2}, {"KH", 1}}),
+       {{"x", {1, 10, 2, 20}}, {"w", {1, 2, 3, 4, 5, 6, 7, 8}}, {"bias", {0, 0, 0, 0}}},
+       {11, 14, 170, 200}},
+  };
+}
+
+std::vector<TinyCase> row_cases() {
+  return {
       {"softmax",
        "softmax",
        {{"M", 2}, {"W", 1}, {"C", 2}},
        {{"x", {0, std::log(3.0), 700, 700}}},
        {0.25, 0.75, 0.5, 0.5}},
+      {"reduce_sum", "reduce", rows(2, 1, 3, {{"code", 0}}), {{"x", {1, 2, 4, -1, 0, 3}}}, {7, 2}},
+      {"reduce_mean", "reduce", rows(2, 2, 2, {{"code", 1}}), {{"x", {1, 2, 4, -1}}}, {1.5, 1.5}},
+      {"reduce_max", "reduce", rows(2, 1, 2, {{"code", 2}}), {{"x", {1, 2, -4, -1}}}, {2, -1}},
+      {"reduce_min", "reduce", rows(2, 1, 2, {{"code", 3}}), {{"x", {1, 2, -4, -1}}}, {1, -4}},
+      {"reduce_prod", "reduce", rows(1, 1, 3, {{"code", 4}}), {{"x", {2, -3, 4}}}, {-24}},
+      {"reduce_l1", "reduce", rows(1, 1, 3, {{"code", 5}}), {{"x", {2, -3, 4}}}, {9}},
+      {"reduce_l2", "reduce", rows(1, 1, 2, {{"code", 6}}), {{"x", {-3, 4}}}, {5}},
+      {"reduce_squares", "reduce", rows(1, 1, 2, {{"code", 7}}), {{"x", {-3, 4}}}, {25}},
+      {"reduce_log_sum", "reduce", rows(1, 1, 2, {{"code", 8}}), {{"x", {3, 4}}}, {std::log(7.0)}},
+      {"reduce_log_sum_exp",
+       "reduce",
+       rows(2, 1, 2, {{"code", 9}}),
+       {{"x", {800, 800, 0, std::log(3.0)}}},
+       {800 + std::log(2.0), std::log(4.0)}},
+      {"layer_norm",
+       "layer_norm",
+       rows(2, 1, 2, {{"rms", 0}}),
+       {{"x", {1, 5, 6, 6}}, {"scale", {3, 2}}, {"bias", {10, 20}}},
+       {10 - 3 * 2 / std::sqrt(5.0), 20 + 2 * 2 / std::sqrt(5.0), 10, 20},
+       {{"epsilon", 1}}},
+      {"rms_norm",
+       "layer_norm",
+       rows(1, 1, 2, {{"rms", 1}}),
+       {{"x", {1, 7}}, {"scale", {5, 10}}, {"bias", {0, 1}}},
+       {1, 15},
+       {{"epsilon", 0}}},
+  };
+}
+
+std::vector<TinyCase> pixel_cases() {
+  return {
       {"unary",
        "eltwise_unary",
        image(1, 1, 1, 3, {{"act", 2}}),
@@ -132,9 +215,70 @@ const std::vector<TinyCase>& tiny_cases() {
        image(1, 1, 2, 2, {{"N2", 1}, {"H2", 1}, {"W2", 2}, {"C2", 1}, {"code", 8}}),
        {{"x1", {1, 2, 3, 4}}, {"x2", {2, 12}}},
        {2, 1, 4, 3}},
+      {"resize_nearest",
+       "resize",
+       image(1, 1, 3, 1, {{"OH", 2}, {"OW", 6}, {"mode", 0}, {"transform", 1}, {"rounding", 2}}),
+       {{"x", {1, 2, 3}}},
+       {1, 1, 2, 2, 3, 3, 1, 1, 2, 2, 3, 3},
+       {{"scale_h", 2}, {"scale_w", 2}}},
+      {"resize_ties_to_the_ceiling",
+       "resize",
+       image(1, 1, 2, 1, {{"OH", 1}, {"OW", 3}, {"mode", 0}, {"transform", 2}, {"rounding", 3}}),
+       {{"x", {1, 2}}},
+       {1, 2, 2},
+       {{"scale_h", 1}, {"scale_w", 1.5}}},
+      {"resize_linear",
+       "resize",
+       image(1, 2, 2, 1, {{"OH", 2}, {"OW", 4}, {"mode", 1}, {"transform", 1}, {"rounding", 0}}),
+       {{"x", {0, 4, 8, 16}}},
+       {0, 1, 3, 4, 8, 10, 14, 16},
+       {{"scale_h", 1}, {"scale_w", 2}}},
+      {"resize_one_to_its_middle",
+       "resize",
+       image(1, 1, 4, 1, {{"OH", 1}, {"OW", 1}, {"mode", 1}, {"transform", 1}, {"rounding", 0}}),
+       {{"x", {0, 4, 8, 16}}},
+       {6},
+       {{"scale_h", 1}, {"scale_w", 0.25}}},
+      {"resize_one_to_its_first",
+       "resize",
+       image(1, 1, 4, 1, {{"OH", 1}, {"OW", 1}, {"mode", 1}, {"transform", 3}, {"rounding", 0}}),
+       {{"x", {1, 4, 8, 16}}},
+       {1},
+       {{"scale_h", 1}, {"scale_w", 0.25}}},
+      {"pad_constant",
+       "pad",
+       image(1, 1, 2, 2, padded(1, 1, 3, 3, 0, 0, 0, 1, 0)),
+       {{"x", {1, 2, 3, 4}}},
+       {9, 1, 2, 9, 3, 4, 9, 9, 9},
+       {{"value", 9}}},
+      {"pad_edge_of_a_cut",
+       "pad",
+       image(1, 3, 1, 1, padded(1, 4, 1, 1, 0, -1, 0, 0, 1)),
+       {{"x", {1, 2, 3}}},
+       {2, 3, 3, 3},
+       {{"value", 0}}},
+      {"pad_reflect",
+       "pad",
+       image(1, 1, 3, 1, padded(1, 1, 8, 1, 0, 0, 3, 0, 2)),
+       {{"x", {1, 2, 3}}},
+       {2, 3, 2, 1, 2, 3, 2, 1},
+       {{"value", 0}}},
+      {"pad_wrap",
+       "pad",
+       image(2, 1, 1, 1, padded(5, 1, 1, 1, 1, 0, 0, 0, 3)),
+       {{"x", {1, 2}}},
+       {2, 1, 2, 1, 2},
+       {{"value", 0}}},
       {"copy_in", "copy_buffer_image", image(1, 1, 1, 2), {{"x", {1, 2}}}, {1, 2}},
       {"copy_out", "copy_image_buffer", image(1, 1, 1, 2), {{"x", {1, 2}}}, {1, 2}},
   };
+}
+
+std::vector<TinyCase> tiny_cases() {
+  std::vector<TinyCase> cases;
+  for (const auto& part : {matrix_cases(), window_cases(), row_cases(), pixel_cases()}) {
+    cases.insert(cases.end(), part.begin(), part.end());
+  }
   return cases;
 }
 
@@ -190,6 +334,54 @@ TEST(Contract, NamesTheDimThatIsAbsentOrWrong) {
   const Dims wide = image(1, 1, 1, 4, {{"N2", 1}, {"H2", 1}, {"W2", 1}, {"C2", 3}, {"code", 0}});
   EXPECT_THAT(find_op_contract("eltwise_binary")->roles(wide).error().message, HasSubstr("C2"));
 }
+
+struct RefusedDims {
+  const char* name;
+  const char* op;
+  Dims dims;
+  const char* message;
+};
+
+class Refused : public testing::TestWithParam<RefusedDims> {};
+
+TEST_P(Refused, NamesWhatIsWrong) {
+  const auto roles = find_op_contract(GetParam().op)->roles(GetParam().dims);
+  ASSERT_FALSE(roles);
+  EXPECT_EQ(roles.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(roles.error().message, HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Dims, Refused,
+    testing::Values(
+        RefusedDims{"reduce_code", "reduce", rows(2, 1, 2, {{"code", 10}}), "code = 10"},
+        RefusedDims{"reduce_rows", "reduce", rows(3, 2, 2, {{"code", 0}}), "M = 3"},
+        RefusedDims{"softmax_rows", "softmax", rows(3, 2, 2, {}), "softmax: M = 3"},
+        RefusedDims{"norm_kind", "layer_norm", rows(2, 1, 2, {{"rms", 2}}), "rms = 2"},
+        RefusedDims{"bmm_batch",
+                    "bmm",
+                    {{"N", 1}, {"H", 1}, {"M", 1}, {"K", 2}, {"C", 1}, {"N2", 2}, {"H2", 1}},
+                    "N2 = 2"},
+        RefusedDims{"bmm_lines",
+                    "bmm",
+                    {{"N", 1}, {"H", 4}, {"M", 1}, {"K", 2}, {"C", 1}, {"N2", 1}, {"H2", 2}},
+                    "H2 = 2"},
+        RefusedDims{"resize_mode", "resize",
+                    image(1, 1, 1, 1,
+                          {{"OH", 1}, {"OW", 1}, {"mode", 9}, {"transform", 0}, {"rounding", 0}}),
+                    "mode = 9"},
+        RefusedDims{"resize_output", "resize",
+                    image(1, 1, 1, 1,
+                          {{"OH", 1}, {"OW", 0}, {"mode", 0}, {"transform", 0}, {"rounding", 0}}),
+                    "'OW' = 0"},
+        RefusedDims{"transpose_channels", "conv_transpose", window(1, 1, 1, 1, 1, 0, 1, 1), "'OC'"},
+        RefusedDims{"group_channels", "conv2d_group",
+                    window(1, 1, 4, 1, 1, 0, 1, 1, {{"OC", 3}, {"G", 2}}), "G = 2"},
+        RefusedDims{"pad_mode", "pad", image(1, 1, 1, 1, padded(1, 1, 1, 1, 0, 0, 0, 0, 4)),
+                    "mode = 4"},
+        RefusedDims{"pad_before", "pad",
+                    image(1, 1, 1, 1, {{"ON", 1}, {"OH", 1}, {"OW", 1}, {"OC", 1}}), "'P_N'"}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 struct ActRow {
   Act act;

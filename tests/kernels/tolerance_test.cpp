@@ -32,6 +32,15 @@ TEST(Comparison, AcceptsEitherNeighbourInTheStorageType) {
   EXPECT_FALSE(compare(reference, Values{1.0}, Precision::kHigh).right);
 }
 
+TEST(Comparison, HoldsAnOpInFloatToTheRoundoffOfFloatAtEveryPrecision) {
+  ReferenceResult reference = plain({1});
+  reference.functions = {16};
+  EXPECT_TRUE(compare(reference, Values{1.004}, Precision::kLow).right);
+  reference.in_float = true;
+  EXPECT_FALSE(compare(reference, Values{1.004}, Precision::kLow).right);
+  EXPECT_TRUE(compare(reference, Values{1.0009765625}, Precision::kLow).right);
+}
+
 TEST(Comparison, AcceptsAFlushedSubnormal) {
   EXPECT_TRUE(compare(plain({3e-5}), Values{0}, Precision::kNormal).right);
   EXPECT_FALSE(compare(plain({3e-5}), Values{0}, Precision::kHigh).right);

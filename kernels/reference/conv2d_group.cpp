@@ -1,0 +1,61 @@
+#include "kernels/reference/window.h"
+
+namespace clvet {
+namespace {
+
+// conv2d in G groups: output channel o sees the C / G input channels of group o / (OC / G).
+Result<std::vector<TensorRole>> roles(const Dims& dims) {
+  CLVET_RETURN_IF_ERROR(Window::check("conv2d_group", dims));
+  constexpr std::array names = {"OC", "G"};
+  CLVET_RETURN_IF_ERROR(need_positive("conv2d_group", dims, names));
+  const Window window(dims);
+  const int64_t channels = dim(dims, "OC"), groups = dim(dims, "G");
+  if (window.c % groups != 0 || channels % groups != 0) {
+    return fail(ErrorCode::kInvalidArgument, "conv2d_group: G = {} divides not both {} and {}",
+                groups, window.c, channels);
+  }
+  TensorRole weights{.name = "w",
+                     .kind = TensorKind::kWeights,
+                     .taps = window.kh * window.kw,
+                     .cin = window.c / groups,
+                     .cout = channels};
+  TensorRole bias{.name = "bias", .kind = TensorKind::kVector, .c = channels};
+  return std::vector<TensorRole>{window.input(), weights, bias, window.output(channels)};
+}
+
+ReferenceResult reference(const CallValues& values) {
+  const Window window(values.dims);
+  const int64_t channels = dim(values.dims, "OC"), groups = dim(values.dims, "G");
+  const int64_t cin = window.c / groups, cout = channels / groups;
+  const double* x = values.tensors.find("x")->second.data();
+  const double* w = values.tensors.find("w")->second.data();
+  const Values& bias = values.tensors.find("bias")->second;
+  ReferenceResult result;
+  result.reduction = window.kh * window.kw * cin + 1;
+  for (int64_t pixel = 0; pixel < window.n * window.oh * window.ow; ++pixel) {
+    Values sum(bias), squares(bias);
+    for (double& square : squares) square *= square;
+    window.each(pixel / (window.oh * window.ow), pixel / window.ow % window.oh, pixel % window.ow,
+                [&](int64_t tap, int64_t at) {
+                  for (int64_t ci = 0; ci < cin; ++ci) {
+                    for (int64_t o = 0; o < channels; ++o) {
+                      const double term =
+                          x[at + o / cout * cin + ci] * w[(tap * cin + ci) * channels + o];
+                      sum[static_cast<size_t>(o)] += term;
+                      squares[static_cast<size_t>(o)] += term * term;
+                    }
+                  }
+                });
+    result.value.insert(result.value.end(), sum.begin(), sum.end());
+    result.sum_squares.insert(result.sum_squares.end(), squares.begin(), squares.end());
+  }
+  apply_epilogue(epilogue_of(values), result);
+  return result;
+}
+
+}  // namespace
+
+extern const OpContract op_contract_conv2d_group;
+const OpContract op_contract_conv2d_group = {"conv2d_group", roles, reference};
+
+}  // namespace clvet

@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/reference/rows.h"
+
+namespace clvet {
+namespace {
+
+enum Code { kSum, kMean, kMax, kMin, kProd, kL1, kL2, kSquares, kLogSum, kLogSumExp };
+
+// y[r] = the C values of row r reduced to one: 0 sum, 1 mean, 2 max, 3 min, 4 product, 5 sum of
+// magnitudes, 6 root of the sum of squares, 7 sum of squares, 8 log of the sum, 9 log of the sum of
+// exponentials. In float at every precision; rows as in softmax.
+Result<std::vector<TensorRole>> roles(const Dims& dims) {
+  CLVET_RETURN_IF_ERROR(Rows::check("reduce", dims));
+  const int64_t code = dim_or(dims, "code", -1);
+  if (code < kSum || code > kLogSumExp) {
+    return fail(ErrorCode::kInvalidArgument, "reduce: code = {} is not 0..9", code);
+  }
+  const Rows rows(dims);
+  return std::vector<TensorRole>{rows.input(), rows.output(1)};
+}
+
+struct Reduced {
+  double value = 0;
+  double sum_squares = 0;  // of signed terms
+  double functions = 0;
+};
+
+// Relative error, in roundoffs, of a sum of n terms of one sign: partial sums grow like i / n, so
+// their rounding errors have an rms of sqrt(n / 3) of the sum; six of them, and three more for each
+// term's own roundings, never more than the worst case.
+double walk_of(double n) { return std::min(n + 3, 6 * std::sqrt(n / 3) + 3); }
+
+Reduced log_sum_exp(std::span<const double> row) {
+  const double largest = *std::max_element(row.begin(), row.end());
+  double sum = 0, moved = 0;
+  for (const double v : row) {
+    const double e = std::exp(v - largest);
+    sum += e;
+    moved += e * (8 + 2 * (largest - v));
+  }
+  const double log = std::log(sum);
+  const double value = largest + log;
+  const double n = static_cast<double>(row.size());
+  return {value, 0, moved / sum + walk_of(n) + 6 * std::fabs(log) + 2 * std::fabs(value)};
+}
+
+Reduced reduced(int64_t code, std::span<const double> row) {
+  const double n = static_cast<double>(row.size());
+  double sum = 0, magnitudes = 0, squares = 0, product = 1;
+  for (const double v : row) {
+    sum += v;
+    magnitudes += std::fabs(v);
+    squares += v * v;
+    product *= v;
+  }
+  switch (code) {
+    case kSum:
+      return {sum, squares, 0};
+    case kMean:
+      return {sum / n, squares / (n * n), 3 * std::fabs(sum / n)};
+    case kMax:
+      return {*std::max_element(row.begin(), row.end()), 0, 0};
+    case kMin:
+      return {*std::min_element(row.begin(), row.end()), 0, 0};
+    case kProd:
+      return {product, 0, n * std::fabs(product)};
+    case kL1:
+      return {magnitudes, 0, walk_of(n) * magnitudes};
+    case kL2: {
+      const double root = std::sqrt(squares);
+      return {root, 0, (walk_of(n) / 2 + 6) * root};
+    }
+    case kSquares:
+      return {squares, 0, walk_of(n) * squares};
+    case kLogSum: {
+      const double log = std::log(sum);
+      return {log, 0, walk_of(n) * magnitudes / std::fabs(sum) + 6 * std::fabs(log)};
+    }
+    default:
+      return log_sum_exp(row);
+  }
+}
+
+ReferenceResult reference(const CallValues& values) {
+  const Rows rows(values.dims);
+  const int64_t code = dim(values.dims, "code");
+  const std::span<const double> x = values.tensors.find("x")->second;
+  ReferenceResult result;
+  result.reduction = rows.c;
+  result.in_float = true;
+  for (int64_t r = 0; r < rows.m; ++r) {
+    const auto length = static_cast<size_t>(rows.c);
+    const Reduced y = reduced(code, x.subspan(static_cast<size_t>(r) * length, length));
+    result.value.push_back(y.value);
+    result.sum_squares.push_back(y.sum_squares);
+    result.functions.push_back(y.functions);
+  }
+  return result;
+}
+
+}  // namespace
+
+extern const OpContract op_contract_reduce;
+const OpContract op_contract_reduce = {"reduce", roles, reference};
+
+}  // namespace clvet

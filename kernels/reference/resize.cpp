@@ -1,0 +1,130 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "kernels/act.h"
+
+namespace clvet {
+namespace {
+
+enum Mode { kNearest, kLinear };
+enum Transform { kAsymmetric, kHalfPixel, kAlignCorners, kPytorchHalfPixel };
+enum Rounding { kFloor, kCeil, kRoundPreferFloor, kRoundPreferCeil };
+
+Status need_code(const Dims& dims, const char* name, int64_t last) {
+  if (const int64_t code = dim_or(dims, name, -1); code < 0 || code > last) {
+    return fail(ErrorCode::kInvalidArgument, "resize: {} = {} is not 0..{}", name, code, last);
+  }
+  return {};
+}
+
+// y {N, OH, OW, C} samples x {N, H, W, C}. mode: 0 nearest, 1 linear. transform, from output to
+// input coordinate: 0 asymmetric o / scale, 1 half_pixel (o + 0.5) / scale - 0.5, 2 align_corners
+// o * (in - 1) / (out - 1), 3 pytorch_half_pixel, as half_pixel but 0 where out is 1. rounding of
+// nearest: 0 floor, 1 ceil, 2 round_prefer_floor, 3 round_prefer_ceil. Beyond the border lies the
+// border. scale_h and scale_w are ONNX's, output over input; coordinates are computed in float, so
+// a nearest choice that hangs on less than a float's rounding is the device's.
+Result<std::vector<TensorRole>> roles(const Dims& dims) {
+  constexpr std::array names = {"N", "H", "W", "C", "OH", "OW"};
+  CLVET_RETURN_IF_ERROR(need_positive("resize", dims, names));
+  CLVET_RETURN_IF_ERROR(need_code(dims, "mode", kLinear));
+  CLVET_RETURN_IF_ERROR(need_code(dims, "transform", kPytorchHalfPixel));
+  CLVET_RETURN_IF_ERROR(need_code(dims, "rounding", kRoundPreferCeil));
+  TensorRole x{.name = "x",
+               .kind = TensorKind::kInput,
+               .n = dim(dims, "N"),
+               .h = dim(dims, "H"),
+               .w = dim(dims, "W"),
+               .c = dim(dims, "C")};
+  TensorRole y = x;
+  y.name = "y";
+  y.kind = TensorKind::kOutput;
+  y.h = dim(dims, "OH");
+  y.w = dim(dims, "OW");
+  return std::vector<TensorRole>{x, y};
+}
+
+// One axis of a call.
+struct Axis {
+  int64_t mode, transform, rounding, in, out;
+  double scale;
+
+  double source(int64_t o) const {
+    const auto at = static_cast<double>(o);
+    if (transform == kAsymmetric) return at / scale;
+    if (transform == kAlignCorners) {
+      return out == 1 ? 0 : at * static_cast<double>(in - 1) / static_cast<double>(out - 1);
+    }
+    if (transform == kPytorchHalfPixel && out == 1) return 0;
+    return (at + 0.5) / scale - 0.5;
+  }
+
+  int64_t inside(double at) const {
+    return static_cast<int64_t>(std::clamp(at, 0.0, static_cast<double>(in - 1)));
+  }
+};
+
+// The samples of one output position along an axis: two neighbours, the weight of the second, and
+// the error of that weight in roundoffs (zero for nearest, which has the first alone).
+struct Samples {
+  int64_t first = 0, second = 0;
+  double weight = 0, error = 0;
+};
+
+Samples samples_of(const Axis& axis, int64_t o) {
+  const double at = axis.source(o);
+  if (axis.mode == kNearest) {
+    const double whole = axis.rounding == kFloor              ? std::floor(at)
+                         : axis.rounding == kCeil             ? std::ceil(at)
+                         : axis.rounding == kRoundPreferFloor ? std::ceil(at - 0.5)
+                                                              : std::floor(at + 0.5);
+    return {axis.inside(whole), axis.inside(whole), 0, 0};
+  }
+  const double low = std::floor(at);
+  return {axis.inside(low), axis.inside(low + 1), at - low, 8 * (std::fabs(at) + 1)};
+}
+
+// Linear: a weight that is off by e moves y by at most e times the difference of two neighbours,
+// which is below twice the largest value; the two blends round at most 8 times.
+ReferenceResult reference(const CallValues& values) {
+  const Dims& d = values.dims;
+  const int64_t n = dim(d, "N"), h = dim(d, "H"), w = dim(d, "W");
+  const int64_t oh = dim(d, "OH"), ow = dim(d, "OW");
+  const auto channels = static_cast<size_t>(dim(d, "C"));
+  const auto scale = [&](const char* name) {
+    return static_cast<double>(static_cast<float>(values.scalars.find(name)->second));
+  };
+  const int64_t mode = dim(d, "mode"), transform = dim(d, "transform");
+  const int64_t rounding = dim(d, "rounding");
+  const Axis down{mode, transform, rounding, h, oh, scale("scale_h")};
+  const Axis across{mode, transform, rounding, w, ow, scale("scale_w")};
+  const Values& x = values.tensors.find("x")->second;
+  double largest = 0;
+  for (const double v : x) largest = std::max(largest, std::fabs(v));
+  ReferenceResult result;
+  result.in_float = true;
+  for (int64_t pixel = 0; pixel < n * oh * ow; ++pixel) {
+    const Samples ys = samples_of(down, pixel / ow % oh), xs = samples_of(across, pixel % ow);
+    const auto at = [&](int64_t iy, int64_t ix, size_t c) {
+      const int64_t start = (pixel / (oh * ow) * h + iy) * w + ix;
+      return x[static_cast<size_t>(start) * channels + c];
+    };
+    for (size_t c = 0; c < channels; ++c) {
+      const double top =
+          std::lerp(at(ys.first, xs.first, c), at(ys.first, xs.second, c), xs.weight);
+      const double low =
+          std::lerp(at(ys.second, xs.first, c), at(ys.second, xs.second, c), xs.weight);
+      result.value.push_back(std::lerp(top, low, ys.weight));
+      const double blends = mode == kLinear ? 8 * largest : 0;
+      result.functions.push_back(blends + 2 * largest * (ys.error + xs.error));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+extern const OpContract op_contract_resize;
+const OpContract op_contract_resize = {"resize", roles, reference};
+
+}  // namespace clvet

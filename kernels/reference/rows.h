@@ -1,0 +1,34 @@
+// What the ops over rows share: M rows of C values, seen as an image of M / W lines of W pixels.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "kernels/act.h"
+
+namespace clvet {
+
+struct Rows {
+  int64_t m, w, c;
+
+  static Status check(std::string_view op, const Dims& dims) {
+    constexpr std::array names = {"M", "W", "C"};
+    CLVET_RETURN_IF_ERROR(need_positive(op, dims, names));
+    if (dim(dims, "M") % dim(dims, "W") != 0) {
+      return fail(ErrorCode::kInvalidArgument, "{}: M = {} is not a multiple of W = {}", op,
+                  dim(dims, "M"), dim(dims, "W"));
+    }
+    return {};
+  }
+
+  explicit Rows(const Dims& d) : m(dim(d, "M")), w(dim(d, "W")), c(dim(d, "C")) {}
+
+  TensorRole input() const {
+    return {.name = "x", .kind = TensorKind::kInput, .h = m / w, .w = w, .c = c};
+  }
+  TensorRole output(int64_t channels) const {
+    return {.name = "y", .kind = TensorKind::kOutput, .h = m / w, .w = w, .c = channels};
+  }
+};
+
+}  // namespace clvet
