@@ -35,7 +35,7 @@ __kernel void conv2d_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* rest
       const int8 ix = ix0 + j * dil_w;
       const int8 inside = iy >= 0 && iy < H && ix >= 0 && ix < W;
       const int8 at = (line + ix) * quads;
-      EACH_ROW(OPEN_ROW)
+      EACH_OF_8(OPEN_ROW)
       if (all(inside)) {
         for (int quad = 0; quad < quads; ++quad) {
           TILE_QUAD(INSIDE)

@@ -11,7 +11,7 @@ __kernel void gemm_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restri
   const int row = get_global_id(1) * 8;
   const int quads = (K + 3) / 4;
   if (left >= panels || row >= M) return;
-  EACH_ROW(OPEN_ROW)
+  EACH_OF_8(OPEN_ROW)
   TILE_OPEN(left, right, panels, quads);
   for (int block = 0; block < quads; block += 8) {
     const int end = min(block + 8, quads);
