@@ -3,8 +3,7 @@
 // every one, is read without a question.
 #define OPEN_ROW(i) const int at##i = at.s##i;
 #define INSIDE(i) TILE_STEP(i, buffer_load4(x, at##i + quad))
-#define BORDER(i) \
-  TILE_STEP(i, inside.s##i != 0 ? buffer_load4(x, at##i + quad) : (real4)(real)0)
+#define BORDER(i) TILE_STEP(i, inside.s##i != 0 ? buffer_load4(x, at##i + quad) : (real4)(real)0)
 
 __kernel void conv2d_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
                               BUFFER_OUT(y), int N, int H, int W, int C, int OC, int KH, int KW,
