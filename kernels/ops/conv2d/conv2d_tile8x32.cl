@@ -2,8 +2,9 @@
 // (kernels/common/tile8x32.clh). A tap that lies inside the image for all 8 pixels, which is nearly
 // every one, is read without a question.
 #define OPEN_ROW(i) const int at##i = at.s##i;
-#define INSIDE(i) TILE_STEP(i, buffer_load4(x, at##i + quad))
-#define BORDER(i) TILE_STEP(i, inside.s##i != 0 ? buffer_load4(x, at##i + quad) : (real4)(real)0)
+#define OPEN_TAP(i) const int tap##i = at##i + offset;
+#define INSIDE(i) TILE_STEP(i, buffer_load4(x, tap##i + quad))
+#define BORDER(i) TILE_STEP(i, inside.s##i != 0 ? buffer_load4(x, tap##i + quad) : (real4)(real)0)
 
 __kernel void conv2d_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
                               BUFFER_OUT(y), int N, int H, int W, int C, int OC, int KH, int KW,
@@ -26,15 +27,17 @@ __kernel void conv2d_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* rest
     image = min(image, N - 1);
   }
   const int8 iy0 = oy * stride_h - pad_top, ix0 = ox * stride_w - pad_left;
+  const int8 at = ((image * H + iy0) * W + ix0) * quads;
+  EACH_OF_8(OPEN_ROW)
   TILE_OPEN(left, right, panels, KH * KW * quads);
   for (int i = 0; i < KH; ++i) {
     const int8 iy = iy0 + i * dil_h;
-    const int8 line = (image * H + iy) * W;
+    const int8 inside_line = iy >= 0 && iy < H;
     for (int j = 0; j < KW; ++j) {
       const int8 ix = ix0 + j * dil_w;
-      const int8 inside = iy >= 0 && iy < H && ix >= 0 && ix < W;
-      const int8 at = (line + ix) * quads;
-      EACH_OF_8(OPEN_ROW)
+      const int8 inside = inside_line && ix >= 0 && ix < W;
+      const int offset = (i * dil_h * W + j * dil_w) * quads;
+      EACH_OF_8(OPEN_TAP)
       if (all(inside)) {
         for (int quad = 0; quad < quads; ++quad) {
           TILE_QUAD(INSIDE)
