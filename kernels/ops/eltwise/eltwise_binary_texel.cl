@@ -1,20 +1,4 @@
-// y = act(x1 code x2) with x2 broadcast along every extent that is 1; one texel an item. The codes
-// are those of kernels/reference/eltwise_binary.cpp. Division and pow are in float.
-static inline float4 combine(int code, float4 a, float4 b) {
-  if (code == 3) return a / b;
-  if (code == 6 || code == 9) return code == 6 ? pow(a, b) : pow(b, a);
-  return b / a;
-}
-
-static inline real4 combine_real(int code, real4 a, real4 b) {
-  if (code == 0) return a + b;
-  if (code == 1) return a - b;
-  if (code == 2) return a * b;
-  if (code == 4) return fmax(a, b);
-  if (code == 5) return fmin(a, b);
-  return b - a;
-}
-
+// y = act(x1 code x2) with x2 broadcast along every extent that is 1; one texel an item.
 __kernel void eltwise_binary_texel(ACT_IN(x1), ACT_IN(x2), ACT_OUT(y), int N, int H, int W, int C,
                                    int N2, int H2, int W2, int C2, int code, int act, float act_lo,
                                    float act_hi) {
@@ -29,8 +13,6 @@ __kernel void eltwise_binary_texel(ACT_IN(x1), ACT_IN(x2), ACT_OUT(y), int N, in
   const real4 a = load4(x1, at);
   real4 b = load4(x2, texel_at(x_of2, line2, W2 * quads2));
   if (C2 == 1) b = (real4)(b.s0);
-  const float4 z = code == 3 || code == 6 || code > 7 ? combine(code, to_float4(a), to_float4(b))
-                                                      : to_float4(combine_real(code, a, b));
-  const float4 v = activate(z, act, act_lo, act_hi);
+  const float4 v = activate(combine(code, a, b), act, act_lo, act_hi);
   store4(y, at, mask_texel(v, column % quads, C));
 }

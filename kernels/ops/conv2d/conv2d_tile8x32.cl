@@ -1,0 +1,58 @@
+// Direct convolution, zero padding: 8 output pixels in reading order by 32 output channels an item
+// (kernels/common/tile8x32.clh). A tap that lies inside the image for all 8 pixels, which is nearly
+// every one, is read without a question.
+#define OPEN_ROW(i) const int at##i = at.s##i;
+#define OPEN_TAP(i) const int tap##i = at##i + offset;
+#define INSIDE(i) TILE_STEP(i, buffer_load4(x, tap##i + quad))
+#define BORDER(i) TILE_STEP(i, inside.s##i != 0 ? buffer_load4(x, tap##i + quad) : (real4)(real)0)
+
+__kernel void conv2d_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
+                              BUFFER_OUT(y), int N, int H, int W, int C, int OC, int KH, int KW,
+                              int stride_h, int stride_w, int pad_top, int pad_left, int dil_h,
+                              int dil_w, int OH, int OW, int act, float act_lo, float act_hi) {
+  const int panels = (OC + 15) / 16;
+  const int left = get_global_id(0) * 2;
+  const int right = min(left + 1, panels - 1);
+  const int row = get_global_id(1) * 8;
+  const int rows = N * OH * OW;
+  const int quads = (C + 3) / 4;
+  if (left >= panels || row >= rows) return;
+  int8 image = row / OW / OH, oy = row / OW % OH;
+  int8 ox = row % OW + (int8)(0, 1, 2, 3, 4, 5, 6, 7);
+  if (ox.s7 >= OW) {
+    oy += ox / OW;
+    ox %= OW;
+    image += oy / OH;
+    oy %= OH;
+    image = min(image, N - 1);
+  }
+  const int8 iy0 = oy * stride_h - pad_top, ix0 = ox * stride_w - pad_left;
+  const int8 at = ((image * H + iy0) * W + ix0) * quads;
+  EACH_OF_8(OPEN_ROW)
+  TILE_OPEN(left, right, panels, KH * KW * quads);
+  for (int i = 0; i < KH; ++i) {
+    const int8 iy = iy0 + i * dil_h;
+    const int8 inside_line = iy >= 0 && iy < H;
+    for (int j = 0; j < KW; ++j) {
+      const int8 ix = ix0 + j * dil_w;
+      const int8 inside = inside_line && ix >= 0 && ix < W;
+      const int offset = (i * dil_h * W + j * dil_w) * quads;
+      EACH_OF_8(OPEN_TAP)
+      if (all(inside)) {
+        for (int quad = 0; quad < quads; ++quad) {
+          TILE_QUAD(INSIDE)
+          TILE_KEEP_AFTER(quad, quads)
+        }
+      } else if (any(inside)) {
+        for (int quad = 0; quad < quads; ++quad) {
+          TILE_QUAD(BORDER)
+          TILE_KEEP_AFTER(quad, quads)
+        }
+      } else {
+        w_at0 += 4 * quads * w_down0;
+        w_at1 += 4 * quads * w_down1;
+      }
+    }
+  }
+  TILE_FINISH(left, panels, row, rows, OC)
+}
