@@ -19,6 +19,9 @@ say "release build, nightly tests"
 build release || exit 1
 ctest --test-dir build --output-on-failure -L nightly || failed+=(nightly)
 
+say "ONNX's node tests"
+bash ci/conformance.sh || failed+=(conformance)
+
 say "sanitizer build, all other tests"
 build asan || exit 1
 export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0:detect_odr_violation=0:protect_shadow_gap=0}

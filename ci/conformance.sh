@@ -1,0 +1,34 @@
+#!/bin/bash
+# ci/conformance.sh [--device SEL]: ONNX's node tests (class A: f32, i32, i64, bool) on an OpenCL device and on the host.
+# SEL is a device of this machine (default 0) or `host`. All results lie in out/conformance/; the last three lines count
+# what passed. Exit 1 where the host passes fewer than it once did. How cases count: tests/conformance/run_case.h and host_by_design.json.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+cd "$CLVET_ROOT"
+
+device=0
+while [ $# -gt 0 ]; do
+  case $1 in
+    --device) device=${2:?--device needs a device}; shift 2 ;;
+    *) sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}"; exit 2 ;;
+  esac
+done
+
+bash ci/setup.sh --test
+launcher=()
+if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+cmake --preset release "${launcher[@]}" >/dev/null
+cmake --build --preset release --target clvet clvet_conformance >&2
+
+out=$CLVET_ROOT/out/conformance
+mkdir -p "$out"
+report=()
+if [ "$device" != host ]; then
+  export CLVET_STATE_DIR=$out/state
+  found=0
+  build/cli/clvet probe --quiet --out "$out/report.json" || found=$?
+  [ "$found" -le 1 ] || die "probe failed (exit $found); --device host needs no OpenCL"
+  report=(--report "$out/report.json")
+fi
+exec bash tests/conformance/with_cases.sh build/tests/conformance/clvet_conformance --device "$device" "${report[@]}" \
+  --host-at-least 784 --scratch "$out/scratch" --json "$out/results.json"

@@ -1,0 +1,99 @@
+#include "tests/conformance/suite.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "runtime/graph/onnx_types.h"
+#include "runtime/onnx/onnx.pb.h"
+
+namespace clvet::conformance {
+namespace {
+
+void collect_operators(const onnx::GraphProto& graph, std::set<std::string>& operators,
+                       std::set<std::string>& domains) {
+  for (const auto& node : graph.node()) {
+    operators.insert(node.op_type());
+    domains.insert(node.domain() == "ai.onnx" ? "" : node.domain());
+    for (const auto& attribute : node.attribute()) {
+      if (attribute.has_g()) collect_operators(attribute.g(), operators, domains);
+    }
+  }
+}
+
+template <class Values>
+bool only_types(const Values& values, const std::set<std::string>& types) {
+  return std::all_of(values.begin(), values.end(), [&](const onnx::ValueInfoProto& value) {
+    if (!value.type().has_tensor_type()) return false;
+    const auto dtype = dtype_of_onnx(value.type().tensor_type().elem_type());
+    return dtype && types.contains(to_string(*dtype));
+  });
+}
+
+Result<Case> read_case(const std::filesystem::path& folder, const Suite& suite) {
+  const std::string file = (folder / "model.onnx").string();
+  CLVET_ASSIGN_OR_RETURN(const std::string bytes, read_file(file));
+  onnx::ModelProto model;
+  if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !model.has_graph()) {
+    return fail(ErrorCode::kInvalidArgument, "{}: not an ONNX model", file);
+  }
+  Case out{folder.filename().string(), folder.string(), {}, false, false};
+  std::set<std::string> domains;
+  collect_operators(model.graph(), out.operators, domains);
+  const auto in_models = [&](const std::string& op) {
+    return suite.real_model_operators.contains(op);
+  };
+  const auto optional = [](const std::string& op) { return op.starts_with("Optional"); };
+  out.class_a = domains == std::set<std::string>{""} &&
+                only_types(model.graph().input(), suite.types) &&
+                only_types(model.graph().output(), suite.types) &&
+                std::none_of(out.operators.begin(), out.operators.end(), optional);
+  out.real_model =
+      out.class_a && std::all_of(out.operators.begin(), out.operators.end(), in_models);
+  return out;
+}
+
+}  // namespace
+
+Result<Suite> read_suite(const std::string& path) {
+  CLVET_ASSIGN_OR_RETURN(const std::string text, read_file(path));
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) return fail(ErrorCode::kInvalidArgument, "{}: not JSON", path);
+  return Suite{json.at("package"),    json.at("cases"),         json.at("class_a"),
+               json.at("real_model"), json.at("class_a_types"), json.at("real_model_operators")};
+}
+
+Result<std::vector<Case>> list_cases(const std::string& folder, const Suite& suite) {
+  std::vector<std::filesystem::path> paths;
+  std::error_code code;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, code)) {
+    if (std::filesystem::exists(entry.path() / "model.onnx", code)) paths.push_back(entry.path());
+  }
+  if (paths.empty())
+    return fail(ErrorCode::kInvalidArgument, "{}: holds no ONNX node test", folder);
+  std::sort(paths.begin(), paths.end());
+  std::vector<Case> cases;
+  for (const auto& path : paths) {
+    CLVET_ASSIGN_OR_RETURN(Case row, read_case(path, suite));
+    cases.push_back(std::move(row));
+  }
+  return cases;
+}
+
+Status check_counts(const std::vector<Case>& cases, const Suite& suite) {
+  const auto count = [&](bool Case::*flag) {
+    return static_cast<size_t>(
+        std::count_if(cases.begin(), cases.end(), [&](const Case& row) { return row.*flag; }));
+  };
+  const size_t class_a = count(&Case::class_a), real_model = count(&Case::real_model);
+  if (cases.size() == suite.cases && class_a == suite.class_a && real_model == suite.real_model) {
+    return {};
+  }
+  return fail(ErrorCode::kInvalidArgument,
+              "{} cases, {} of class A, {} of real models' operators; {} has {}, {} and {}",
+              cases.size(), class_a, real_model, suite.package, suite.cases, suite.class_a,
+              suite.real_model);
+}
+
+}  // namespace clvet::conformance

@@ -1,0 +1,34 @@
+// Which of ONNX's node tests count, and how: derived from the test files by rule.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace clvet::conformance {
+
+struct Case {
+  std::string name, folder;
+  std::set<std::string> operators;  // those of subgraphs included
+  bool class_a = false;             // all inputs and outputs of the graph are tensors of f32, i32,
+                                    // i64 or bool; ONNX's own domain; no optional values inside
+  bool real_model = false;          // class A, and every operator occurs in the models that we run
+};
+
+// What tests/conformance/suite.json says.
+struct Suite {
+  std::string package;
+  size_t cases = 0, class_a = 0, real_model = 0;
+  std::set<std::string> types, real_model_operators;
+};
+Result<Suite> read_suite(const std::string& path);
+
+// The cases of a folder of node tests, by name. kInvalidArgument: a case cannot be read.
+Result<std::vector<Case>> list_cases(const std::string& folder, const Suite& suite);
+
+// kInvalidArgument where the folder is not the suite: another version has other counts.
+Status check_counts(const std::vector<Case>& cases, const Suite& suite);
+
+}  // namespace clvet::conformance
