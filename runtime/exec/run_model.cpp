@@ -51,8 +51,7 @@ Result<Choice> choose(const Graph& graph, const Report* report, const ModelRunOp
   CLVET_ASSIGN_OR_RETURN(Catalog catalog, Catalog::embedded());
   best.reason = "the report holds no device";
   for (const DeviceReport* device : devices) {
-    const VariantChooser chooser(catalog, evidence_of(*report, device->id),
-                                 device->type == "cpu" ? "cpu" : "gpu");
+    const VariantChooser chooser(catalog, evidence_of(*report, device->id), features_of(*device));
     auto plan = plan_model(graph, chooser, options.overrides);
     if (!plan && plan.error().code != ErrorCode::kUnavailable) return tl::unexpected(plan.error());
     if (!plan) {
@@ -141,7 +140,7 @@ Result<ModelRun> run_model(Graph graph, const std::map<std::string, Tensor>& inp
   double started = monotonic_seconds();
   CLVET_RETURN_IF_ERROR(check_inputs(graph, inputs));
   CLVET_RETURN_IF_ERROR(optimise(graph));
-  CLVET_ASSIGN_OR_RETURN(graph, specialise(graph, shapes_of(inputs)));
+  CLVET_ASSIGN_OR_RETURN(graph, specialise(graph, shapes_of(inputs), inputs));
   ModelRun result;
   RunRecord& record = result.record;
   record.load_ms = ms_since(started);

@@ -14,6 +14,13 @@ cl_channel_type channel_of(Precision precision) {
   return stores_half(precision) ? CL_HALF_FLOAT : CL_FLOAT;
 }
 
+bool same_tensor(const Tensor& a, const Tensor& b) {
+  if (a.raw() == b.raw()) return true;
+  return a.dtype() == b.dtype() && a.shape() == b.shape() &&
+         std::equal(a.raw(), a.raw() + static_cast<size_t>(a.elements()) * size_of(a.dtype()),
+                    b.raw());
+}
+
 bool needs_transpose(const DeviceTensor& tensor) {
   return !same_order(tensor.shape, tensor.view, View::kChannelsLast);
 }
@@ -204,6 +211,16 @@ Result<std::map<std::string, Tensor>> Session::run(const std::map<std::string, T
     if (found == inputs.end())
       return fail(ErrorCode::kInvalidArgument, "input '{}' is missing", value.name);
     values[static_cast<size_t>(id)] = found->second;
+  }
+  for (const auto& [name, value] : graph_.given) {
+    const auto found = inputs.find(name);
+    if (found == inputs.end())
+      return fail(ErrorCode::kInvalidArgument, "input '{}' is missing", name);
+    if (!same_tensor(found->second, value)) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "input '{}' is part of the plan and has another value now: load the model again",
+                  name);
+    }
   }
   if (node_ms) node_ms->assign(graph_.nodes.size(), 0);
   for (size_t i = 0; i < plan_.steps.size(); ++i) {

@@ -71,6 +71,7 @@ struct Graph {
   std::vector<Node> nodes;      // in an order in which each node follows those it reads from
   std::vector<ValueId> inputs;  // what a caller must give; initialisers are not among them
   std::vector<ValueId> outputs;
+  std::map<std::string, Tensor> given;  // former inputs, by name: constants since specialise()
   std::map<std::string, std::string> metadata;
   // Of a subgraph: which input of the owning node each of `inputs` is.
   std::vector<int> captures;

@@ -51,6 +51,33 @@ void forget_types(Graph& graph) {
   }
 }
 
+// Indices of more elements are data, not parameters.
+constexpr int64_t kLargestGivenIndices = 64;
+
+// Inputs of the graph that every reader wants known. An input that is read by nobody is none.
+std::vector<ValueId> inputs_wanted_known(const Graph& graph) {
+  std::vector<ValueId> wanted;
+  for (const ValueId id : graph.inputs) {
+    const Value& value = graph.values[id];
+    bool read = false, known = true;
+    for (const Node& node : graph.nodes) {
+      for (size_t i = 0; i < node.inputs.size(); ++i) {
+        if (node.inputs[i] != id) continue;
+        read = true;
+        known = known && node.def && wants_known(*node.def, i);
+      }
+      for (const auto& [name, attribute] : node.attributes) {
+        // A branch may read anything.
+        if (std::holds_alternative<std::shared_ptr<const Graph>>(attribute)) known = false;
+      }
+    }
+    const bool integers = value.dtype == DType::kI32 || value.dtype == DType::kI64;
+    if (integers && value.shape && elements_of(*value.shape) > kLargestGivenIndices) known = false;
+    if (read && known && !graph.is_output(id)) wanted.push_back(id);
+  }
+  return wanted;
+}
+
 }  // namespace
 
 std::optional<OpCall> call_of(const Graph& graph, const Node& node) {
@@ -98,7 +125,8 @@ Status infer_and_fold(Graph& graph) {
   return {};
 }
 
-Result<Graph> specialise(const Graph& graph, const std::map<std::string, Shape>& shapes) {
+Result<Graph> specialise(const Graph& graph, const std::map<std::string, Shape>& shapes,
+                         const std::map<std::string, Tensor>& values) {
   Graph out = graph;
   for (const auto& [name, shape] : shapes) {
     const auto is_it = [&](ValueId id) { return out.values[id].name == name; };
@@ -117,6 +145,15 @@ Result<Graph> specialise(const Graph& graph, const std::map<std::string, Shape>&
                   to_string(shape), to_string(*value.shape));
     }
     value.shape = shape;
+  }
+  for (const ValueId input : inputs_wanted_known(out)) {
+    Value& value = out.values[input];
+    const auto found = values.find(value.name);
+    if (found == values.end() || value.dtype != found->second.dtype()) continue;
+    value.constant = found->second;
+    value.shape = found->second.shape();
+    out.given[value.name] = found->second;
+    std::erase(out.inputs, input);
   }
   CLVET_RETURN_IF_ERROR(infer_and_fold(out));
   return out;

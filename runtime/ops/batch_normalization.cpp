@@ -132,6 +132,7 @@ const OpDef op_batch_normalization{
     .names = {"BatchNormalization"},
     .since = 7,
     .inputs = "f f f f f",
+    .wants_known = {1, 2, 3, 4},
     .attributes = "epsilon:f momentum:f spatial:i training_mode:i",
     .max_outputs = 5,
     .infer = infer,

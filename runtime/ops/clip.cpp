@@ -46,6 +46,7 @@ const OpDef op_clip{
     .since = 6,
     .inputs = "T T? T?",
     .types = "fiu",
+    .wants_known = {1, 2},
     .attributes = "min:f max:f",
     .infer = infer_same,
     .host = host,

@@ -146,8 +146,8 @@ Lowering lower(const OpCall& call, View) {
   LoweredCall lowered;
   if (!window_dims(problem->window, lowered.dims)) return host_only("three spatial axes");
   const bool depthwise = problem->depthwise() && problem->oc == problem->c;
-  if (problem->group > 1 && !depthwise) return host_only("groups of more than one channel");
-  lowered.op = depthwise ? "depthwise" : "conv2d";
+  lowered.op = depthwise ? "depthwise" : problem->group > 1 ? "conv2d_group" : "conv2d";
+  if (problem->group > 1 && !depthwise) lowered.dims["G"] = problem->group;
   lowered.dims["N"] = problem->n;
   lowered.dims["C"] = problem->c;
   if (!depthwise) lowered.dims["OC"] = problem->oc;
@@ -165,6 +165,7 @@ const OpDef op_conv{
     .names = {"Conv"},
     .inputs = "T T T?",
     .types = "s",
+    .wants_known = {1, 2},
     .attributes = "auto_pad:s dilations:I group:i kernel_shape:I pads:I strides:I",
     .infer = infer,
     .host = host,

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "runtime/host/gemm.h"
+#include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shapes.h"
 #include "runtime/ops/support/window.h"
 
@@ -53,6 +54,46 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+// [cin][cout][taps] as [tap][cin][cout].
+Values weight_values(const OpCall& call) {
+  const Shape& shape = call.shape(1);
+  const std::vector<double> w = call.inputs[1].value->to_f64();
+  const int64_t ic = shape[0], oc = shape[1],
+                taps = elements_of(shape) / std::max<int64_t>(oc * ic, 1);
+  Values out(w.size());
+  for (int64_t i = 0; i < ic; ++i) {
+    for (int64_t o = 0; o < oc; ++o) {
+      for (int64_t t = 0; t < taps; ++t) out[(t * ic + i) * oc + o] = w[(i * oc + o) * taps + t];
+    }
+  }
+  return out;
+}
+
+Values bias_values(const OpCall& call) {
+  if (call.has(2)) return call.inputs[2].value->to_f64();
+  return Values(static_cast<size_t>(call.shape(1)[1]), 0.0);
+}
+
+Lowering lower(const OpCall& call, View) {
+  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  const auto window = check(call);
+  if (!window) return host_only(window.error().message);
+  if (call.node.int_attr("group", 1) != 1) return host_only("a transposed convolution in groups");
+  if (!call.inputs[1].value || (call.has(2) && !call.inputs[2].value)) {
+    return host_only("weights computed at run time");
+  }
+  LoweredCall lowered;
+  if (!window_dims(*window, lowered.dims)) return host_only("three spatial axes");
+  lowered.op = "conv_transpose";
+  lowered.dims["N"] = call.shape(0)[0];
+  lowered.dims["C"] = call.shape(0)[1];
+  lowered.dims["OC"] = call.shape(1)[1];
+  put_activation(call.node.activation, lowered);
+  lowered.inputs = {{"x", 0, View::kChannelsFirst}};
+  lowered.constants = {{"w", weight_values}, {"bias", bias_values}};
+  return kernel_call(std::move(lowered));
+}
+
 }  // namespace
 
 extern const OpDef op_conv_transpose;
@@ -60,11 +101,13 @@ const OpDef op_conv_transpose{
     .names = {"ConvTranspose"},
     .inputs = "T T T?",
     .types = "s",
+    .wants_known = {1, 2},
     .attributes =
         "auto_pad:s dilations:I group:i kernel_shape:I output_padding:I output_shape:I "
         "pads:I strides:I",
     .infer = infer,
     .host = host,
+    .lower = lower,
 };
 
 }  // namespace clvet

@@ -96,18 +96,31 @@ Values bias_values(const OpCall& call) {
   return out;
 }
 
+// With constant weights, A as it is and C a row: one product with a bias.
+bool has_weights(const OpCall& call, const Problem& p) {
+  if (p.trans_a || !call.inputs[1].value) return false;
+  if (!call.has(2)) return true;
+  const int64_t count = elements_of(call.shape(2));
+  const bool row = count == 1 || (count == p.n && call.shape(2).back() == p.n);
+  return call.inputs[2].value && row;
+}
+
 Lowering lower(const OpCall& call, View) {
   if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
   const auto p = problem_of(call);
   if (!p) return host_only(p.error().message);
-  if (p->trans_a) return host_only("the left matrix is transposed");
-  if (!call.inputs[1].value) return host_only("the right matrix is computed at run time");
-  if (call.has(2)) {
-    const int64_t count = elements_of(call.shape(2));
-    const bool row = count == 1 || (count == p->n && call.shape(2).back() == p->n);
-    if (!call.inputs[2].value || !row) return host_only("C is not a constant row");
+  if (has_weights(call, *p)) {
+    return lower_gemm(call, p->m, p->n, p->k, {{"w", weight_values}, {"bias", bias_values}});
   }
-  return lower_gemm(call, p->m, p->n, p->k, {{"w", weight_values}, {"bias", bias_values}});
+  Lowering product = lower_bmm(call, {0, call.shape(0), p->m, p->k, p->trans_a},
+                               {1, call.shape(1), p->k, p->n, p->trans_b}, p->alpha);
+  if (product.kind != LoweringKind::kKernel) return product;
+  if (call.has(2) && p->beta != 0) return then_add(call, std::move(product), 2, p->beta);
+  if (call.node.activation.act != Act::kNone) {
+    if (p->alpha != 1) return host_only("two activations in one node");
+    put_activation(call.node.activation, product.calls.back());
+  }
+  return product;
 }
 
 }  // namespace

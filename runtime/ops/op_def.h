@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -49,7 +50,7 @@ struct LoweredInput {
 // call; it is called once, when the planner packs.
 struct LoweredConstant {
   std::string role;
-  Values (*make)(const OpCall& call) = nullptr;
+  std::function<Values(const OpCall& call)> make;
 };
 
 enum class LoweringKind {
@@ -58,8 +59,7 @@ enum class LoweringKind {
   kHost,    // only the host can; `reason` says why
 };
 
-// The output of a call that only later calls of the same lowering read. It is seen as a tensor of
-// rank 4, the contract's n, h, w and c, under View::kChannelsLast.
+// The output of a call that only later calls of the same lowering read.
 inline constexpr int kTemporary = -1;
 
 struct LoweredCall {
@@ -70,6 +70,8 @@ struct LoweredCall {
   std::vector<LoweredConstant> constants;
   int output = 0;  // index in node.outputs of the role "y", or kTemporary
   View view = View::kChannelsFirst;  // of that output
+  // Of a temporary, seen under `view`; empty: the contract's n, h, w and c under kChannelsLast.
+  Shape temporary;
 };
 
 // What a node is on the device. The node's `activation` is already in dims and scalars.
@@ -97,6 +99,9 @@ struct OpDef {
   std::string_view inputs = "T";
   std::string_view types =
       "f";  // classes T may be: f floats, s f32 and f16, i signed, u unsigned, b bool
+  // Inputs that are best known before planning (weights, bounds), besides those whose word is not T
+  // or *: a graph input that nothing else reads is then taken as a constant of the session.
+  std::vector<size_t> wants_known = {};
   // Words name:kind; i int, f float, s string, t tensor, g graph, I F S lists of them. A node with
   // another attribute, or one of another kind, is refused.
   std::string_view attributes = "";
@@ -121,6 +126,9 @@ struct OpDef {
 const std::vector<const OpDef*>& op_defs();
 // nullptr where the op is unknown; "ai.onnx" is the domain "".
 const OpDef* find_op(std::string_view domain, std::string_view name);
+
+// Whether the op wants that input known before planning.
+bool wants_known(const OpDef& def, size_t input);
 
 // Number of inputs, kinds of attributes and outputs of a node, without any types.
 Status check_node(const OpDef& def, const Node& node);

@@ -1,6 +1,7 @@
 // Pad: constant, reflect, edge, wrap; axis after axis.
 #include <algorithm>
 
+#include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shapes.h"
 
 namespace clvet {
@@ -107,6 +108,42 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+Lowering lower(const OpCall& call, View preferred) {
+  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  const auto pads = pads_of(call);
+  if (!pads) return host_only(pads.error().message);
+  if (call.has(2) && !call.inputs[2].value) return host_only("a value computed at run time");
+  const Shape& shape = call.shape(0);
+  const std::vector<std::string> modes = {"constant", "edge", "reflect", "wrap"};
+  const auto mode =
+      std::find(modes.begin(), modes.end(), call.node.string_attr("mode", "constant"));
+  if (mode == modes.end() || shape.size() > 4) return host_only("a mode or rank without a kernel");
+  const View view = usable_view(shape, preferred);
+  LoweredCall lowered;
+  lowered.op = "pad";
+  lowered.view = view;
+  lowered.inputs = {{"x", 0, view}};
+  lowered.dims["mode"] = mode - modes.begin();
+  const std::vector<int64_t> order = view.order(shape.size());
+  const char* const letters[] = {"C", "W", "H", "N"};
+  for (size_t i = 0; i < 4; ++i) {
+    const bool real = i < order.size();
+    const auto axis = static_cast<size_t>(real ? order[order.size() - 1 - i] : 0);
+    const int64_t begin = real ? pads->begin[axis] : 0, end = real ? pads->end[axis] : 0;
+    const int64_t extent = real ? shape[axis] : 1;
+    lowered.dims[letters[i]] = extent;
+    lowered.dims[std::string("O") + letters[i]] = extent + begin + end;
+    lowered.dims[std::string("P_") + letters[i]] = begin;
+    if (extent + begin + end < 1) return host_only("an empty tensor");
+  }
+  double value = call.node.float_attr("value", 0);
+  if (call.has(2) && call.inputs[2].value->elements() > 0) {
+    value = call.inputs[2].value->to_f64()[0];
+  }
+  lowered.scalars["value"] = value;
+  return kernel_call(std::move(lowered));
+}
+
 }  // namespace
 
 extern const OpDef op_pad;
@@ -115,10 +152,12 @@ const OpDef op_pad{
     .since = 2,
     .inputs = "T l? T? i?",
     .types = "fiub",
+    .wants_known = {1, 2, 3},
     .attributes = "mode:s pads:I value:f",
     .moves_elements = true,
     .infer = infer,
     .host = host,
+    .lower = lower,
 };
 
 }  // namespace clvet

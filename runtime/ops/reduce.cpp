@@ -1,10 +1,12 @@
 // ReduceSum, Mean, Max, Min, Prod, L1, L2, LogSum, LogSumExp, SumSquare. Sums are kept in double.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/movement.h"
 
 namespace clvet {
 namespace {
@@ -119,19 +121,88 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
                        [&]<class T>() { run<T>(kind, call.tensor(0), reduced, outputs[0]); });
 }
 
-Lowering lower(const OpCall& call, View) {
-  const bool mean = call.node.op == "ReduceMean", max = call.node.op == "ReduceMax";
-  const auto reduced = reduced_axes(call);
-  const bool spatial = reduced && *reduced == std::vector<bool>{false, false, true, true};
-  if (!on_device(call.type(0).dtype) || !(mean || max) || !spatial) {
-    return host_only("no kernel computes " + call.node.op + " over these axes");
-  }
+int64_t code_of(std::string_view op) {
+  constexpr std::array names = {"ReduceSum",  "ReduceMean", "ReduceMax",       "ReduceMin",
+                                "ReduceProd", "ReduceL1",   "ReduceL2",        "ReduceSumSquare",
+                                "ReduceLogSum", "ReduceLogSumExp"};
+  return std::find(names.begin(), names.end(), op) - names.begin();
+}
+
+LoweredCall reduce_call(const OpCall& call, const Shape& shape, const View& view) {
+  const Nhwc rows = *view_of(shape, view);
+  LoweredCall lowered;
+  lowered.op = "reduce";
+  lowered.dims = {{"M", rows.rows()}, {"W", rows.w}, {"C", rows.c}};
+  lowered.dims["code"] = code_of(call.node.op);
+  lowered.inputs = {{"x", 0, view}};
+  lowered.view = view;
+  return lowered;
+}
+
+// The mean or the largest of each plane.
+Lowering lower_planes(const OpCall& call) {
   LoweredCall lowered;
   lowered.op = "pool_global";
   put_nhwc(*view_of(call.shape(0), View::kChannelsFirst), lowered.dims);
-  lowered.dims["kind"] = max ? 0 : 1;
+  lowered.dims["kind"] = call.node.op == "ReduceMax" ? 0 : 1;
   lowered.inputs = {{"x", 0, View::kChannelsFirst}};
   return kernel_call(std::move(lowered));
+}
+
+// The reduced axes become c, alone or, several of them, by a move. What is left keeps the order of
+// the axes.
+Lowering lower(const OpCall& call, View) {
+  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  const auto reduced = reduced_axes(call);
+  if (!reduced) return host_only(reduced.error().message);
+  const Shape& shape = call.shape(0);
+  const bool none = std::none_of(reduced->begin(), reduced->end(), [](bool r) { return r; });
+  if (none || shape.size() > kMaxViewRank) return host_only("no axis to reduce");
+  const bool pools = call.node.op == "ReduceMean" || call.node.op == "ReduceMax";
+  if (pools && *reduced == std::vector<bool>{false, false, true, true}) return lower_planes(call);
+
+  Shape kept = shape;
+  std::vector<size_t> axes;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (!(*reduced)[i]) continue;
+    kept[i] = 1;
+    if (shape[i] > 1 || axes.empty()) axes.push_back(i);
+  }
+  if (axes.size() > 1) std::erase_if(axes, [&](size_t axis) { return shape[axis] == 1; });
+  const Shape out = (*infer(call))[0].shape;
+  std::vector<LoweredCall> calls;
+  if (axes.size() == 1) {
+    const View view = View::with_channels(static_cast<int64_t>(axes[0]), shape.size());
+    calls.push_back(reduce_call(call, shape, view));
+    if (out == kept) return kernel_calls(std::move(calls));
+    calls.back().temporary = kept;
+  } else {
+    const std::vector<Step> steps = steps_of(shape, View::kChannelsLast);
+    std::vector<MovedAxis> moved;
+    Shape matrix{1, 1};
+    for (const bool wanted : {false, true}) {
+      for (size_t i = 0; i < shape.size(); ++i) {
+        if ((*reduced)[i] != wanted) continue;
+        moved.push_back({shape[i], steps[i], wanted ? size_t{1} : size_t{0}});
+        matrix[wanted] *= shape[i];
+      }
+    }
+    auto gather =
+        move_call(*view_of(shape, View::kChannelsLast), matrix, View::kChannelsLast, moved, {});
+    if (!gather) return host_only(kTooManyAxes);
+    gather->output = kTemporary;
+    gather->temporary = matrix;
+    calls.push_back(std::move(*gather));
+    calls.push_back(reduce_call(call, matrix, View::kChannelsLast));
+    calls.back().inputs[0].input = -1;
+    calls.back().temporary = {matrix[0], 1};
+  }
+  calls.back().output = kTemporary;
+  auto placed = reshape_call(calls.back().temporary, calls.back().view, out);
+  if (!placed) return host_only(kTooManyAxes);
+  placed->inputs[0].input = -static_cast<int>(calls.size());
+  calls.push_back(std::move(*placed));
+  return kernel_calls(std::move(calls));
 }
 
 }  // namespace

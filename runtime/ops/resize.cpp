@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/resize.h"
 
 namespace clvet {
@@ -57,6 +58,100 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+// The kernel's own modes: whole-number nearest, and linear, of planes.
+std::optional<LoweredCall> plane_call(const OpCall& call, const ResizePlan& plan) {
+  const Node& node = call.node;
+  const Shape& shape = call.shape(0);
+  const std::vector<std::string> transforms = {"asymmetric", "half_pixel", "align_corners",
+                                               "pytorch_half_pixel"};
+  const std::vector<std::string> roundings = {"floor", "ceil", "round_prefer_floor",
+                                              "round_prefer_ceil"};
+  const auto place = [](const std::vector<std::string>& words, const std::string& word) {
+    return std::find(words.begin(), words.end(), word) - words.begin();
+  };
+  const bool old = node.op == "Upsample" || node.opset < 11;
+  const auto transform = place(
+      transforms,
+      node.string_attr("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel"));
+  const auto rounding =
+      place(roundings, node.string_attr("nearest_mode", old ? "floor" : "round_prefer_floor"));
+  const std::string mode = node.string_attr("mode", "nearest");
+  const bool nearest = mode == "nearest";
+  const bool known = transform < 4 && rounding < 4 && (nearest || mode == "linear") &&
+                     !node.int_attr("antialias", 0) && !node.int_attr("exclude_outside", 0) &&
+                     shape.size() == 4 && plan.axes[0].identity && plan.axes[1].identity;
+  const bool whole = plan.axes.size() == 4 && plan.axes[2].out % plan.axes[2].in == 0 &&
+                     plan.axes[3].out % plan.axes[3].in == 0;
+  if (!known || (nearest && !whole)) return std::nullopt;
+  LoweredCall lowered;
+  lowered.op = "resize";
+  put_nhwc(*view_of(shape, View::kChannelsFirst), lowered.dims);
+  lowered.dims["OH"] = plan.axes[2].out;
+  lowered.dims["OW"] = plan.axes[3].out;
+  lowered.dims["mode"] = nearest ? 0 : 1;
+  lowered.dims["transform"] = transform;
+  lowered.dims["rounding"] = rounding;
+  lowered.scalars["scale_h"] = plan.axes[2].scale;
+  lowered.scalars["scale_w"] = plan.axes[3].scale;
+  lowered.inputs = {{"x", 0, View::kChannelsFirst}};
+  return lowered;
+}
+
+// One axis of any mode as a product with the matrix [in][out] of its weights.
+LoweredCall axis_call(const Shape& shape, size_t index, const ResizeAxis& axis) {
+  const View view = View::with_channels(static_cast<int64_t>(index), shape.size());
+  const Nhwc rows = *view_of(shape, view);
+  LoweredCall lowered;
+  lowered.op = "gemm";
+  lowered.dims = {{"M", rows.rows()}, {"N", axis.out}, {"K", axis.in}, {"W", rows.w}};
+  put_activation({}, lowered);
+  lowered.inputs = {{"x", 0, view}};
+  lowered.view = view;
+  lowered.constants = {{"w",
+                        [axis](const OpCall&) {
+                          Values matrix(static_cast<size_t>(axis.in * axis.out), 0.0);
+                          for (int64_t o = 0; o < axis.out; ++o) {
+                            for (const ResizeTap& tap : axis.taps[o]) {
+                              matrix[tap.index * axis.out + o] += tap.weight;
+                            }
+                          }
+                          return matrix;
+                        }},
+                       {"bias", [axis](const OpCall&) {
+                          Values outside(static_cast<size_t>(axis.out), 0.0);
+                          for (int64_t o = 0; o < axis.out; ++o) {
+                            if (axis.taps[o].empty()) outside[o] = axis.outside;
+                          }
+                          return outside;
+                        }}};
+  return lowered;
+}
+
+Lowering lower(const OpCall& call, View preferred) {
+  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  const auto plan = resize_plan(call);
+  if (!plan) return host_only(plan.error().message);
+  if (call.shape(0).size() > kMaxViewRank) return host_only("a tensor of too many axes");
+  if (auto planes = plane_call(call, *plan)) return kernel_call(std::move(*planes));
+  std::vector<LoweredCall> calls;
+  Shape shape = call.shape(0);
+  for (size_t i = 0; i < plan->axes.size(); ++i) {
+    if (plan->axes[i].identity) continue;
+    LoweredCall lowered = axis_call(shape, i, plan->axes[i]);
+    if (!calls.empty()) lowered.inputs[0].input = -static_cast<int>(calls.size());
+    shape[i] = plan->axes[i].out;
+    lowered.output = kTemporary;
+    lowered.temporary = shape;
+    calls.push_back(std::move(lowered));
+  }
+  if (calls.empty()) {
+    const View view = usable_view(shape, preferred);
+    return lower_alias(view, view);
+  }
+  calls.back().output = 0;
+  return kernel_calls(std::move(calls));
+}
+
 }  // namespace
 
 extern const OpDef op_resize;
@@ -70,6 +165,7 @@ const OpDef op_resize{
         "nearest_mode:s scales:F",
     .infer = infer,
     .host = host,
+    .lower = lower,
 };
 
 }  // namespace clvet

@@ -298,6 +298,14 @@ bool PlanBuilder::alias(int index, const Lowering& lowering) {
   const Node& node = node_at(index);
   const ValueId input = node.inputs[static_cast<size_t>(lowering.source.input)];
   const ValueId output = node.outputs[0];
+  // What a caller gives is brought to the device for the nodes behind.
+  const auto given = std::find(graph_.inputs.begin(), graph_.inputs.end(), input);
+  const auto extent = view_of(*graph_.values[static_cast<size_t>(input)].shape, lowering.source.view);
+  if (given != graph_.inputs.end() && extent) {
+    const Wanted wanted{activation_role(*extent), lowering.source.view, 0,
+                        plan_.combination.activations, stores_half(plan_.combination.precision)};
+    if (!want_value(input, wanted)) return false;
+  }
   const Shape& from_shape = *graph_.values[static_cast<size_t>(input)].shape;
   const Shape& to_shape = *graph_.values[static_cast<size_t>(output)].shape;
   const auto to = view_of(to_shape, lowering.view);
@@ -421,8 +429,9 @@ Result<int> PlanBuilder::add_call(int index, const LoweredCall& lowered, ChosenV
       output.storage = arg.storage;
       output.precision = precision;
       if (lowered.output == kTemporary) {
-        output.shape = {role->n, role->h, role->w, role->c};
-        output.view = View::kChannelsLast;
+        const bool plain = lowered.temporary.empty();
+        output.shape = plain ? Shape{role->n, role->h, role->w, role->c} : lowered.temporary;
+        output.view = plain ? View::kChannelsLast : lowered.view;
       } else {
         output.value = node.outputs[static_cast<size_t>(lowered.output)];
         output.shape = *graph_.values[static_cast<size_t>(output.value)].shape;

@@ -58,7 +58,7 @@ struct DeviceConstant {
   Storage storage = Storage::kBuffer;
   Precision precision = Precision::kHigh;
   int64_t pack = 0;
-  Values (*make)(const OpCall& call) = nullptr;  // nullptr: zeros
+  std::function<Values(const OpCall& call)> make;  // none: zeros
 };
 
 enum class StepKind { kUpload, kDownload, kKernel, kHost };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "kernels/layout.h"
+
 namespace clvet {
 namespace {
 
@@ -34,11 +36,25 @@ std::vector<std::pair<Storage, std::optional<Storage>>> storages_from(const Comb
   return order;
 }
 
+bool images_fit(const Variant& variant, const std::vector<TensorRole>& roles,
+                const DeviceFeatures& features) {
+  return std::all_of(roles.begin(), roles.end(), [&](const TensorRole& role) {
+    ImageExtent extent;
+    if (role.kind == TensorKind::kWeights && variant.weights == Storage::kImage) {
+      extent = {weight_columns(role) / 4, weight_rows(role)};
+    } else if (role.kind != TensorKind::kWeights && role.kind != TensorKind::kVector &&
+               variant.activations == Storage::kImage) {
+      extent = activation_extent(role);
+    }
+    return extent.width <= features.image_width && extent.height <= features.image_height;
+  });
+}
+
 }  // namespace
 
 VariantChooser::VariantChooser(const Catalog& catalog, DeviceEvidence evidence,
-                               std::string device_class)
-    : evidence_(std::move(evidence)), device_class_(std::move(device_class)) {
+                               DeviceFeatures features)
+    : evidence_(std::move(evidence)), features_(std::move(features)) {
   for (const Manifest& manifest : catalog.manifests()) {
     if (manifest.trial_only) continue;
     for (const Variant& variant : variants_of(manifest)) {
@@ -74,7 +90,7 @@ std::vector<const VariantChooser::Row*> VariantChooser::rows(const std::string& 
 bool VariantChooser::better(const Row& left, const Row& right) const {
   const auto key = [this](const Row& row) {
     const bool trusted = row.evidence && row.evidence->trusted();
-    const auto rank = row.variant.manifest->rank.find(device_class_);
+    const auto rank = row.variant.manifest->rank.find(features_.device_class);
     return std::tuple(trusted, trusted ? row.evidence->gflops : 0,
                       rank == row.variant.manifest->rank.end() ? 0 : rank->second);
   };
@@ -100,7 +116,7 @@ std::optional<ChosenVariant> VariantChooser::choose(const std::string& op, const
     for (const auto& [activations, weights] : storages_from(wanted, has_weights)) {
       for (const Row* row : rows(op, precision, activations, weights)) {
         auto call = make_call(row->variant, dims, scalars);
-        if (!call) continue;
+        if (!call || !images_fit(row->variant, *roles, features_)) continue;
         if (row->evidence && row->evidence->trusted()) {
           chosen.variant = row->variant;
           chosen.program = row->program;

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "probe/trial/cases.h"
 #include "runtime/plan/evidence.h"
 #include "runtime/plan/plan.h"
 
@@ -20,8 +21,8 @@ struct ChosenVariant {
 
 class VariantChooser {
  public:
-  // `device_class`: "cpu" or "gpu"; ranks variants that were not timed.
-  VariantChooser(const Catalog& catalog, DeviceEvidence evidence, std::string device_class);
+  // The device's class ranks variants that were not timed; its limits bound the size of images.
+  VariantChooser(const Catalog& catalog, DeviceEvidence evidence, DeviceFeatures features);
 
   // Tries `wanted`, then other storages (buffers last), then the next higher precisions. nullopt:
   // nothing trusted can run the call; `reason` says what was missing.
@@ -40,7 +41,7 @@ class VariantChooser {
   bool better(const Row& left, const Row& right) const;
 
   DeviceEvidence evidence_;
-  std::string device_class_;
+  DeviceFeatures features_;
   std::multimap<std::string, Row, std::less<>> rows_;
 };
 

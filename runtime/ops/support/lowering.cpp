@@ -6,35 +6,6 @@
 namespace clvet {
 namespace {
 
-// Axes merged into n must be broadcast together.
-bool merges(const Shape& shape, const Shape& out, const View& view) {
-  const std::vector<int64_t> order = view.order(shape.size());
-  bool all = true, none = true;
-  for (size_t i = 0; i + 3 < order.size(); ++i) {
-    const auto axis = static_cast<size_t>(order[i]);
-    if (shape[axis] != out[axis]) all = false;
-    if (shape[axis] != 1) none = false;
-  }
-  return all || none;
-}
-
-// `shape` repeated to `out`, as output of a temporary call.
-std::optional<LoweredCall> repeat_call(int input, const Shape& shape, const Shape& out,
-                                       const View& view) {
-  const auto x = view_of(shape, view);
-  if (!x) return std::nullopt;
-  const std::vector<Step> steps = steps_of(shape, view);
-  std::vector<MovedAxis> axes;
-  for (size_t i = 0; i < out.size(); ++i) {
-    axes.push_back({out[i], shape[i] == 1 ? Step{} : steps[i], i});
-  }
-  auto call = move_call(*x, out, view, axes, {});
-  if (!call) return std::nullopt;
-  call->inputs = {{"x", input, view, out.size()}};
-  call->output = kTemporary;
-  return call;
-}
-
 bool single_constant(const OpInput& input) { return input.value && input.value->elements() == 1; }
 
 EltwiseCode reversed(EltwiseCode code) {
@@ -80,6 +51,33 @@ std::optional<Activation> affine(const OpCall& call, EltwiseCode code) {
 }
 
 }  // namespace
+
+bool merges_alike(const Shape& shape, const Shape& out, const View& view) {
+  const std::vector<int64_t> order = view.order(shape.size());
+  bool all = true, none = true;
+  for (size_t i = 0; i + 3 < order.size(); ++i) {
+    const auto axis = static_cast<size_t>(order[i]);
+    if (shape[axis] != out[axis]) all = false;
+    if (shape[axis] != 1) none = false;
+  }
+  return all || none;
+}
+
+std::optional<LoweredCall> repeat_call(int input, const Shape& shape, const Shape& out,
+                                       const View& view) {
+  const auto x = view_of(shape, view);
+  if (!x) return std::nullopt;
+  const std::vector<Step> steps = steps_of(shape, view);
+  std::vector<MovedAxis> axes;
+  for (size_t i = 0; i < out.size(); ++i) {
+    axes.push_back({out[i], shape[i] == 1 ? Step{} : steps[i], i});
+  }
+  auto call = move_call(*x, out, view, axes, {});
+  if (!call) return std::nullopt;
+  call->inputs = {{"x", input, view, out.size()}};
+  call->output = kTemporary;
+  return call;
+}
 
 void put_nhwc(const Nhwc& view, Dims& dims) {
   dims["N"] = view.n;
@@ -136,7 +134,7 @@ Lowering lower_binary(const OpCall& call, EltwiseCode code, View preferred) {
   const Shape x = padded_shape(call.shape(first), out->size());
   const Shape x2 = padded_shape(call.shape(1 - first), out->size());
   const View view = usable_view(*out, preferred);
-  if (!merges(x2, *out, view)) return host_only("broadcast over some of the outer axes");
+  if (!merges_alike(x2, *out, view)) return host_only("broadcast over some of the outer axes");
   std::vector<LoweredCall> calls;
   int left = first;
   View left_view = view;
@@ -147,18 +145,9 @@ Lowering lower_binary(const OpCall& call, EltwiseCode code, View preferred) {
     left = -1;
     left_view = View::kChannelsLast;
   }
-  LoweredCall lowered;
-  lowered.op = "eltwise_binary";
-  put_nhwc(*view_of(*out, view), lowered.dims);
-  const Nhwc other = *view_of(x2, view);
-  lowered.dims["N2"] = other.n;
-  lowered.dims["H2"] = other.h;
-  lowered.dims["W2"] = other.w;
-  lowered.dims["C2"] = other.c;
-  lowered.dims["code"] = static_cast<int64_t>(code);
+  LoweredCall lowered = binary_call(*out, x2, code, view);
   put_activation(call.node.activation, lowered);
   lowered.inputs = {{"x1", left, left_view, left < 0 ? 0 : out->size()}, {"x2", 1 - first, view, out->size()}};
-  lowered.view = view;
   calls.push_back(std::move(lowered));
   return kernel_calls(std::move(calls));
 }
@@ -174,6 +163,87 @@ Lowering lower_gemm(const OpCall& call, int64_t m, int64_t n, int64_t k,
   lowered.constants = std::move(constants);
   lowered.view = View::kChannelsLast;
   return kernel_call(std::move(lowered));
+}
+
+LoweredCall binary_call(const Shape& shape, const Shape& second, EltwiseCode code,
+                        const View& view) {
+  LoweredCall lowered;
+  lowered.op = "eltwise_binary";
+  put_nhwc(*view_of(shape, view), lowered.dims);
+  const Nhwc other = *view_of(second, view);
+  lowered.dims["N2"] = other.n;
+  lowered.dims["H2"] = other.h;
+  lowered.dims["W2"] = other.w;
+  lowered.dims["C2"] = other.c;
+  lowered.dims["code"] = static_cast<int64_t>(code);
+  put_activation({}, lowered);
+  lowered.view = view;
+  return lowered;
+}
+
+Lowering lower_bmm(const OpCall& call, const MatrixOperand& left, const MatrixOperand& right,
+                   double alpha) {
+  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  const size_t rank = std::max(left.shape.size(), right.shape.size());
+  const Shape a = padded_shape(left.shape, rank), b = padded_shape(right.shape, rank);
+  Shape batch_out = a;
+  for (size_t i = 0; i + 2 < rank; ++i) batch_out[i] = std::max(a[i], b[i]);
+  const View last = View::kChannelsLast;
+  std::vector<LoweredCall> calls;
+  LoweredInput x1{"x1", left.input, left.transposed ? View::of({1, 0}) : last, rank};
+  if (a != batch_out) {
+    if (left.transposed) return host_only("a transposed matrix for many");
+    auto repeat = repeat_call(left.input, a, batch_out, last);
+    if (!repeat) return host_only(kTooManyAxes);
+    calls.push_back(std::move(*repeat));
+    x1 = {"x1", -1, last};
+  }
+  Shape batches = a, second = b;
+  for (size_t i = rank - 2; i < rank; ++i) batches[i] = second[i] = 1;
+  for (size_t i = 0; i + 2 < rank; ++i) batches[i] = batch_out[i];
+  if (!merges_alike(second, batches, last)) {
+    return host_only("broadcast over some of the outer axes");
+  }
+  const Nhwc x = *view_of(batches, last), x2 = *view_of(second, last);
+  LoweredCall lowered;
+  lowered.op = "bmm";
+  lowered.dims = {{"N", x.n},   {"H", x.h},   {"M", left.rows}, {"K", left.columns},
+                  {"C", right.columns}, {"N2", x2.n}, {"H2", x2.h}};
+  put_activation(alpha == 1 ? Activation{} : Activation{Act::kAffine, alpha, 0}, lowered);
+  lowered.inputs = {x1,
+                    {"x2", right.input, right.transposed ? View::of({1, 0}) : last, rank}};
+  lowered.view = last;
+  calls.push_back(std::move(lowered));
+  return kernel_calls(std::move(calls));
+}
+
+Lowering then_add(const OpCall& call, Lowering product, int term, double scale) {
+  const Shape out = (*call.node.def->infer(call))[0].shape;
+  const View last = View::kChannelsLast;
+  const Shape second = padded_shape(call.shape(static_cast<size_t>(term)), out.size());
+  if (!merges_alike(second, out, last)) return host_only("broadcast over some of the outer axes");
+  LoweredCall& before = product.calls.back();
+  before.output = kTemporary;
+  before.temporary = out;
+  const int made = -static_cast<int>(product.calls.size());
+  LoweredInput added{"x2", term, last, out.size()};
+  if (scale != 1) {
+    LoweredCall scaled;
+    scaled.op = "eltwise_unary";
+    put_nhwc(*view_of(second, last), scaled.dims);
+    put_activation({Act::kAffine, scale, 0}, scaled);
+    scaled.inputs = {{"x", term, last, out.size()}};
+    scaled.view = last;
+    scaled.output = kTemporary;
+    scaled.temporary = second;
+    product.calls.push_back(std::move(scaled));
+    added.input = -static_cast<int>(product.calls.size());
+  }
+  LoweredCall sum = binary_call(out, second, EltwiseCode::kAdd, last);
+  put_activation(call.node.activation, sum);
+  sum.inputs = {{"x1", made, last}, added};
+  product.calls.push_back(std::move(sum));
+  return product;
 }
 
 Lowering lower_alias(View input, View output) {

@@ -1,6 +1,8 @@
 // Lowerings that several ops share.
 #pragma once
 
+#include <optional>
+
 #include "runtime/ops/op_def.h"
 
 namespace clvet {
@@ -35,6 +37,30 @@ Lowering lower_unary(const OpCall& call, const Activation& activation, View pref
 Lowering lower_binary(const OpCall& call, EltwiseCode code, View preferred);
 // The output is input 0's bytes on the device, read under another shape or order.
 Lowering lower_alias(View input, View output);
+// Whether the axes that `view` merges into n are all those of `out` or all 1.
+bool merges_alike(const Shape& shape, const Shape& out, const View& view);
+// A temporary: input `input` of `shape` repeated to `out`. nullopt: too many axes.
+std::optional<LoweredCall> repeat_call(int input, const Shape& shape, const Shape& out,
+                                       const View& view);
+// x1 of `shape`, x2 of `second`; no activation, inputs left to the caller.
+LoweredCall binary_call(const Shape& shape, const Shape& second, EltwiseCode code,
+                        const View& view);
+
+// The last two axes of an input as a matrix; `transposed` of rank 2 only.
+struct MatrixOperand {
+  int input = 0;
+  Shape shape;  // logical, rank >= 2
+  int64_t rows = 0, columns = 0;  // as it takes part in the product
+  bool transposed = false;
+};
+// alpha * left * right for each of the broadcast outer axes, as the node's output without an
+// activation.
+Lowering lower_bmm(const OpCall& call, const MatrixOperand& left, const MatrixOperand& right,
+                   double alpha);
+// The output of `product` is only a part: scale times input `term`, broadcast, is added to it, and
+// the node's activation applied.
+Lowering then_add(const OpCall& call, Lowering product, int term, double scale);
+
 // Rows of the first input (its last axis is K) times constant weights.
 Lowering lower_gemm(const OpCall& call, int64_t m, int64_t n, int64_t k,
                     std::vector<LoweredConstant> constants);

@@ -118,12 +118,6 @@ std::optional<std::vector<int64_t>> kept_order(const Shape& from, const Shape& t
   return order;
 }
 
-Lowering moved(std::optional<LoweredCall> call, const View& from) {
-  if (!call) return host_only(kTooManyAxes);
-  call->inputs[0].view = from;
-  return kernel_call(std::move(*call));
-}
-
 }  // namespace
 
 std::optional<LoweredCall> move_call(const Nhwc& x, const Shape& shape, const View& view,
@@ -164,6 +158,24 @@ std::optional<LoweredCall> change_view(const Shape& shape, const View& from, con
   return call;
 }
 
+std::optional<LoweredCall> reshape_call(const Shape& from, const View& view, const Shape& to) {
+  const auto shared = shared_stretches(from, to);
+  const auto x = view_of(from, view);
+  if (!shared || !x) return std::nullopt;
+  const std::vector<Step> steps = steps_of(from, view);
+  std::vector<MovedAxis> axes(shared->size());
+  int64_t inner = 1;
+  for (size_t i = shared->size(); i-- > 0;) {
+    const Shared& part = (*shared)[i];
+    if (i + 1 < shared->size() && (*shared)[i + 1].from != part.from) inner = 1;
+    axes[i] = {part.extent, steps[part.from] * inner, part.to};
+    inner *= part.extent;
+  }
+  auto lowered = move_call(*x, to, View::kChannelsLast, axes, {});
+  if (lowered) lowered->inputs[0].view = view;
+  return lowered;
+}
+
 Lowering lower_reshape(const OpCall& call, View preferred) {
   if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
   const auto types = call.node.def->infer(call);
@@ -175,17 +187,8 @@ Lowering lower_reshape(const OpCall& call, View preferred) {
   if (const auto order = kept_order(from, to, *shared, preferred)) {
     return lower_alias(preferred, View::of(*order));
   }
-  const auto x = view_of(from, preferred);
-  const std::vector<Step> steps = steps_of(from, preferred);
-  std::vector<MovedAxis> axes;
-  for (auto part = shared->rbegin(); part != shared->rend(); ++part) {
-    int64_t inner = 1;
-    for (auto after = shared->rbegin(); after != part; ++after) {
-      if (after->from == part->from) inner *= after->extent;
-    }
-    axes.insert(axes.begin(), {part->extent, steps[part->from] * inner, part->to});
-  }
-  return moved(move_call(*x, to, View::kChannelsLast, axes, {}), preferred);
+  auto lowered = reshape_call(from, preferred, to);
+  return lowered ? kernel_call(std::move(*lowered)) : host_only(kTooManyAxes);
 }
 
 Lowering lower_transpose(const OpCall& call, const std::vector<int64_t>& perm, View preferred) {

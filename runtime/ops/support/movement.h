@@ -26,6 +26,9 @@ std::optional<LoweredCall> move_call(const Nhwc& x, const Shape& shape, const Vi
 // The same tensor under another view.
 std::optional<LoweredCall> change_view(const Shape& shape, const View& from, const View& to);
 
+// The same elements in row-major order under another shape, seen as kChannelsLast.
+std::optional<LoweredCall> reshape_call(const Shape& from, const View& view, const Shape& to);
+
 // Output 0 holds the elements of input 0 in row-major order: an alias where the bytes stay where
 // they are, else a move.
 Lowering lower_reshape(const OpCall& call, View preferred);

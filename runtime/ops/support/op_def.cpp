@@ -148,6 +148,15 @@ Lowering host_only(std::string reason) {
   return lowering;
 }
 
+bool wants_known(const OpDef& def, size_t input) {
+  if (std::find(def.wants_known.begin(), def.wants_known.end(), input) != def.wants_known.end()) {
+    return true;
+  }
+  const auto words = split(def.inputs, ' ');
+  if (input >= words.size()) return false;
+  return words[input][0] != 'T' && words[input][0] != '*';
+}
+
 Lowering kernel_call(LoweredCall call) { return kernel_calls({std::move(call)}); }
 
 Lowering kernel_calls(std::vector<LoweredCall> calls) {
