@@ -20,11 +20,11 @@ __kernel void conv2d_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* rest
   int8 image = row / OW / OH, oy = row / OW % OH;
   int8 ox = row % OW + (int8)(0, 1, 2, 3, 4, 5, 6, 7);
   if (ox.s7 >= OW) {
-    oy += ox / OW;
-    ox %= OW;
-    image += oy / OH;
-    oy %= OH;
-    image = min(image, N - 1);
+    const int8 lines = ox / OW;
+    ox -= lines * OW;
+    const int8 images = (oy + lines) / OH;
+    oy += lines - images * OH;
+    image = min(image + images, (int8)(N - 1));
   }
   const int8 iy0 = oy * stride_h - pad_top, ix0 = ox * stride_w - pad_left;
   const int8 at = ((image * H + iy0) * W + ix0) * quads;
