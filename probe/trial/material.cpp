@@ -135,7 +135,11 @@ const TensorRole* role_named(const Material& material, const CallArg& arg) {
 
 TexelType texel_of(const TrialCase& trial, bool weights) {
   const auto type = trial.variant.weight_type.value_or(WeightType::kFloat);
-  if (weights && type != WeightType::kFloat) return TexelType::kUint16;
+  if (weights && type != WeightType::kFloat) {
+    const auto& words = trial.variant.manifest->constructs;
+    const bool wide = std::find(words.begin(), words.end(), "image_int32_weights") != words.end();
+    return wide ? TexelType::kInt32 : TexelType::kUint16;
+  }
   return stores_half(trial.variant.precision) ? TexelType::kHalf : TexelType::kFloat;
 }
 
@@ -218,7 +222,12 @@ class Builder {
 
   Status add_weights(const TensorRole& role, const CallArg& arg) {
     const PackedWeights packed = weights_of(role);
-    return add_bytes(shaped(arg, packed.image, true), packed.data);
+    MemoryRequest memory = shaped(arg, packed.image, true);
+    // The same bytes in wider texels make shorter lines.
+    const auto line = static_cast<uint64_t>(packed.data.size()) /
+                      static_cast<uint64_t>(std::max<int64_t>(packed.image.height, 1));
+    memory.width = static_cast<int64_t>(line / texel_bytes(memory.texel));
+    return add_bytes(memory, packed.data);
   }
 
   Status add_output(const TensorRole& role, const CallArg& arg) {

@@ -11,7 +11,7 @@
 namespace clvet {
 
 enum class MemoryUse { kIn, kOut };
-enum class TexelType { kFloat, kHalf, kUint16 };
+enum class TexelType { kFloat, kHalf, kUint16, kInt32 };
 
 // One memory object. It is surrounded by guard zones: `guard` bytes before and after a buffer,
 // `guard_texels` columns and rows beyond an image. An output is prefilled with kSentinel, guards
