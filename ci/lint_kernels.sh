@@ -22,11 +22,11 @@ if [ "${1:-}" = --one ]; then
     grep -Po '\b(float|half|int|uint|ushort|real|act_float|texel_pos)(2|3|4|8|16)? \K\w+(?= *[=;,)])' | sort -u)
   found=$(
     has '\bhalf(2|3|4|8|16)\b|\bhalf\b(?! *\*)' half_type
-    has 'pragma OPENCL EXTENSION cl_khr_fp16' half_arith
+    has '\btypedef half real;' half_arith
     has '\bv(load|store)a?_half' vload_half
     has '\bread_imageh\b' read_imageh
     has '\bwrite_imageh\b' write_imageh
-    has '\b(read|write)_imagef\b' "$image"
+    has '\b(read|write)_image[fh]\b' "$image"
     has '\bread_imageui\b' image_uint16_weights
     has '\bread_imagei\b' image_int32_weights
     has 'convert_half\d*\(\(?(word|even|odd)\b' int_to_half

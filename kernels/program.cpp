@@ -44,10 +44,12 @@ bool holds_buffer_tensor(const Variant& variant) {
   return false;
 }
 
-// What follows from precision and storage through kernels/common; manifests add the rest.
+// What follows from precision and storage through kernels/common; manifests add the rest. A kernel
+// without preludes brings every one of its own.
 std::vector<std::string> constructs_of(const Variant& variant) {
   std::set<std::string> words(variant.manifest->constructs.begin(),
                               variant.manifest->constructs.end());
+  if (variant.manifest->preludes.empty()) return {words.begin(), words.end()};
   const bool quantised = weight_bits(variant) != 0;
   const bool image_weights = variant.weights == Storage::kImage;
   const bool buffer_values = variant.weights && (quantised || !image_weights);

@@ -33,7 +33,8 @@ struct ProbeOptions {
 // and the next probe goes on from there (Report::complete is false).
 Result<Report> probe(const ProbeOptions& options);
 
-// Statuses of the combinations of a device and its best one, from its verdicts. Pure.
+// Statuses of the combinations of a device and its best one, from its verdicts; those of kernels
+// that are never planned do not count. Pure.
 void summarise_device(const std::vector<VerdictReport>& verdicts, DeviceReport& device);
 
 // True where the device matches a selector: index among the report's devices, "platform:index" (the

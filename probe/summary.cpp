@@ -94,6 +94,7 @@ std::optional<BestReport> best_of(const std::vector<CombinationReport>& all) {
 void summarise_device(const std::vector<VerdictReport>& verdicts, DeviceReport& device) {
   std::map<Combination, Tally> tallies;
   for (const VerdictReport& verdict : verdicts) {
+    if (verdict.trial_only) continue;
     Tally& tally = tallies[verdict.combination];
     tally.report.combination = verdict.combination;
     count(verdict, tally);

@@ -177,6 +177,7 @@ struct VerdictReport {
   Combination combination;
   std::optional<WeightType> weight_type;
   std::vector<std::string> constructs;
+  bool trial_only = false;  // of a kernel that is never planned; the catalog's, not in the document
   Verdict verdict = Verdict::kMissing;
   Stage stage = Stage::kBuild;
   int attempts = 0, repeats = 0;

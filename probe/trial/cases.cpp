@@ -102,6 +102,7 @@ DeviceFeatures features_of(const DeviceReport& device) {
   features.images = images != device.properties.end() && images->second.value == "true";
   features.image_width = number_of(device, "CL_DEVICE_IMAGE2D_MAX_WIDTH");
   features.image_height = number_of(device, "CL_DEVICE_IMAGE2D_MAX_HEIGHT");
+  if (features.fp16) features.names.emplace_back("fp16");
   if (has(device.extensions, "cl_khr_subgroups")) features.names.emplace_back("subgroups");
   if (has(device.extensions, "cl_khr_integer_dot_product")) features.names.emplace_back("dot8");
   return features;

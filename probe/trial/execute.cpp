@@ -141,6 +141,8 @@ cl_image_format format_of(TexelType type) {
       return {CL_RGBA, CL_HALF_FLOAT};
     case TexelType::kUint16:
       return {CL_RGBA, CL_UNSIGNED_INT16};
+    case TexelType::kInt32:
+      return {CL_RGBA, CL_SIGNED_INT32};
   }
   return {CL_RGBA, CL_FLOAT};
 }

@@ -2,7 +2,9 @@
 
 namespace clvet {
 
-uint64_t texel_bytes(TexelType type) { return type == TexelType::kFloat ? 16 : 8; }
+uint64_t texel_bytes(TexelType type) {
+  return type == TexelType::kFloat || type == TexelType::kInt32 ? 16 : 8;
+}
 
 uint64_t MemoryRequest::read_bytes() const {
   if (!image) return bytes + 2 * guard;

@@ -11,10 +11,11 @@
 namespace clvet {
 
 enum class MemoryUse { kIn, kOut };
-enum class TexelType { kFloat, kHalf, kUint16 };
+enum class TexelType { kFloat, kHalf, kUint16, kInt32 };
 
-// One memory object. An output is surrounded by guard zones: `guard` bytes before and after a
-// buffer, `guard_texels` columns and rows beyond an image. Everything is prefilled with kSentinel.
+// One memory object. It is surrounded by guard zones: `guard` bytes before and after a buffer,
+// `guard_texels` columns and rows beyond an image. An output is prefilled with kSentinel, guards
+// and all; an input's bytes bring their own guards.
 struct MemoryRequest {
   MemoryUse use = MemoryUse::kIn;
   bool image = false;

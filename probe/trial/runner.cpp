@@ -330,6 +330,9 @@ Result<std::vector<VerdictReport>> DeviceRunner::run(const std::vector<TrialCase
     settings_.sink({EventLevel::kProgress, fmt::format("{} {}", device_->name, cases[i].id), ++done,
                     static_cast<int>(cases.size())});
   }
+  for (size_t i = 0; i < cases.size(); ++i) {
+    verdicts[i].trial_only = cases[i].variant.manifest->trial_only;
+  }
   worker_.reset();
   std::error_code ignored;
   std::filesystem::remove_all(settings_.scratch, ignored);

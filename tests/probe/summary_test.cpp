@@ -85,6 +85,15 @@ TEST(Summary, WantsTheWeightlessOpsRightAsWell) {
   EXPECT_EQ(device.best->combination, kHalf);
 }
 
+TEST(Summary, DoesNotCountKernelsThatAreNeverPlanned) {
+  VerdictReport foreign = row(kPlain, Verdict::kCrash);
+  foreign.trial_only = true;
+  DeviceReport device;
+  summarise_device({row(kPlain, Verdict::kPass, 5), foreign}, device);
+  EXPECT_EQ(device.combinations.at(0).status, CombinationStatus::kPass);
+  EXPECT_EQ(device.combinations.at(0).planned, 1);
+}
+
 std::vector<DeviceReport> devices() {
   std::vector<DeviceReport> rows(3);
   rows[0].platform = "ARM Platform", rows[0].name = "Mali-G78";

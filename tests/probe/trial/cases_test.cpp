@@ -21,7 +21,7 @@ const Catalog& catalog() {
 }
 
 DeviceFeatures everything(const std::string& device_class = "gpu") {
-  return {device_class, true, true, 16384, 16384, {"subgroups", "dot8"}};
+  return {device_class, true, true, 16384, 16384, {"fp16", "subgroups", "dot8"}};
 }
 
 std::vector<TrialCase> plan(const DeviceFeatures& features, Tier tier = Tier::kCore) {
