@@ -32,8 +32,9 @@ Result<std::optional<Report>> find_report(const Arguments& arguments) {
   return report;
 }
 
-nlohmann::json to_json(const Arguments& arguments, const PageText& page) {
-  nlohmann::ordered_json lines = nlohmann::json::array(), runs = nlohmann::json::array();
+nlohmann::ordered_json to_json(const Arguments& arguments, const PageText& page) {
+  nlohmann::ordered_json lines = nlohmann::json::array();
+  nlohmann::ordered_json runs = nlohmann::json::array();
   for (const TextLine& line : page.lines) {
     nlohmann::json box = nlohmann::json::array();
     for (const auto& [s, t] : {std::pair(0, 0), {1, 0}, {1, 1}, {0, 1}}) {
@@ -61,7 +62,8 @@ Status run(const Arguments& arguments) {
   CLVET_ASSIGN_OR_RETURN(const auto report, find_report(arguments));
   CLVET_ASSIGN_OR_RETURN(const PageText text,
                          reader.read(page, report ? &*report : nullptr, arguments.options));
-  const std::string json = to_json(arguments, text).dump(1) + "\n";
+  const std::string json =
+      to_json(arguments, text).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   if (arguments.json == "-") {
     std::fputs(json.c_str(), stdout);
     return {};
