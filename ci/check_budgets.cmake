@@ -75,7 +75,7 @@ function(p95 sizes out)
 endfunction()
 
 set(count 0)
-foreach(layer base kernels probe runtime reports cli tests)
+foreach(layer base kernels probe runtime reports cli samples tests)
   file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/${layer}/*.h ${ROOT}/${layer}/*.cpp ${ROOT}/${layer}/*.inc
        ${ROOT}/${layer}/*.c ${ROOT}/${layer}/*.cl ${ROOT}/${layer}/*.clh)
   foreach(file IN LISTS files)

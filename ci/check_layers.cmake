@@ -3,6 +3,7 @@
 # Reads every #include of the C++ files and enforces:
 #   - quoted includes are relative to the root and exist (generated embedded_*.h and *.pb.h aside)
 #   - base < kernels < probe < runtime < reports < cli; a layer includes itself and lower ones only
+#   - samples may include what lies up to runtime, and nothing but tests includes samples
 #   - tests may include anything but cli, which nobody includes
 #   - only probe/{cl,discover,checks,trial,worker} and runtime/{exec,tune} see OpenCL: CL/* or probe/cl/*
 cmake_minimum_required(VERSION 3.22)
@@ -51,12 +52,15 @@ macro(check_include delimiter path)
     endif()
   elseif("${target}" STREQUAL "tests" AND NOT layer STREQUAL "tests")
     fault("includes ${path}: only tests include tests")
+  elseif("${target}" STREQUAL "samples" AND NOT layer MATCHES "^(samples|tests)$")
+    fault("includes ${path}: only tests include samples")
   endif()
 endmacro()
 
 set(count 0)
-foreach(layer IN LISTS layers ITEMS tests)
-  list(FIND layers "${layer}" rank)
+foreach(layer IN LISTS layers ITEMS samples tests)
+  string(REPLACE "samples" "runtime" stands_for "${layer}")
+  list(FIND layers "${stands_for}" rank)
   file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/${layer}/*.h ${ROOT}/${layer}/*.hpp ${ROOT}/${layer}/*.inc
        ${ROOT}/${layer}/*.cpp ${ROOT}/${layer}/*.cc ${ROOT}/${layer}/*.c)
   foreach(file IN LISTS files)

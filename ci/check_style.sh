@@ -8,7 +8,7 @@ if ! "$tool" --version | grep -q 'version 14\.'; then
   echo "$tool is not version 14: layout not checked" >&2
   exit 0
 fi
-mapfile -d '' files < <(find base kernels probe runtime reports cli tests \
+mapfile -d '' files < <(find base kernels probe runtime reports cli samples tests \
   \( -name '*.h' -o -name '*.cpp' \) -type f -print0 2>/dev/null | sort -z)
 [ ${#files[@]} -gt 0 ] || exit 0
 if [ "${1:-}" = --fix ]; then exec "$tool" -i "${files[@]}"; fi

@@ -1,6 +1,6 @@
 #!/bin/bash
-# ci/demo.sh: set-up, build, probe this machine's OpenCL drivers, and let a small neural network read
-# which way up a line of text is, on the combination that the probe found right.
+# ci/demo.sh: set-up, build, probe this machine's OpenCL drivers, and let neural networks say which way up a
+# line of text is and read a page, on the combination that the probe found right.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 cd "$CLVET_ROOT"
@@ -35,6 +35,9 @@ run_image() {
 }
 run_image tests/data/images/text-1.png "class 0, upright"
 run_image tests/data/images/text-2.png "class 1, upside down"
+
+say "reading a page of six lines"
+build-demo/samples/ocr/clvet_ocr tests/data/images/page.png --models "$CLVET_MODELS" --report "$out/report.json"
 
 echo
 echo "compatibility report: $out/report.json"

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Renders the text images of tests/data/images and their labels.
 
-    ci/render_text.py tests/data/images
+    ci/render_text.py tests/data/images              the lines text-1.png ... and labels.json, page.png and page.txt
+    ci/render_text.py --page FONT.ttf out.png LINE...   a page of these lines, 640 x 480
 
-The images are ours: Pillow's bundled font, text that we made up. Labels are the classes of the
-PP-OCR direction model: 0 upright, 1 turned by 180 degrees.
+The images are ours: text that we made up, lines in Pillow's bundled font, the page in DejaVu Sans. Labels are the
+classes of the PP-OCR direction model: 0 upright, 1 turned by 180 degrees.
 """
 import json
 import pathlib
@@ -20,6 +21,27 @@ ROWS = [  # text, ink, paper, degrees
     ("no half here", (120, 20, 20), (230, 235, 240), 180),
     ("Right answer", (30, 30, 30), (205, 225, 205), 0),
 ]
+
+PAGE = [
+    "OpenCL says what it can do",
+    "Trust 7 kernels of 12, not all",
+    "Half precision: right or wrong?",
+    "Board 4711, driver r32p1",
+    "Matrix 640 x 480 in 3.5 ms",
+    "The answer is in the report.",
+]
+PAGE_FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
+
+
+def render_page(lines, font):
+    image = Image.new("RGB", (640, 480), (250, 249, 244))
+    draw = ImageDraw.Draw(image)
+    for row, text in enumerate(lines):
+        size = 30
+        while ImageFont.truetype(font, size).getlength(text) > 580:
+            size -= 1
+        draw.text((28, 28 + row * 72), text, font=ImageFont.truetype(font, size), fill=(25, 25, 35))
+    return image
 
 
 def render(text, ink, paper):
@@ -48,10 +70,15 @@ def main(folder):
         name = f"text-{number}.png"
         image.save(folder / name, optimize=True)
         labels.append({"file": name, "text": text, "degrees": degrees, "class": degrees // 180})
+    render_page(PAGE, PAGE_FONT).save(folder / "page.png", optimize=True)
+    (folder / "page.txt").write_text("\n".join(PAGE) + "\n")
     (folder / "labels.json").write_text(json.dumps(labels, indent=2) + "\n")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) == 2:
+        main(sys.argv[1])
+    elif len(sys.argv) > 4 and sys.argv[1] == "--page":
+        render_page(sys.argv[4:], sys.argv[2]).save(sys.argv[3])
+    else:
         sys.exit(__doc__)
-    main(sys.argv[1])

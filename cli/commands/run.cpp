@@ -11,6 +11,7 @@
 #include "cli/report_source.h"
 #include "cli/terminal.h"
 #include "reports/render/run_text.h"
+#include "runtime/decode/ctc.h"
 #include "runtime/exec/run_model.h"
 #include "runtime/graph/image_input.h"
 #include "runtime/graph/npy.h"
@@ -27,6 +28,7 @@ struct RunArguments {
   bool bgr = false, explain = false, isolate = false;
   std::string precision = "auto", memory = "auto", activations = "auto", weights = "auto";
   int top = 0;
+  std::string decode;
   ModelRunOptions options;
   OutputOptions output;
 };
@@ -172,10 +174,17 @@ Result<ModelRun> run_once(RunArguments& arguments) {
   if (arguments.options.device != "host") {
     CLVET_ASSIGN_OR_RETURN(report, current_report(arguments.report, arguments.options.sink));
   }
+  std::vector<std::string> characters;
+  if (arguments.decode == "ctc") {
+    CLVET_ASSIGN_OR_RETURN(characters, ctc_characters(graph));
+  }
   const StdoutGuard quiet_driver;
   CLVET_ASSIGN_OR_RETURN(ModelRun run, run_model(std::move(graph), inputs,
                                                  report ? &*report : nullptr, arguments.options));
   run.record.model = arguments.model;
+  if (!characters.empty()) {
+    CLVET_ASSIGN_OR_RETURN(run.record.texts, decode_ctc(run.outputs.begin()->second, characters));
+  }
   return run;
 }
 
@@ -194,6 +203,7 @@ int run(RunArguments& arguments) {
     return report_error(written.error());
   if (!arguments.output.quiet && arguments.output.json != "-") {
     std::printf("%s", run_text(result->record, arguments.explain).c_str());
+    std::printf("%s", decoded_text(result->record).c_str());
     if (arguments.top > 0) std::printf("%s", top_text(result->outputs, arguments.top).c_str());
   }
   return kExitFine;
@@ -238,6 +248,8 @@ void add(CLI::App& app, int& exit_code) {
   verb->add_option("--top", arguments->top, "print the K largest values of the first output")
       ->check(CLI::Range(1, 1000))
       ->type_name("K");
+  verb->add_option("--decode", arguments->decode, "ctc: the text of a recognition model")
+      ->check(CLI::IsMember({"ctc"}));
   verb->add_option("--report", arguments->report, "report file (default: in the state folder)")
       ->type_name("FILE");
   verb->add_option("--device", arguments->options.device,

@@ -43,4 +43,12 @@ std::string top_text(const std::map<std::string, Tensor>& outputs, int count) {
   return text;
 }
 
+std::string decoded_text(const RunRecord& record) {
+  std::string text;
+  for (const DecodedText& row : record.texts) {
+    text += fmt::format("text {:.3f}  {}\n", row.score, row.text);
+  }
+  return text;
+}
+
 }  // namespace clvet

@@ -16,4 +16,7 @@ std::string run_text(const RunRecord& record, bool explain);
 // indices.
 std::string top_text(const std::map<std::string, Tensor>& outputs, int count);
 
+// One line a decoded text, with its score.
+std::string decoded_text(const RunRecord& record);
+
 }  // namespace clvet

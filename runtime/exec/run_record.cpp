@@ -38,6 +38,9 @@ std::string run_record_to_json(const RunRecord& record) {
                                {"shape", row.shape},
                                {"file", row.file.empty() ? Json(nullptr) : Json(row.file)}});
   }
+  for (const DecodedText& row : record.texts) {
+    json["texts"].push_back({{"text", row.text}, {"score", row.score}});
+  }
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

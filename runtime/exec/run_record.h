@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/decode/ctc.h"
 #include "runtime/plan/plan.h"
 
 namespace clvet {
@@ -28,6 +29,7 @@ struct RunRecord {
   std::vector<std::string> warnings;
   double load_ms = 0, plan_ms = 0, build_ms = 0, first_ms = 0, min_ms = 0, median_ms = 0;
   std::vector<OutputRecord> outputs;
+  std::vector<DecodedText> texts;  // where decoding was asked for
 };
 
 std::string run_record_to_json(const RunRecord& record);

@@ -63,6 +63,12 @@ tree kernels/catalog.cpp '#include "embedded_ops.h"' runtime/onnx/reader.cpp '#i
 expect layers pass 'files in order'
 tree base/t.cpp '#include "tests/fakes/fake.h"' tests/fakes/fake.h '#pragma once'
 expect layers fail 'only tests include tests'
+tree base/t.cpp '#include "samples/ocr/page.h"' samples/ocr/page.h '#pragma once'
+expect layers fail 'only tests include samples'
+tree samples/ocr/page.cpp '#include "reports/render.h"' reports/render.h '#pragma once'
+expect layers fail 'samples/ocr/page.cpp: includes reports/render.h: samples lies below reports'
+tree samples/ocr/page.cpp '#include "runtime/plan.h"' runtime/plan.h '#pragma once' tests/samples/page_test.cpp '#include "samples/ocr/page.h"' samples/ocr/page.h '#pragma once'
+expect layers pass 'files in order'
 tree tests/x_test.cpp '#include "probe/cl/api.h"
 #include <CL/cl.h>'
 expect layers pass 'files in order'

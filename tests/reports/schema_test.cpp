@@ -62,6 +62,7 @@ TEST(Schema, HoldsForARunRecord) {
                   {"b", "Size", "host", "", "", "host only", 0}};
   record.fallbacks = {{"a", "x", "host", "crash"}};
   record.outputs = {{"y", "f32", {1, 2}, "out/y.npy"}, {"z", "i64", {}, ""}};
+  record.texts = {{"Board 4711", 0.98}};
   EXPECT_EQ(fault_in("run.schema.json", Json::parse(run_record_to_json(record))), "");
 }
 
