@@ -103,8 +103,7 @@ Values bias_values(const OpCall& call) {
 Lowering lower_product(const OpCall& call, const Problem& p) {
   if (p.drop_n || (p.drop_m && call.shape(1).size() < 2)) return host_only("a vector operand");
   const Shape left = padded_shape(call.shape(0), 2);
-  Lowering product =
-      lower_bmm(call, {0, left, p.m, p.k}, {1, call.shape(1), p.k, p.n}, 1);
+  Lowering product = lower_bmm(call, {0, left, p.m, p.k}, {1, call.shape(1), p.k, p.n}, 1);
   if (product.kind != LoweringKind::kKernel) return product;
   if (call.has(2)) return then_add(call, std::move(product), 2, 1);
   put_activation(call.node.activation, product.calls.back());
@@ -115,8 +114,8 @@ Lowering lower(const OpCall& call, View) {
   if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
   const auto p = problem_of(call);
   if (!p) return host_only(p.error().message);
-  const bool weights = call.inputs[1].value && (!call.has(2) || call.inputs[2].value) &&
-                       call.shape(1).size() == 2;
+  const bool weights =
+      call.inputs[1].value && (!call.has(2) || call.inputs[2].value) && call.shape(1).size() == 2;
   if (!weights) return lower_product(call, *p);
   return lower_gemm(call, p->m * elements_of(p->a_batch), p->n, p->k,
                     {{"w", weight_values}, {"bias", bias_values}});

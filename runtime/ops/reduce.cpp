@@ -122,8 +122,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 }
 
 int64_t code_of(std::string_view op) {
-  constexpr std::array names = {"ReduceSum",  "ReduceMean", "ReduceMax",       "ReduceMin",
-                                "ReduceProd", "ReduceL1",   "ReduceL2",        "ReduceSumSquare",
+  constexpr std::array names = {"ReduceSum",    "ReduceMean",     "ReduceMax", "ReduceMin",
+                                "ReduceProd",   "ReduceL1",       "ReduceL2",  "ReduceSumSquare",
                                 "ReduceLogSum", "ReduceLogSumExp"};
   return std::find(names.begin(), names.end(), op) - names.begin();
 }

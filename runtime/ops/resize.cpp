@@ -70,9 +70,8 @@ std::optional<LoweredCall> plane_call(const OpCall& call, const ResizePlan& plan
     return std::find(words.begin(), words.end(), word) - words.begin();
   };
   const bool old = node.op == "Upsample" || node.opset < 11;
-  const auto transform = place(
-      transforms,
-      node.string_attr("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel"));
+  const auto transform = place(transforms, node.string_attr("coordinate_transformation_mode",
+                                                            old ? "asymmetric" : "half_pixel"));
   const auto rounding =
       place(roundings, node.string_attr("nearest_mode", old ? "floor" : "round_prefer_floor"));
   const std::string mode = node.string_attr("mode", "nearest");

@@ -147,7 +147,8 @@ Lowering lower_binary(const OpCall& call, EltwiseCode code, View preferred) {
   }
   LoweredCall lowered = binary_call(*out, x2, code, view);
   put_activation(call.node.activation, lowered);
-  lowered.inputs = {{"x1", left, left_view, left < 0 ? 0 : out->size()}, {"x2", 1 - first, view, out->size()}};
+  lowered.inputs = {{"x1", left, left_view, left < 0 ? 0 : out->size()},
+                    {"x2", 1 - first, view, out->size()}};
   calls.push_back(std::move(lowered));
   return kernel_calls(std::move(calls));
 }
@@ -207,11 +208,10 @@ Lowering lower_bmm(const OpCall& call, const MatrixOperand& left, const MatrixOp
   const Nhwc x = *view_of(batches, last), x2 = *view_of(second, last);
   LoweredCall lowered;
   lowered.op = "bmm";
-  lowered.dims = {{"N", x.n},   {"H", x.h},   {"M", left.rows}, {"K", left.columns},
+  lowered.dims = {{"N", x.n},           {"H", x.h},   {"M", left.rows}, {"K", left.columns},
                   {"C", right.columns}, {"N2", x2.n}, {"H2", x2.h}};
   put_activation(alpha == 1 ? Activation{} : Activation{Act::kAffine, alpha, 0}, lowered);
-  lowered.inputs = {x1,
-                    {"x2", right.input, right.transposed ? View::of({1, 0}) : last, rank}};
+  lowered.inputs = {x1, {"x2", right.input, right.transposed ? View::of({1, 0}) : last, rank}};
   lowered.view = last;
   calls.push_back(std::move(lowered));
   return kernel_calls(std::move(calls));

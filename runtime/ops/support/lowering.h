@@ -49,7 +49,7 @@ LoweredCall binary_call(const Shape& shape, const Shape& second, EltwiseCode cod
 // The last two axes of an input as a matrix; `transposed` of rank 2 only.
 struct MatrixOperand {
   int input = 0;
-  Shape shape;  // logical, rank >= 2
+  Shape shape;                    // logical, rank >= 2
   int64_t rows = 0, columns = 0;  // as it takes part in the product
   bool transposed = false;
 };

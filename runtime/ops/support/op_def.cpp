@@ -188,9 +188,14 @@ Lowering lower_node(const OpCall& call, View preferred) {
   if (!def) return host_only("unknown operator " + call.node.op);
   if (!def->lower) return host_only("no kernel computes " + call.node.op);
   for (const OpInput& input : call.inputs) {
-    if (input.present && elements_of(input.type.shape) == 0) return host_only("an empty tensor");
+    const bool empty = input.present && elements_of(input.type.shape) == 0;
+    if (empty && !input.value) return host_only("an empty tensor");
   }
-  if (const auto types = infer_node(call); !types) return host_only(types.error().message);
+  const auto types = infer_node(call);
+  if (!types) return host_only(types.error().message);
+  for (const TensorType& type : *types) {
+    if (elements_of(type.shape) == 0) return host_only("an empty tensor");
+  }
   return def->lower(call, preferred);
 }
 

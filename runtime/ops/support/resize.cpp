@@ -99,7 +99,8 @@ std::vector<ResizeTap> taps_at(const Settings& s, const AxisRequest& r, double x
 
 ResizeAxis table(const Settings& s, const AxisRequest& r) {
   const bool crops = s.transform == "tf_crop_and_resize";
-  ResizeAxis axis{r.in, r.out, r.scale == 1 && r.in == r.out && !crops, r.scale, s.extrapolation, {}};
+  ResizeAxis axis{r.in,    r.out,           r.scale == 1 && r.in == r.out && !crops,
+                  r.scale, s.extrapolation, {}};
   if (axis.identity) return axis;
   for (int64_t i = 0; i < r.out; ++i) {
     const double x = original_position(s, r, i);

@@ -15,7 +15,7 @@ struct ResizeTap {
 struct ResizeAxis {
   int64_t in = 1, out = 1;
   bool identity = true;
-  double scale = 1;  // out over in, as the model says
+  double scale = 1;    // out over in, as the model says
   double outside = 0;  // value where a position has no taps (tf_crop_and_resize)
   std::vector<std::vector<ResizeTap>> taps;  // by output position; empty for an identity
 };
