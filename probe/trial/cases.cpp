@@ -72,9 +72,8 @@ std::vector<Variant> first_choices(const Catalog& catalog, const DeviceFeatures&
   };
   std::vector<Variant> chosen;
   for (auto& [need, variants] : rivals) {
-    std::stable_sort(variants.begin(), variants.end(), [&](const Variant& a, const Variant& b) {
-      return worth(a) > worth(b);
-    });
+    std::stable_sort(variants.begin(), variants.end(),
+                     [&](const Variant& a, const Variant& b) { return worth(a) > worth(b); });
     for (const Variant& variant : variants) {
       chosen.push_back(variant);
       if (variant.manifest->where.empty()) break;

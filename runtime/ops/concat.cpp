@@ -52,8 +52,8 @@ struct Joined {
 };
 Joined joined_of(const Shape& shape, const View& view, int64_t axis) {
   const std::vector<int64_t> order = view.order(shape.size());
-  const auto place = static_cast<size_t>(std::find(order.begin(), order.end(), axis) -
-                                         order.begin());
+  const auto place =
+      static_cast<size_t>(std::find(order.begin(), order.end(), axis) - order.begin());
   const auto product = [&](size_t from, size_t to) {
     int64_t all = 1;
     for (size_t i = from; i < to; ++i) all *= shape[static_cast<size_t>(order[i])];

@@ -68,7 +68,7 @@ struct LoweredCall {
   Scalars scalars;
   std::vector<LoweredInput> inputs;
   std::vector<LoweredConstant> constants;
-  int output = 0;  // index in node.outputs of the role "y", or kTemporary
+  int output = 0;                    // index in node.outputs of the role "y", or kTemporary
   View view = View::kChannelsFirst;  // of that output
 };
 
@@ -76,8 +76,8 @@ struct LoweredCall {
 struct Lowering {
   LoweringKind kind = LoweringKind::kHost;
   std::string reason;
-  std::vector<LoweredCall> calls;  // kKernel
-  LoweredInput source;             // kAlias: of which input
+  std::vector<LoweredCall> calls;    // kKernel
+  LoweredInput source;               // kAlias: of which input
   View view = View::kChannelsFirst;  // kAlias: of node.outputs[0]
 };
 

@@ -62,8 +62,8 @@ bool same_bytes(const TensorRole& a, const TensorRole& b, Storage storage) {
 }
 
 double transfer_ms(const DeviceTensor& tensor) {
-  return kLaunchMs + static_cast<double>(activation_bytes(tensor.role, tensor.precision)) /
-                         kTransferBytesPerMs;
+  return kLaunchMs +
+         static_cast<double>(activation_bytes(tensor.role, tensor.precision)) / kTransferBytesPerMs;
 }
 
 double kernel_ms(double flops, double gflops, size_t bytes) {
@@ -241,8 +241,8 @@ int PlanBuilder::change_order(int source, const Wanted& wanted) {
   const DeviceTensor& from = tensor_at(source);
   if (fits(from, wanted)) return source;
   const Shape shape = padded_shape(from.shape, wanted.rank);
-  auto lowered = change_view(shape, padded_view(from.view, from.shape.size(), wanted.rank),
-                             wanted.view);
+  auto lowered =
+      change_view(shape, padded_view(from.view, from.shape.size(), wanted.rank), wanted.view);
   if (!lowered) return -1;
   put_nhwc({from.role.n, from.role.h, from.role.w, from.role.c}, lowered->dims);
   lowered->dims["ON"] = wanted.role.n;
@@ -413,8 +413,8 @@ Result<int> PlanBuilder::add_call(int index, const LoweredCall& lowered, ChosenV
       return unknown_role(node, arg.name);
     }
     if (arg.kind == ArgKind::kInput) {
-      CLVET_ASSIGN_OR_RETURN(object.tensor, input_tensor(node, lowered, arg, *role,
-                                                         stores_half(precision), made));
+      CLVET_ASSIGN_OR_RETURN(object.tensor,
+                             input_tensor(node, lowered, arg, *role, stores_half(precision), made));
     } else if (arg.kind == ArgKind::kOutput) {
       DeviceTensor output;
       output.role = *role;

@@ -157,7 +157,8 @@ Lowering lower_binary(const OpCall& call, EltwiseCode code, View preferred) {
   lowered.dims["C2"] = other.c;
   lowered.dims["code"] = static_cast<int64_t>(code);
   put_activation(call.node.activation, lowered);
-  lowered.inputs = {{"x1", left, left_view, left < 0 ? 0 : out->size()}, {"x2", 1 - first, view, out->size()}};
+  lowered.inputs = {{"x1", left, left_view, left < 0 ? 0 : out->size()},
+                    {"x2", 1 - first, view, out->size()}};
   lowered.view = view;
   calls.push_back(std::move(lowered));
   return kernel_calls(std::move(calls));

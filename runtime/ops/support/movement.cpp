@@ -91,8 +91,8 @@ std::optional<std::vector<int64_t>> kept_order(const Shape& from, const Shape& t
   // them as `shared` does.
   for (size_t k = 1; k < device.size(); ++k) {
     const bool together = device[k].to == device[k - 1].to;
-    if (together && !(device[k - 1].from < device[k].from ||
-                      (device[k - 1].from == device[k].from))) {
+    if (together &&
+        !(device[k - 1].from < device[k].from || (device[k - 1].from == device[k].from))) {
       return std::nullopt;
     }
   }

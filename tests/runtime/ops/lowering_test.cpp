@@ -260,12 +260,12 @@ TEST_P(Lowers, ToCallsThatComputeTheSame) {
     ASSERT_EQ(static_cast<int64_t>(device.size()), want.elements());
     const Values got = reorder(device, want.shape(), view, false);
     const std::vector<double> host = want.to_f64();
-    for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], host[i], 1e-5) << output << ' ' << i;
+    for (size_t i = 0; i < got.size(); ++i)
+      ASSERT_NEAR(got[i], host[i], 1e-5) << output << ' ' << i;
   };
   if (lowering.kind == LoweringKind::kAlias) {
     const Tensor& source = test_case.inputs[static_cast<size_t>(lowering.source.input)];
-    compare(0, lowering.view,
-            reorder(source.to_f64(), source.shape(), lowering.source.view, true));
+    compare(0, lowering.view, reorder(source.to_f64(), source.shape(), lowering.source.view, true));
     return;
   }
   std::vector<Values> made;
