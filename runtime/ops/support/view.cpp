@@ -84,7 +84,8 @@ std::vector<int64_t> View::order(size_t rank) const {
 
 std::optional<Nhwc> view_of(const Shape& shape, const View& view) {
   const std::vector<int64_t> order = view.order(shape.size());
-  if (order.size() != shape.size()) return std::nullopt;
+  const bool suits = !shape.empty() || view == View::kChannelsLast;
+  if (!suits || order.size() != shape.size()) return std::nullopt;
   Nhwc out;
   int64_t* const places[] = {&out.c, &out.w, &out.h};
   for (size_t i = 0; i < order.size(); ++i) {
