@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "probe/probe.h"
 #include "probe/report/report_json.h"
 #include "tests/conformance/results.h"
 #include "tests/conformance/summary.h"
@@ -86,9 +87,22 @@ Status write_json(const Arguments& arguments, const std::vector<Case>& cases,
   return write_file_atomically(arguments.json, document.dump(1) + "\n");
 }
 
+// Before hundreds of cases fail for it.
+Status check_device(const Arguments& arguments) {
+  if (arguments.device == "host") return {};
+  CLVET_ASSIGN_OR_RETURN(const std::string text, read_file(arguments.report));
+  CLVET_ASSIGN_OR_RETURN(const Report report, report_from_json(text, arguments.report));
+  for (size_t i = 0; i < report.devices.size(); ++i) {
+    if (device_matches(report.devices, i, arguments.device)) return {};
+  }
+  return fail(ErrorCode::kInvalidArgument, "no device of {} matches --device '{}'",
+              arguments.report, arguments.device);
+}
+
 // 1 where a count that was asked for is not reached.
 Result<int> run_all(const Arguments& arguments, const std::vector<Case>& all, const Suite& suite) {
   CLVET_RETURN_IF_ERROR(check_counts(all, suite));
+  CLVET_RETURN_IF_ERROR(check_device(arguments));
   const std::vector<Case> cases = chosen(all, arguments);
   std::vector<CaseResult> device;
   if (arguments.device != "host") {
