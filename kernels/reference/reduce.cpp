@@ -97,6 +97,11 @@ ReferenceResult reference(const CallValues& values) {
     result.sum_squares.push_back(y.sum_squares);
     result.functions.push_back(y.functions);
   }
+  // The errors of the reduction pass through the activation, whose own come on top.
+  const Values own = result.functions;
+  apply_epilogue(epilogue_of(values), result);
+  if (result.sensitivity.empty()) return result;
+  for (size_t i = 0; i < own.size(); ++i) result.functions[i] += own[i] * result.sensitivity[i];
   return result;
 }
 

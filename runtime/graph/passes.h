@@ -20,7 +20,8 @@ void fold_channel_affine(Graph& graph);
 // MatMul by constant weights and the Add of a constant row after it: MatMul's third input.
 void fuse_bias(Graph& graph);
 // An activation, or an affine map by single constants, into the Conv, MatMul, Gemm,
-// BatchNormalization or binary op before it.
+// BatchNormalization, reduction or binary op before it: a sum of squares beyond half's range that
+// is then scaled never lies in memory.
 void fuse_activations(Graph& graph);
 
 // Folds constants, then all of the above, then removes what is dead.

@@ -21,10 +21,13 @@ Lowering lower(const OpCall& call, View preferred) {
   const auto types = infer(call);
   if (!types) return host_only(types.error().message);
   const Shape& shape = (*types)[0].shape;
-  if (call.shape(0).size() != shape.size()) return host_only("an expansion to more axes");
-  std::vector<AxisRange> ranges(shape.size());
-  for (size_t i = 0; i < shape.size(); ++i) ranges[i].step = call.shape(0)[i] == 1 ? 0 : 1;
-  return lower_range(call, preferred, shape, ranges);
+  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  auto repeat = repeat_call(0, padded_shape(call.shape(0), shape.size()), shape,
+                            usable_view(shape, preferred));
+  if (!repeat) return host_only(kTooManyAxes);
+  repeat->output = 0;
+  repeat->view = usable_view(shape, preferred);
+  return kernel_call(std::move(*repeat));
 }
 
 }  // namespace

@@ -134,6 +134,7 @@ LoweredCall reduce_call(const OpCall& call, const Shape& shape, const View& view
   lowered.op = "reduce";
   lowered.dims = {{"M", rows.rows()}, {"W", rows.w}, {"C", rows.c}};
   lowered.dims["code"] = code_of(call.node.op);
+  put_activation(call.node.activation, lowered);
   lowered.inputs = {{"x", 0, view}};
   lowered.view = view;
   return lowered;
@@ -158,7 +159,8 @@ Lowering lower(const OpCall& call, View) {
   const Shape& shape = call.shape(0);
   const bool none = std::none_of(reduced->begin(), reduced->end(), [](bool r) { return r; });
   if (none || shape.size() > kMaxViewRank) return host_only("no axis to reduce");
-  const bool pools = call.node.op == "ReduceMean" || call.node.op == "ReduceMax";
+  const bool plain = call.node.activation.act == Act::kNone;
+  const bool pools = plain && (call.node.op == "ReduceMean" || call.node.op == "ReduceMax");
   if (pools && *reduced == std::vector<bool>{false, false, true, true}) return lower_planes(call);
 
   Shape kept = shape;

@@ -79,6 +79,11 @@ std::optional<LoweredCall> plane_call(const OpCall& call, const ResizePlan& plan
   const bool known = transform < 4 && rounding < 4 && (nearest || mode == "linear") &&
                      !node.int_attr("antialias", 0) && !node.int_attr("exclude_outside", 0) &&
                      shape.size() == 4 && plan.axes[0].identity && plan.axes[1].identity;
+  // align_corners counts in scale times the extent, the kernel in whole output positions.
+  for (const ResizeAxis& axis : plan.axes) {
+    const double exact = axis.scale * static_cast<double>(axis.in);
+    if (transform == 2 && exact != static_cast<double>(axis.out)) return std::nullopt;
+  }
   const bool whole = plan.axes.size() == 4 && plan.axes[2].out % plan.axes[2].in == 0 &&
                      plan.axes[3].out % plan.axes[3].in == 0;
   if (!known || (nearest && !whole)) return std::nullopt;

@@ -77,12 +77,15 @@ Lowering lower(const OpCall& call, View) {
   const Shape& shape = call.shape(0);
   const auto split = split_of(call);
   if (!split) return host_only(split.error().message);
-  const bool last = !shape.empty() && split->inner == 1 && split->length == shape.back();
-  const bool channel = !last && shape.size() >= 2 && shape.size() <= 4 &&
-                       split->outer == shape[0] && split->length == shape[1] &&
-                       (split->inner * split->length * split->outer == elements_of(shape));
-  if (!last && !channel) return host_only("an axis that is neither the last nor the channels");
-  const View view = last ? View::kChannelsLast : View::kChannelsFirst;
+  if (shape.empty() || shape.size() > kMaxViewRank) return host_only("a scalar");
+  const int64_t length = split->length;
+  const bool flat = call.node.opset < 13;
+  const auto axis =
+      normal_axis(call.node.int_attr("axis", flat ? 1 : -1), static_cast<int64_t>(shape.size()));
+  if (!axis || shape[static_cast<size_t>(*axis)] != length) {
+    return host_only("a softmax over several axes");
+  }
+  const View view = View::with_channels(*axis, shape.size());
   LoweredCall lowered;
   lowered.op = "softmax";
   const Nhwc rows = *view_of(shape, view);

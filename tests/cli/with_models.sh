@@ -1,6 +1,7 @@
 #!/bin/bash
-# with_models.sh SCRIPT.py CLVET STATE_DIR: runs a Python test on the real models with a state folder of its own.
-# Exit 77 (skipped, said aloud) where `bash ci/setup.sh --test` has not brought the models.
+# with_models.sh SCRIPT.py CLVET STATE_DIR: runs a Python test on the real models with a state folder of its own, on the
+# driver that CLVET_TEST_DRIVER names (system, intel, rusticl). Exit 77 (skipped, said aloud) where
+# `bash ci/setup.sh --test` has not brought the models.
 set -eu
 . "$(dirname "${BASH_SOURCE[0]}")/../../ci/env.sh"
 model=$CLVET_MODELS/ch_ppocr_mobile_v2.0_cls_infer.onnx
@@ -8,6 +9,11 @@ if [ ! -x "$CLVET_TEST_PYTHON" ] || [ ! -e "$model" ]; then
   echo "skipped: run 'bash ci/setup.sh --test' first"
   exit 77
 fi
+case ${CLVET_TEST_DRIVER:-system} in
+  intel) export OCL_ICD_VENDORS=$CLVET_TEST_INTEL/icd ;;
+  rusticl) export RUSTICL_ENABLE=llvmpipe OCL_ICD_VENDORS=/etc/OpenCL/vendors/rusticl.icd ;;
+esac
+if [ "$1" = models_accuracy.py ]; then model=$CLVET_MODELS; fi
 export CLVET_STATE_DIR=$3
 rm -rf "$3"
 exec "$CLVET_TEST_PYTHON" "$CLVET_ROOT/tests/cli/$1" "$2" "$model" "$CLVET_ROOT/tests/data/images"

@@ -1,4 +1,4 @@
-// The C values of a row reduced to one, one row an item, in float at every precision. The codes are
+// The C values of a row reduced to one, then activated, one row an item, in float at every precision. The codes are
 // those of kernels/reference/reduce.cpp.
 #define READ(quad) to_float4(load4(x, texel_at(first + (quad), line, W * quads)))
 
@@ -28,7 +28,8 @@ static inline float finish(int code, float v, float largest, int C) {
   return code == 9 ? largest + log(v) : v;
 }
 
-__kernel void reduce_row(ACT_IN(x), ACT_OUT(y), int M, int W, int C, int code) {
+__kernel void reduce_row(ACT_IN(x), ACT_OUT(y), int M, int W, int C, int code, int act,
+                         float act_lo, float act_hi) {
   const int row = get_global_id(0);
   if (row >= M) return;
   const int quads = (C + 3) / 4;
@@ -50,6 +51,7 @@ __kernel void reduce_row(ACT_IN(x), ACT_OUT(y), int M, int W, int C, int code) {
   }
   sum = join(code, sum, sum.s2301);
   sum = join(code, sum, sum.s1032);
-  const float v = finish(code, sum.s0, largest.s0, C);
-  store4(y, texel_at(row % W, line, W), (float4)(v, 0.0f, 0.0f, 0.0f));
+  const float z = finish(code, sum.s0, largest.s0, C);
+  const float4 v = activate((float4)(z), act, act_lo, act_hi);
+  store4(y, texel_at(row % W, line, W), mask_texel(v, 0, 1));
 }

@@ -38,8 +38,19 @@ std::optional<Activation> affine_of(const Graph& graph, const Node& node) {
 }
 
 bool takes_activation(const Node& node) {
-  static constexpr const char* kOps[] = {
-      "Conv", "ConvTranspose", "MatMul", "Gemm", "Add", "Sub", "Mul", "Div", "BatchNormalization"};
+  static constexpr const char* kOps[] = {"Conv",
+                                         "ConvTranspose",
+                                         "MatMul",
+                                         "Gemm",
+                                         "Add",
+                                         "Sub",
+                                         "Mul",
+                                         "Div",
+                                         "BatchNormalization",
+                                         "ReduceSum",
+                                         "ReduceL1",
+                                         "ReduceL2",
+                                         "ReduceSumSquare"};
   return node.def && node.domain.empty() && node.activation.act == Act::kNone &&
          std::any_of(std::begin(kOps), std::end(kOps),
                      [&](const char* op) { return node.op == op; });
