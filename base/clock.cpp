@@ -1,13 +1,15 @@
 #include "base/clock.h"
 
-#include <ctime>
-
 namespace clvet {
 
 double monotonic_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+int64_t nanoseconds(const timespec& time) {
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
 std::string utc_now() {

@@ -4,16 +4,13 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
 #include "base/elf.h"
 #include "probe/worker/driver_session.h"
 #include "probe/worker/mapped_files.h"
 
 namespace clvet {
 namespace {
-
-int64_t nanoseconds(const timespec& time) {
-  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 // Files that a driver made while it ran (compiled kernels in a cache) are not part of it.
 bool made_since(const struct stat& info, int64_t start_ns) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/clock.h"
 #include "base/elf.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -50,7 +51,7 @@ constexpr const char* kKeyProperties[] = {
 bool same_object(const DriverObject& object) {
   struct stat info {};
   if (::stat(object.path.c_str(), &info) != 0) return false;
-  const int64_t mtime = int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+  const int64_t mtime = nanoseconds(info.st_mtim);
   if (static_cast<uint64_t>(info.st_size) == object.size && mtime == object.mtime_ns) return true;
   const auto identity = file_identity(object.path);
   return identity && *identity == object.identity;

@@ -9,6 +9,7 @@
 
 #include <map>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "probe/worker/driver_session.h"
 #include "probe/worker/mapped_files.h"
@@ -63,7 +64,7 @@ int worker_main(int parent) {
   session.mapped_before = mapped_files();
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
-  session.started_ns = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  session.started_ns = nanoseconds(now);
   for (;;) {
     Result<Message> request = receive_message(kControlFd);
     if (!request) return 0;

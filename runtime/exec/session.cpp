@@ -102,19 +102,19 @@ Status Session::upload_constants() {
 }
 
 Status Session::prepare_launches() {
-  launches_.resize(plan_.steps.size());
+  kernels_.resize(plan_.steps.size());
   for (size_t i = 0; i < plan_.steps.size(); ++i) {
     const PlanStep& step = plan_.steps[i];
     if (step.kind != StepKind::kKernel) continue;
     const Program& program = *plan_.programs[static_cast<size_t>(step.program)];
     auto kernel = device_->kernel(program, guard_);
     if (!kernel) return wrap(kernel.error(), program.entry);
-    launches_[i].kernel = std::move(*kernel);
+    kernels_[i] = std::move(*kernel);
     for (size_t a = 0; a < step.call.args.size(); ++a) {
       const CallArg& arg = step.call.args[a];
       const PlanStep::Object& object = step.objects[a];
       const auto set = [&](const auto& value) {
-        return device_->api().clSetKernelArg(launches_[i].kernel.get(), static_cast<cl_uint>(a),
+        return device_->api().clSetKernelArg(kernels_[i].get(), static_cast<cl_uint>(a),
                                              sizeof value, &value);
       };
       const cl_int code =
@@ -190,7 +190,7 @@ Status Session::run_step(size_t index, std::vector<Tensor>& values) {
   const PlanStep& step = plan_.steps[index];
   if (step.kind == StepKind::kKernel) {
     const size_t* local = step.call.local[0] ? step.call.local.data() : nullptr;
-    return device_->enqueue(launches_[index].kernel.get(), step.call.work_dim,
+    return device_->enqueue(kernels_[index].get(), step.call.work_dim,
                             step.call.global.data(), local);
   }
   if (step.kind == StepKind::kHost)

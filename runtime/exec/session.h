@@ -31,9 +31,6 @@ class Session {
     ClMem own;
     cl_mem object = nullptr;
   };
-  struct Launch {
-    ClKernel kernel;
-  };
   Session(Graph graph, ExecutionPlan plan, Device* device)
       : graph_(std::move(graph)), plan_(std::move(plan)), device_(device) {}
   Status allocate();
@@ -50,7 +47,7 @@ class Session {
   ProgramGuard guard_;
   std::vector<ClMem> slots_;
   std::vector<Memory> tensors_, constants_;
-  std::vector<Launch> launches_;  // by step
+  std::vector<ClKernel> kernels_;  // by step
   Bytes staging_;
 };
 
