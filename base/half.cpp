@@ -20,7 +20,16 @@ uint16_t double_to_half(double value) {
   return sign | static_cast<uint16_t>(((exponent + 14) << 10) + (mantissa - 1024));
 }
 
-uint16_t float_to_half(float value) { return double_to_half(value); }
+uint16_t float_to_half(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const uint32_t magnitude = bits & 0x7fffffff;
+  const auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000);
+  if (magnitude == 0) return sign;
+  // What is no normal half after rounding takes the long way: below 2^-14, from 65520 on, NaN.
+  if (magnitude < 0x38800000 || magnitude >= 0x477ff000) return double_to_half(value);
+  const uint32_t to_even = 0xfff + ((magnitude >> 13) & 1);
+  return sign | static_cast<uint16_t>(((magnitude + to_even) >> 13) - (112 << 10));
+}
 
 float half_to_float(uint16_t bits) {
   const uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16;

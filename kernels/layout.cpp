@@ -1,6 +1,7 @@
 #include "kernels/layout.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/half.h"
@@ -12,58 +13,91 @@ int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit
 
 size_t element_bytes(Precision precision) { return stores_half(precision) ? 2 : 4; }
 
-template <class Value>
-void store(Precision precision, std::byte* at, Value value) {
-  if (stores_half(precision)) {
-    const uint16_t bits = double_to_half(static_cast<double>(value));
-    std::memcpy(at, &bits, sizeof bits);
-  } else {
-    const auto single = static_cast<float>(value);
-    std::memcpy(at, &single, sizeof single);
-  }
+// Element: float or, as bits, half.
+template <class Element>
+Element stored(double value) {
+  if constexpr (sizeof(Element) == 2) return double_to_half(value);
+  return static_cast<float>(value);
+}
+template <class Element>
+Element stored(float value) {
+  if constexpr (sizeof(Element) == 2) return float_to_half(value);
+  return value;
+}
+template <class Element>
+float loaded(Element element) {
+  if constexpr (sizeof(Element) == 2) return half_to_float(element);
+  return element;
 }
 
-float load(Precision precision, const std::byte* at) {
-  if (stores_half(precision)) {
-    uint16_t bits = 0;
-    std::memcpy(&bits, at, sizeof bits);
-    return half_to_float(bits);
-  }
-  float single = 0;
-  std::memcpy(&single, at, sizeof single);
-  return single;
-}
+// How far apart the values of neighbouring pixels and channels of an image lie on the host.
+struct Strides {
+  int64_t pixel, channel;
+};
+Strides rows_of(const TensorRole& role) { return {role.c, 1}; }
+Strides planes_of(const TensorRole& role) { return {1, role.h * role.w}; }
 
-template <class Value>
-void encode(const TensorRole& role, Precision precision, std::span<const Value> values,
-            std::span<std::byte> out) {
-  const size_t size = element_bytes(precision);
-  const int64_t padded = round_up(role.c, 4);
-  const int64_t pixels = role.n * role.h * role.w;
-  if (padded != role.c) std::fill(out.begin(), out.end(), std::byte{0});
-  for (int64_t p = 0; p < pixels; ++p) {
-    const Value* from = values.data() + p * role.c;
-    std::byte* to = out.data() + static_cast<size_t>(p * padded) * size;
-    for (int64_t i = 0; i < role.c; ++i)
-      store(precision, to + static_cast<size_t>(i) * size, from[i]);
-  }
-}
-
-template <class Value>
-void decode(const TensorRole& role, Precision precision, std::span<const std::byte> bytes,
-            std::span<Value> values, bool* padding_clean) {
-  const size_t size = element_bytes(precision);
-  const int64_t padded = round_up(role.c, 4);
-  const int64_t pixels = role.n * role.h * role.w;
-  for (int64_t p = 0; p < pixels; ++p) {
-    const std::byte* from = bytes.data() + static_cast<size_t>(p * padded) * size;
-    Value* to = values.data() + p * role.c;
-    for (int64_t i = 0; i < role.c; ++i)
-      to[i] = load(precision, from + static_cast<size_t>(i) * size);
-    for (int64_t i = role.c; padding_clean != nullptr && i < padded; ++i) {
-      if (load(precision, from + static_cast<size_t>(i) * size) != 0.f) *padding_clean = false;
+// visit(first value on the host, its texel, lanes) for each texel, so that both are walked in
+// blocks that stay in a cache.
+template <class Visit>
+void each_texel(const TensorRole& role, const Strides& strides, const Visit& visit) {
+  constexpr int64_t kBlock = 64;
+  const int64_t pixels = role.h * role.w, quads = round_up(role.c, 4) / 4;
+  for (int64_t n = 0; n < role.n; ++n) {
+    for (int64_t first = 0; first < pixels; first += kBlock) {
+      for (int64_t quad = 0; quad < quads; ++quad) {
+        const int64_t lanes = std::min<int64_t>(4, role.c - 4 * quad);
+        for (int64_t p = first; p < std::min(first + kBlock, pixels); ++p) {
+          visit(n * pixels * role.c + p * strides.pixel + 4 * quad * strides.channel,
+                (n * pixels + p) * quads + quad, lanes);
+        }
+      }
     }
   }
+}
+
+template <class Element, class Value>
+void encode(const TensorRole& role, const Strides& strides, const Value* values, std::byte* out) {
+  each_texel(role, strides, [&](int64_t from, int64_t to, int64_t lanes) {
+    std::array<Element, 4> texel{};
+    for (int64_t i = 0; i < lanes; ++i) {
+      texel[static_cast<size_t>(i)] = stored<Element>(values[from + i * strides.channel]);
+    }
+    std::memcpy(out + static_cast<size_t>(to) * sizeof texel, texel.data(), sizeof texel);
+  });
+}
+
+// Whether all padding lanes are zero.
+template <class Element, class Value>
+bool decode(const TensorRole& role, const Strides& strides, const std::byte* bytes, Value* values) {
+  bool clean = true;
+  each_texel(role, strides, [&](int64_t to, int64_t from, int64_t lanes) {
+    std::array<Element, 4> texel;
+    std::memcpy(texel.data(), bytes + static_cast<size_t>(from) * sizeof texel, sizeof texel);
+    for (int64_t i = 0; i < 4; ++i) {
+      const float value = loaded(texel[static_cast<size_t>(i)]);
+      if (i < lanes) {
+        values[to + i * strides.channel] = value;
+      } else if (value != 0.f) {
+        clean = false;
+      }
+    }
+  });
+  return clean;
+}
+
+template <class Value>
+void encode(const TensorRole& role, Precision precision, const Strides& strides,
+            std::span<const Value> values, std::span<std::byte> out) {
+  const auto run = stores_half(precision) ? encode<uint16_t, Value> : encode<float, Value>;
+  run(role, strides, values.data(), out.data());
+}
+
+template <class Value>
+bool decode(const TensorRole& role, Precision precision, const Strides& strides,
+            std::span<const std::byte> bytes, std::span<Value> values) {
+  const auto run = stores_half(precision) ? decode<uint16_t, Value> : decode<float, Value>;
+  return run(role, strides, bytes.data(), values.data());
 }
 
 }  // namespace
@@ -80,40 +114,43 @@ size_t activation_bytes(const TensorRole& role, Precision precision) {
 Bytes encode_activation(const TensorRole& role, Precision precision,
                         std::span<const double> values) {
   Bytes bytes(activation_bytes(role, precision));
-  encode<double>(role, precision, values, bytes);
+  encode<double>(role, precision, rows_of(role), values, bytes);
   return bytes;
 }
 
 Values decode_activation(const TensorRole& role, Precision precision,
                          std::span<const std::byte> bytes, bool* padding_clean) {
   Values values(static_cast<size_t>(role.elements()));
-  if (padding_clean != nullptr) *padding_clean = true;
-  decode<double>(role, precision, bytes, values, padding_clean);
+  const bool clean = decode<double>(role, precision, rows_of(role), bytes, values);
+  if (padding_clean != nullptr) *padding_clean = clean;
   return values;
 }
 
 void encode_activation_f32(const TensorRole& role, Precision precision,
                            std::span<const float> values, std::span<std::byte> out) {
-  if (!stores_half(precision) && role.c % 4 == 0) {
-    std::memcpy(out.data(), values.data(), values.size_bytes());
-    return;
-  }
-  encode<float>(role, precision, values, out);
+  encode<float>(role, precision, rows_of(role), values, out);
 }
 
 void decode_activation_f32(const TensorRole& role, Precision precision,
                            std::span<const std::byte> bytes, std::span<float> values) {
-  if (!stores_half(precision) && role.c % 4 == 0) {
-    std::memcpy(values.data(), bytes.data(), values.size_bytes());
-    return;
-  }
-  decode<float>(role, precision, bytes, values, nullptr);
+  decode<float>(role, precision, rows_of(role), bytes, values);
+}
+
+void encode_planes_f32(const TensorRole& role, Precision precision, std::span<const float> planes,
+                       std::span<std::byte> out) {
+  encode<float>(role, precision, planes_of(role), planes, out);
+}
+
+void decode_planes_f32(const TensorRole& role, Precision precision,
+                       std::span<const std::byte> bytes, std::span<float> planes) {
+  decode<float>(role, precision, planes_of(role), bytes, planes);
 }
 
 Bytes encode_vector(const TensorRole& role, std::span<const double> values) {
   Bytes bytes(static_cast<size_t>(round_up(role.c, kColumnAlign)) * sizeof(float));
   for (size_t i = 0; i < values.size(); ++i) {
-    store(Precision::kHigh, bytes.data() + i * sizeof(float), values[i]);
+    const auto value = static_cast<float>(values[i]);
+    std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
   }
   return bytes;
 }

@@ -57,6 +57,11 @@ void encode_activation_f32(const TensorRole& role, Precision precision,
                            std::span<const float> values, std::span<std::byte> out);
 void decode_activation_f32(const TensorRole& role, Precision precision,
                            std::span<const std::byte> bytes, std::span<float> values);
+// The same where the host holds each channel of each image as a plane: [n][c][h * w].
+void encode_planes_f32(const TensorRole& role, Precision precision, std::span<const float> planes,
+                       std::span<std::byte> out);
+void decode_planes_f32(const TensorRole& role, Precision precision,
+                       std::span<const std::byte> bytes, std::span<float> planes);
 
 // Rows of k and columns np of the padded weight matrix.
 int64_t weight_rows(const TensorRole& role);

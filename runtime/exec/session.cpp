@@ -136,13 +136,16 @@ Status Session::upload(const DeviceTensor& tensor, cl_mem object, const Tensor& 
     return fail(ErrorCode::kInternal, "a tensor of {} values where {} are planned", source.size(),
                 tensor.role.elements());
   }
-  if (needs_transpose(tensor)) {
+  staging_.resize(activation_bytes(tensor.role, tensor.precision));
+  if (!needs_transpose(tensor)) {
+    encode_activation_f32(tensor.role, tensor.precision, source, staging_);
+  } else if (tensor.view == View::kChannelsFirst) {
+    encode_planes_f32(tensor.role, tensor.precision, source, staging_);
+  } else {
     ordered.resize(source.size());
     to_device_order(source.data(), tensor.shape, tensor.view, ordered.data());
-    source = ordered;
+    encode_activation_f32(tensor.role, tensor.precision, ordered, staging_);
   }
-  staging_.resize(activation_bytes(tensor.role, tensor.precision));
-  encode_activation_f32(tensor.role, tensor.precision, source, staging_);
   return tensor.storage == Storage::kImage
              ? device_->write_image(object, activation_extent(tensor.role), staging_)
              : device_->write(object, staging_);
@@ -157,12 +160,14 @@ Status Session::download(const DeviceTensor& tensor, cl_mem object, Tensor& valu
                             : device_->read(object, staging_));
   CLVET_ASSIGN_OR_RETURN(Tensor floats, Tensor::create(DType::kF32, type->shape));
   std::span<float> target(floats.data<float>(), static_cast<size_t>(floats.elements()));
-  if (needs_transpose(tensor)) {
+  if (!needs_transpose(tensor)) {
+    decode_activation_f32(tensor.role, tensor.precision, staging_, target);
+  } else if (tensor.view == View::kChannelsFirst) {
+    decode_planes_f32(tensor.role, tensor.precision, staging_, target);
+  } else {
     std::vector<float> ordered(target.size());
     decode_activation_f32(tensor.role, tensor.precision, staging_, ordered);
     from_device_order(ordered.data(), tensor.shape, tensor.view, target.data());
-  } else {
-    decode_activation_f32(tensor.role, tensor.precision, staging_, target);
   }
   CLVET_ASSIGN_OR_RETURN(value, floats.cast(type->dtype));
   return {};

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -44,6 +45,20 @@ TEST(Half, RoundsEveryTieToEvenAndEverythingElseToTheNearest) {
     ASSERT_EQ(double_to_half(std::nextafter(middle, 0.0)), low) << bits;
     ASSERT_EQ(double_to_half(std::nextafter(middle, 1e9)), high) << bits;
   }
+}
+
+TEST(Half, FromFloatIsHalfFromDoubleAroundEveryTie) {
+  for (uint32_t bits = 0; bits < 0x7c00; ++bits) {
+    const auto low = static_cast<uint16_t>(bits);
+    const float step = std::ldexp(1.0f, std::max<int>(bits >> 10, 1) - 25);
+    const float middle = half_to_float(low) + step / 2;
+    for (const float value : {middle, std::nextafter(middle, 0.f), std::nextafter(middle, 1e9f)}) {
+      ASSERT_EQ(float_to_half(value), double_to_half(value)) << value;
+      ASSERT_EQ(float_to_half(-value), double_to_half(-value)) << value;
+    }
+  }
+  EXPECT_EQ(float_to_half(-0.0f), 0x8000);
+  EXPECT_EQ(float_to_half(std::numeric_limits<float>::infinity()), 0x7c00);
 }
 
 TEST(Half, RoundsOnceFromDouble) {

@@ -117,6 +117,28 @@ TEST(Activation, OfFloatsIsTheSameAsThatOfDoubles) {
   }
 }
 
+TEST(Activation, OfPlanesIsTheSameAsThatOfPixels) {
+  for (const int64_t channels : {1, 3, 8, 10}) {
+    for (const Precision precision : {Precision::kNormal, Precision::kHigh}) {
+      const TensorRole role = activation(2, 9, 15, channels);
+      const Values values = ramp(role.elements(), 0.5);
+      const int64_t pixels = role.h * role.w;
+      std::vector<float> planes(values.size());
+      for (int64_t i = 0; i < role.elements(); ++i) {
+        const int64_t c = i % channels, p = i / channels % pixels, n = i / channels / pixels;
+        planes[static_cast<size_t>((n * channels + c) * pixels + p)] =
+            static_cast<float>(values[static_cast<size_t>(i)]);
+      }
+      Bytes bytes(activation_bytes(role, precision), std::byte{0xff});
+      encode_planes_f32(role, precision, planes, bytes);
+      EXPECT_EQ(bytes, encode_activation(role, precision, values));
+      std::vector<float> back(planes.size());
+      decode_planes_f32(role, precision, bytes, back);
+      EXPECT_EQ(back, planes);
+    }
+  }
+}
+
 TEST(FloatWeights, LieInPanelsOfColumns) {
   const TensorRole role = matrix(2, 3, 35);
   const Values values = ramp(role.elements(), 0.5);

@@ -1,27 +1,4 @@
-// Nearest (mode 0) or linear (mode 1) resampling, 4 channels of one output pixel an item. The codes
-// are those of kernels/reference/resize.cpp.
-
-// The input coordinate of output `o`. A quotient that is a whole multiple of 1/2 is made exact: on
-// it hangs which neighbour is nearest, and OpenCL's division may be off by a few roundoffs.
-static inline float source(int transform, int o, int in, int out, float scale) {
-  const bool centred = transform == 1 || transform == 3;
-  const float above = transform == 2 ? (float)(o * (in - 1)) : (float)o + (centred ? 0.5f : 0.0f);
-  const float below = transform == 2 ? (float)max(out - 1, 1) : scale;
-  const float quotient = above / below;
-  const float round = 0.5f * rint(2.0f * quotient);
-  const float at = round * below == above ? round : quotient;
-  if (transform == 3 && out == 1) return 0.0f;
-  return centred ? at - 0.5f : at;
-}
-
-static inline int nearest(int rounding, float at, int in) {
-  const float whole = rounding == 0   ? floor(at)
-                      : rounding == 1 ? ceil(at)
-                      : rounding == 2 ? ceil(at - 0.5f)
-                                      : floor(at + 0.5f);
-  return clamp((int)whole, 0, in - 1);
-}
-
+// Nearest (mode 0) or linear (mode 1) resampling, 4 channels of one output pixel an item.
 #define READ(iy, ix) \
   to_float4(load4(x, texel_at((ix)*quads + quad, out / OH * H + (iy), W * quads)))
 
