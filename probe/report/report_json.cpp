@@ -335,12 +335,25 @@ Report get_report(const Json& json) {
   return report;
 }
 
+// A report may come from anywhere and be printed at a terminal: control characters, which text that
+// clvet wrote does not hold, become U+FFFD in values and are refused in names.
+bool clean_strings(int, Json::parse_event_t event, Json& parsed) {
+  if (!parsed.is_string()) return true;
+  const auto& text = parsed.get_ref<const std::string&>();
+  std::string clean = clean_utf8(text);
+  if (clean == text) return true;
+  if (event == Json::parse_event_t::key)
+    throw std::invalid_argument(fmt::format("the name '{}' holds a control character", clean));
+  parsed = std::move(clean);
+  return true;
+}
+
 // Runs a reader that throws, and gives its fault as one line.
 template <class T>
 Result<T> guarded(const std::string& text, T (*read)(const Json&), const std::string& source,
                   const char* next_step) {
   try {
-    return read(Json::parse(text));
+    return read(Json::parse(text, clean_strings));
   } catch (const std::exception& fault) {
     std::string message = shorten(clean_utf8(fault.what()), 300);
     for (char& c : message) c = c == '\n' || c == '\t' ? ' ' : c;

@@ -1,5 +1,6 @@
 // Report <-> JSON text. The document is checked field by field on reading: a report cut in half or
-// made by another schema version is refused by name, never half-read.
+// made by another schema version is refused by name, never half-read. Control characters in a
+// report's strings become U+FFFD on reading; in the name of a member they are refused.
 #pragma once
 
 #include <string>

@@ -79,6 +79,20 @@ TEST(ReportJson, IsValidJsonWhateverBytesTheDriverPrinted) {
   EXPECT_TRUE(report_from_json(report_to_json(report), "board.json"));
 }
 
+TEST(ReportJson, OfAStrangerGivesNoControlCharactersToATerminal) {
+  Json json = Json::parse(report_to_json(test::sample_report()));
+  json["devices"][0]["name"] = std::string("Mali\x1b]0;owned\x07\0\xC2\x9B 31m", 21);
+  json["verdicts"][0]["evidence"]["stderr"] = "two\nlines\tstay";
+  const auto report = report_from_json(json.dump(), "board.json");
+  ASSERT_TRUE(report) << report.error().message;
+  const std::string unknown = "\xEF\xBF\xBD";
+  EXPECT_EQ(report->devices[0].name,
+            "Mali" + unknown + "]0;owned" + unknown + unknown + unknown + " 31m");
+  EXPECT_EQ(report->verdicts[0].evidence.stderr_text, "two\nlines\tstay");
+  json["devices"][0]["capabilities"]["\x1b[31m"] = json["devices"][0]["capabilities"]["canary"];
+  expect_refused(json.dump(), "an escape in a name");
+}
+
 TEST(ReportJson, CutAtAnyPlaceIsRefusedByName) {
   const std::string text = report_to_json(test::sample_report());
   const size_t end = text.find_last_of('}');

@@ -1,0 +1,126 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "probe/report/report_json.h"
+#include "reports/render/html.h"
+#include "reports/render/text.h"
+
+namespace clvet {
+namespace {
+
+struct ReportArguments {
+  std::vector<std::string> files;
+  std::string out;
+  OutputOptions output;
+};
+
+using Reports = std::vector<NamedReport>;
+using Render = std::string (*)(const Reports& reports, const ReportArguments& arguments);
+
+std::string render_text(const Reports& reports, const ReportArguments& arguments) {
+  std::string text;
+  for (const NamedReport& row : reports) {
+    if (reports.size() > 1) text += fmt::format("{}{}:\n", text.empty() ? "" : "\n", row.name);
+    text += summary_text(row.report, arguments.out.empty() && use_colours(1));
+  }
+  return text;
+}
+
+std::string render_html(const Reports& reports, const ReportArguments&) {
+  return html_page(reports);
+}
+
+struct Subcommand {
+  const char *name, *what, *examples;
+  Render render;
+};
+
+constexpr Subcommand kSubcommands[] = {
+    {"show", "a report as text",
+     "  clvet report show\n"
+     "  clvet report show board.json other.json",
+     render_text},
+    {"html", "reports as one page that needs no network, for a browser or for paper",
+     "  clvet report html --out report.html\n"
+     "  clvet report html board.json other.json --out boards.html",
+     render_html},
+};
+
+Result<Reports> read_reports(std::vector<std::string> files) {
+  if (files.empty()) files.push_back(state_dir() + "/report.json");
+  Reports reports;
+  for (const std::string& file : files) {
+    const auto text = read_file(file);
+    if (!text) {
+      return fail(text.error().code, "{}; 'clvet probe --out FILE' makes a report",
+                  text.error().message);
+    }
+    CLVET_ASSIGN_OR_RETURN(Report report, report_from_json(*text, file));
+    reports.push_back({file, std::move(report)});
+  }
+  return reports;
+}
+
+// One report as it is, several as an array.
+std::string as_json(const Reports& reports) {
+  if (reports.size() == 1) return report_to_json(reports.front().report);
+  std::string text;
+  for (const NamedReport& row : reports)
+    text += (text.empty() ? "[\n" : ",\n") + report_to_json(row.report);
+  return text + "]\n";
+}
+
+Status write_all(const ReportArguments& arguments, const Reports& reports, Render render) {
+  const std::string text = render(reports, arguments);
+  if (!arguments.out.empty()) CLVET_RETURN_IF_ERROR(write_file_atomically(arguments.out, text));
+  if (!arguments.output.json.empty())
+    CLVET_RETURN_IF_ERROR(write_document(arguments.output, as_json(reports)));
+  if (arguments.output.quiet || arguments.output.json == "-") return {};
+  if (arguments.out.empty()) return write_document({"-", false}, text);
+  std::printf("written: %s\n", arguments.out.c_str());
+  return {};
+}
+
+int run(const ReportArguments& arguments, Render render) {
+  const auto reports = read_reports(arguments.files);
+  if (!reports) return report_error(reports.error());
+  const Status written = write_all(arguments, *reports, render);
+  return written ? kExitFine : report_error(written.error());
+}
+
+void add_subcommand(CLI::App& verb, const Subcommand& row, int& exit_code) {
+  CLI::App* command = verb.add_subcommand(row.name, row.what);
+  auto arguments = std::make_shared<ReportArguments>();
+  command
+      ->add_option("report", arguments->files,
+                   "reports that 'clvet probe' wrote (default: the one in the state folder)")
+      ->type_name("REPORT...");
+  command->add_option("--out", arguments->out, "write here (default: standard output)")
+      ->type_name("FILE");
+  command
+      ->add_option("--json", arguments->output.json,
+                   "also write the reports that were read here, several as an array; - is stdout")
+      ->type_name("FILE|-");
+  command->add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
+  command->footer(
+      fmt::format("Exit: 0 done, 2 a file is no usable report.\nExamples:\n{}", row.examples));
+  command->callback([arguments, &row, &exit_code] { exit_code = run(*arguments, row.render); });
+}
+
+void add(CLI::App& app, int& exit_code) {
+  CLI::App* verb = app.add_subcommand("report", "show a report, or make a page of it");
+  verb->require_subcommand(1);
+  verb->footer("'clvet report show --help' and 'clvet report html --help' have examples.");
+  for (const Subcommand& row : kSubcommands) add_subcommand(*verb, row, exit_code);
+}
+
+}  // namespace
+
+extern const Command command_report;
+const Command command_report{add};
+
+}  // namespace clvet

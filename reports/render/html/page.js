@@ -1,0 +1,27 @@
+"use strict";
+// A link to a fold opens it and all that it lies in.
+function openTarget() {
+  let at = document.getElementById(location.hash.slice(1));
+  const target = at;
+  for (; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  if (target) target.scrollIntoView();
+}
+window.addEventListener("hashchange", openTarget);
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href^='#']");
+  if (link && link.hash === location.hash) openTarget();
+});
+// Buttons are made here: without scripts they could do nothing.
+const tools = document.createElement("p");
+tools.className = "tools";
+for (const [text, open] of [["Open all folds", true], ["Close all folds", false]]) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = text;
+  button.addEventListener("click", () => {
+    for (const fold of document.querySelectorAll("details")) fold.open = open;
+  });
+  tools.append(button, " ");
+}
+document.querySelector("nav").append(tools);
+openTarget();

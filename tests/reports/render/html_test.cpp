@@ -1,0 +1,273 @@
+// The page as a browser takes it in: what is markup, what is text, what is shown.
+#include "reports/render/html.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/hash.h"
+#include "probe/report/report_json.h"
+#include "tests/probe/samples.h"
+#include "tests/reports/render/page_reader.h"
+
+namespace clvet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kHostile =
+    "</pre></script></style></title><script>alert(1)</script><img src=x onerror='alert(2)'>"
+    "\" autofocus onfocus=\"alert(3)\" javascript:alert(4) &lt;b&gt; \xE2\x80\xAE";
+
+test::Page read(const std::string& page) {
+  auto read = test::read_page(page);
+  EXPECT_EQ(read.fault, "");
+  return read;
+}
+
+test::Page page_of(const Report& report) { return read(html_page({{"board.json", report}})); }
+
+// Every tag with its attributes' names, and the script.
+std::multiset<std::string> markup_of(const test::Page& page) {
+  std::multiset<std::string> all;
+  for (const test::Tag& tag : page.tags) {
+    std::string words = tag.name;
+    for (const auto& [name, value] : tag.attributes) words += " " + name;
+    all.insert(words);
+  }
+  return all;
+}
+
+// Calls `visit` for each string in the document that may hold anything, not only a word of a list.
+template <class Visit>
+void each_free_string(Json& root, Json& at, const Visit& visit) {
+  for (auto& [name, field] : at.items()) {
+    if (field.is_structured()) each_free_string(root, field, visit);
+    if (!field.is_string()) continue;
+    const Json old = field;
+    field = kHostile;
+    if (report_from_json(root.dump(), "board.json")) visit(field, old);
+    field = old;
+  }
+}
+
+TEST(HtmlPage, OfASampleIsWellFormedAndHasNothingToFetch) {
+  const auto page = page_of(test::sample_report());
+  for (const test::Tag& tag : page.tags) {
+    EXPECT_EQ(tag.attributes.count("src"), 0u) << tag.name;
+    EXPECT_NE(tag.name, "link");
+    if (tag.attributes.count("href")) {
+      EXPECT_EQ(tag.attributes.at("href").substr(0, 1), "#") << tag.attributes.at("href");
+    }
+  }
+  EXPECT_THAT(page.style, Not(HasSubstr("url(")));
+  EXPECT_THAT(page.style, Not(HasSubstr("@import")));
+}
+
+TEST(HtmlPage, LeadsEachLinkToAnAnchorAndNamesEachAnchorOnce) {
+  Report report = test::sample_report();
+  report.devices.push_back(test::sample_device());
+  report.devices[1].id = "d1";
+  report.verdicts.push_back(test::sample_verdict(Verdict::kWrong));
+  report.verdicts.back().device = "d1";
+  const auto page = read(html_page({{"a.json", report}, {"b.json", report}}));
+  std::multiset<std::string> anchors;
+  for (const test::Tag& tag : page.tags) {
+    if (tag.attributes.count("id")) anchors.insert(tag.attributes.at("id"));
+  }
+  int links = 0;
+  for (const test::Tag& tag : page.tags) {
+    if (tag.attributes.count("href") == 0) continue;
+    ++links;
+    EXPECT_EQ(anchors.count(tag.attributes.at("href").substr(1)), 1u) << tag.attributes.at("href");
+  }
+  EXPECT_GT(links, 20);
+  for (const std::string& name : anchors) EXPECT_EQ(anchors.count(name), 1u) << name;
+}
+
+TEST(HtmlPage, TakesNoMarkupFromAnyStringOfTheReport) {
+  Json json = Json::parse(report_to_json(test::sample_report()));
+  // What a longer text may change: which parts are there at all.
+  const auto shown = markup_of(page_of(test::sample_report()));
+  const std::set<std::string> known(shown.begin(), shown.end());
+  int tried = 0;
+  each_free_string(json, json, [&](const Json&, const Json& old) {
+    ++tried;
+    const auto report = report_from_json(json.dump(), "board.json");
+    const auto page = page_of(*report);
+    for (const std::string& tag : markup_of(page)) EXPECT_EQ(known.count(tag), 1u) << tag << old;
+    EXPECT_EQ(std::count_if(page.tags.begin(), page.tags.end(),
+                            [](const test::Tag& tag) { return tag.name == "script"; }),
+              1)
+        << old;
+  });
+  EXPECT_GT(tried, 50) << "the report's strings";
+}
+
+TEST(HtmlPage, TakesNoMarkupFromNamesOfMembersAndFiles) {
+  Report report = test::sample_report();
+  DeviceReport& device = report.devices[0];
+  device.properties[kHostile] = {"1", 0};
+  device.capabilities[kHostile] = {true, "false", kHostile};
+  device.variables[kHostile] = kHostile;
+  device.combinations[0].speed[kHostile] = 1;
+  report.host.env[kHostile] = kHostile;
+  report.run.counts[kHostile] = 1;
+  const auto page = read(html_page({{kHostile, report}, {kHostile, report}}));
+  for (const test::Tag& tag : page.tags) {
+    EXPECT_NE(tag.name, "img");
+    EXPECT_EQ(tag.attributes.count("onfocus"), 0u);
+  }
+  EXPECT_THAT(page.text, HasSubstr("<script>alert(1)</script>")) << "shown as what it is";
+  EXPECT_THAT(page.text, Not(HasSubstr("\xE2\x80\xAE"))) << "turns the direction of writing";
+}
+
+TEST(HtmlPage, ReplacesBytesThatAreNoText) {
+  Report report = test::sample_report();
+  report.devices[0].name = std::string("Mali\0\xFF\x1B\x80", 8);
+  EXPECT_THAT(page_of(report).text,
+              HasSubstr("Mali\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"));
+}
+
+TEST(HtmlPage, LetsABrowserRunItsOwnScriptAlone) {
+  const auto page = page_of(test::sample_report());
+  std::string policy;
+  for (const test::Tag& tag : page.tags) {
+    const auto name = tag.attributes.find("http-equiv");
+    if (name != tag.attributes.end()) policy = tag.attributes.at("content");
+  }
+  EXPECT_THAT(policy, HasSubstr("default-src 'none'"));
+  EXPECT_THAT(policy, Not(HasSubstr("script-src 'unsafe")));
+  EXPECT_THAT(policy, HasSubstr("'sha256-" + test::base64_of_hex(sha256_hex(page.script)) + "'"));
+}
+
+TEST(HtmlPage, SaysWhatToUseAndWhatFailed) {
+  const std::string text = page_of(test::sample_report()).text;
+  EXPECT_THAT(text, HasSubstr("Use precision high, memory normal, activations buffer"));
+  EXPECT_THAT(text, HasSubstr("crash in build: 1"));
+  EXPECT_THAT(text, HasSubstr("The capability map_read is wrong: lie"));
+  Report none = test::sample_report();
+  none.devices[0].best.reset();
+  EXPECT_THAT(page_of(none).text, HasSubstr("No combination is wholly right."));
+}
+
+TEST(HtmlPage, ShowsTheEvidenceOfWhatFailed) {
+  const std::string text = page_of(test::sample_report()).text;
+  for (const char* part :
+       {"clBuildProgram, signal 6, exit status 0, OpenCL error -5", "a log",
+        "LLVM ERROR: Cannot select: intrinsic %llvm.bifrost.2586", "a note",
+        "cured by -cl-opt-disable", "half_arith, int_to_half", "int4/odd", "1.5", "0.25"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+TEST(HtmlPage, ShowsEveryOtherPartOfTheReport) {
+  const std::string text = page_of(test::sample_report()).text;
+  for (const char* part : {"libx.so",
+                           "missing-dependency",
+                           "why",
+                           "has CR LF line ends",
+                           "ocl-icd 2.3.1",
+                           "mali_kbase",
+                           "/dev/mali0",
+                           "$LD_LIBRARY_PATH",
+                           "CL_DEVICE_LOCAL_MEM_SIZE",
+                           "32768",
+                           "query failed: -30",
+                           "cl_khr_fp16",
+                           "deadbeef",
+                           "$POCL_DEVICES",
+                           "kernels",
+                           "2026-11-21T09:42:59Z",
+                           "gemm*",
+                           "glibc 2.36",
+                           "1.5, of which 1.2 in driver calls",
+                           "also via libOpenCL.so.1"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+TEST(HtmlPage, GivesAdviceInEachLanguageUnderOneHeading) {
+  Report report = test::sample_report();
+  report.advice = {{"a", "cause of a", {"shown once"}, {"fix a"}, "en"},
+                   {"a", "原因", {"shown once"}, {"办法"}, "zh"}};
+  const auto page = page_of(report);
+  EXPECT_THAT(page.text, HasSubstr("fix a"));
+  EXPECT_THAT(page.text, HasSubstr("办法"));
+  EXPECT_EQ(page.text.find("shown once"), page.text.rfind("shown once"));
+  EXPECT_TRUE(std::any_of(page.tags.begin(), page.tags.end(), [](const test::Tag& tag) {
+    return tag.name == "div" && tag.attributes.count("lang") && tag.attributes.at("lang") == "zh";
+  }));
+}
+
+TEST(HtmlPage, HeadsEveryRowAndColumnOfItsTables) {
+  const auto page = page_of(test::sample_report());
+  int headings = 0;
+  for (const test::Tag& tag : page.tags) {
+    if (tag.name != "th") continue;
+    ++headings;
+    EXPECT_EQ(tag.attributes.count("scope"), 1u);
+  }
+  EXPECT_GT(headings, 30);
+}
+
+TEST(HtmlPage, SaysWhereThereIsNoDeviceOrTheProbeWasCutShort) {
+  Report report;
+  EXPECT_THAT(page_of(report).text, HasSubstr("No OpenCL device was found"));
+  report.complete = false;
+  EXPECT_THAT(page_of(report).text, HasSubstr("did not come to its end"));
+  report.run.only_cases = {"gemm"};
+  EXPECT_THAT(page_of(report).text, HasSubstr("only the cases asked for"));
+}
+
+class LargePage : public testing::Test {
+ protected:
+  // Every one fails, each with a text of its own.
+  static Report failing(int count, size_t text_bytes) {
+    Report report = test::sample_report();
+    report.verdicts.clear();
+    for (int i = 0; i < count; ++i) {
+      VerdictReport row = test::sample_verdict();
+      row.kernel = "gemm_" + std::to_string(i % 40);
+      row.case_name = row.kernel + "/case-" + std::to_string(i);
+      row.combination.precision = i % 2 ? Precision::kHigh : Precision::kNormal;
+      row.evidence.log = std::to_string(i) + std::string(text_bytes, '<');
+      row.evidence.stderr_text = row.evidence.log;
+      report.verdicts.push_back(row);
+    }
+    return report;
+  }
+};
+
+TEST_F(LargePage, OfTwoThousandVerdictsStaysBelowTwoMegabytes) {
+  for (const size_t text_bytes : {size_t{0}, size_t{500}, size_t{50'000}}) {
+    const std::string page = html_page({{"board.json", failing(2000, text_bytes)}});
+    EXPECT_LT(page.size(), 2'000'000u) << text_bytes;
+    read(page);
+  }
+}
+
+TEST_F(LargePage, NamesTheEvidenceThatItLeavesOut) {
+  const std::string whole = page_of(failing(20, 100)).text;
+  EXPECT_THAT(whole, Not(HasSubstr("left out here")));
+  const std::string page = html_page({{"board.json", failing(2000, 50'000)}});
+  EXPECT_THAT(page, HasSubstr("left out here, it is in report.json"));
+  for (int i = 0; i < 40; ++i)
+    EXPECT_THAT(page, HasSubstr(fmt::format("<code>gemm_{}</code> at ", i)));
+}
+
+TEST_F(LargePage, CountsWhatIsRightInsteadOfListingIt) {
+  Report few = failing(40, 0), many = failing(4000, 0);
+  for (Report* report : {&few, &many}) {
+    for (VerdictReport& row : report->verdicts) row.verdict = Verdict::kPass;
+  }
+  const std::string page = html_page({{"board.json", many}});
+  EXPECT_LT(page.size(), html_page({{"board.json", few}}).size() + 2000);
+  EXPECT_THAT(page, Not(HasSubstr("case-1")));
+}
+
+}  // namespace
+}  // namespace clvet
