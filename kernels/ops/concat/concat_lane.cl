@@ -15,12 +15,12 @@
                                          : 3;                           \
     at -= (part > 0 ? P1 : 0) + (part > 1 ? P2 : 0) + (part > 2 ? P3 : 0); \
     if (axis == 3) c = at;                                              \
-    real4 texel;                                                        \
-    if (part == 0) texel = FROM(x1, P1);                                    \
-    if (part == 1) texel = FROM(x2, P2);                                    \
-    if (part == 2) texel = FROM(x3, P3);                                    \
-    if (part == 3) texel = FROM(x4, P4);                                    \
-    out = lane_of(to_float4(texel), c % 4);                                 \
+    float4 texel;                                                       \
+    if (part == 0) texel = to_float4(FROM(x1, P1));                                    \
+    if (part == 1) texel = to_float4(FROM(x2, P2));                                    \
+    if (part == 2) texel = to_float4(FROM(x3, P3));                                    \
+    if (part == 3) texel = to_float4(FROM(x4, P4));                                    \
+    out = lane_of(texel, c % 4);                                 \
   }
 
 __kernel void concat_lane(ACT_IN(x1), ACT_IN(x2), ACT_IN(x3), ACT_IN(x4), ACT_OUT(y), int N, int H,
