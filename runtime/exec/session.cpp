@@ -195,8 +195,8 @@ Status Session::run_step(size_t index, std::vector<Tensor>& values) {
   const PlanStep& step = plan_.steps[index];
   if (step.kind == StepKind::kKernel) {
     const size_t* local = step.call.local[0] ? step.call.local.data() : nullptr;
-    return device_->enqueue(kernels_[index].get(), step.call.work_dim,
-                            step.call.global.data(), local);
+    return device_->enqueue(kernels_[index].get(), step.call.work_dim, step.call.global.data(),
+                            local);
   }
   if (step.kind == StepKind::kHost)
     return run_host(graph_.nodes[static_cast<size_t>(step.node)], values);

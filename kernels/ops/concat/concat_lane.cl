@@ -20,7 +20,7 @@
     if (part == 1) texel = FROM(x2, P2);                                    \
     if (part == 2) texel = FROM(x3, P3);                                    \
     if (part == 3) texel = FROM(x4, P4);                                    \
-    out = lane_of(to_float4(texel), c % 4);                                 \
+    out = lane_of(texel, c % 4);                                 \
   }
 
 __kernel void concat_lane(ACT_IN(x1), ACT_IN(x2), ACT_IN(x3), ACT_IN(x4), ACT_OUT(y), int N, int H,

@@ -15,7 +15,7 @@
     const int j0 = c / F1;                                                             \
     const int from = channel + j0 * QF0 + j1 * QF1 + j2 * QF2;                         \
     const real4 texel = READ(row + j0 * RF0 + j1 * RF1 + j2 * RF2, from / 4);              \
-    out = lane_of(to_float4(texel), from % 4);                                             \
+    out = lane_of(texel, from % 4);                                             \
   }
 
 __kernel void move_lane(ACT_IN(x), ACT_OUT(y), int W, int C, int lines, int OW, int OC, int E1,
