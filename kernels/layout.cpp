@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <type_traits>
 
 #include "base/half.h"
 
@@ -37,28 +38,41 @@ struct Strides {
 Strides rows_of(const TensorRole& role) { return {role.c, 1}; }
 Strides planes_of(const TensorRole& role) { return {1, role.h * role.w}; }
 
+bool lies_as_on_host(const TensorRole& role, Precision precision) {
+  return !stores_half(precision) && role.c % 4 == 0;
+}
+
+// Calls visit(n) with a constant n = 1 to 4, which lets a compiler unroll what it bounds.
+template <class Visit>
+void with_lanes(int64_t lanes, const Visit& visit) {
+  if (lanes == 1) visit(std::integral_constant<int64_t, 1>());
+  if (lanes == 2) visit(std::integral_constant<int64_t, 2>());
+  if (lanes == 3) visit(std::integral_constant<int64_t, 3>());
+  if (lanes == 4) visit(std::integral_constant<int64_t, 4>());
+}
+
 // visit(first value on the host, its texel, lanes) for each texel, so that both are walked in
 // blocks that stay in a cache.
 template <class Visit>
-void each_texel(const TensorRole& role, const Strides& strides, const Visit& visit) {
+void each_texel(const TensorRole& role, Strides strides, const Visit& visit) {
   constexpr int64_t kBlock = 64;
   const int64_t pixels = role.h * role.w, quads = round_up(role.c, 4) / 4;
-  for (int64_t n = 0; n < role.n; ++n) {
-    for (int64_t first = 0; first < pixels; first += kBlock) {
-      for (int64_t quad = 0; quad < quads; ++quad) {
-        const int64_t lanes = std::min<int64_t>(4, role.c - 4 * quad);
-        for (int64_t p = first; p < std::min(first + kBlock, pixels); ++p) {
-          visit(n * pixels * role.c + p * strides.pixel + 4 * quad * strides.channel,
-                (n * pixels + p) * quads + quad, lanes);
-        }
+  const int64_t blocks = (pixels + kBlock - 1) / kBlock;
+  for (int64_t block = 0; block < role.n * blocks * quads; ++block) {
+    const int64_t quad = block % quads;
+    const int64_t n = block / quads / blocks, first = block / quads % blocks * kBlock;
+    const int64_t value = n * pixels * role.c + 4 * quad * strides.channel;
+    with_lanes(std::min<int64_t>(4, role.c - 4 * quad), [&](auto lanes) {
+      for (int64_t p = first; p < std::min(first + kBlock, pixels); ++p) {
+        visit(value + p * strides.pixel, (n * pixels + p) * quads + quad, lanes);
       }
-    }
+    });
   }
 }
 
 template <class Element, class Value>
-void encode(const TensorRole& role, const Strides& strides, const Value* values, std::byte* out) {
-  each_texel(role, strides, [&](int64_t from, int64_t to, int64_t lanes) {
+void encode(const TensorRole& role, Strides strides, const Value* values, std::byte* out) {
+  each_texel(role, strides, [=](int64_t from, int64_t to, auto lanes) {
     std::array<Element, 4> texel{};
     for (int64_t i = 0; i < lanes; ++i) {
       texel[static_cast<size_t>(i)] = stored<Element>(values[from + i * strides.channel]);
@@ -69,19 +83,15 @@ void encode(const TensorRole& role, const Strides& strides, const Value* values,
 
 // Whether all padding lanes are zero.
 template <class Element, class Value>
-bool decode(const TensorRole& role, const Strides& strides, const std::byte* bytes, Value* values) {
+bool decode(const TensorRole& role, Strides strides, const std::byte* bytes, Value* values) {
   bool clean = true;
-  each_texel(role, strides, [&](int64_t to, int64_t from, int64_t lanes) {
+  each_texel(role, strides, [=, &clean](int64_t to, int64_t from, auto lanes) {
     std::array<Element, 4> texel;
     std::memcpy(texel.data(), bytes + static_cast<size_t>(from) * sizeof texel, sizeof texel);
-    for (int64_t i = 0; i < 4; ++i) {
-      const float value = loaded(texel[static_cast<size_t>(i)]);
-      if (i < lanes) {
-        values[to + i * strides.channel] = value;
-      } else if (value != 0.f) {
-        clean = false;
-      }
+    for (int64_t i = 0; i < lanes; ++i) {
+      values[to + i * strides.channel] = loaded(texel[static_cast<size_t>(i)]);
     }
+    for (int64_t i = lanes; i < 4; ++i) clean &= loaded(texel[static_cast<size_t>(i)]) == 0.f;
   });
   return clean;
 }
@@ -128,11 +138,19 @@ Values decode_activation(const TensorRole& role, Precision precision,
 
 void encode_activation_f32(const TensorRole& role, Precision precision,
                            std::span<const float> values, std::span<std::byte> out) {
+  if (lies_as_on_host(role, precision)) {
+    std::memcpy(out.data(), values.data(), values.size_bytes());
+    return;
+  }
   encode<float>(role, precision, rows_of(role), values, out);
 }
 
 void decode_activation_f32(const TensorRole& role, Precision precision,
                            std::span<const std::byte> bytes, std::span<float> values) {
+  if (lies_as_on_host(role, precision)) {
+    std::memcpy(values.data(), bytes.data(), values.size_bytes());
+    return;
+  }
   decode<float>(role, precision, rows_of(role), bytes, values);
 }
 

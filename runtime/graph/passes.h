@@ -17,6 +17,9 @@ void recognise_gates(Graph& graph);
 // ConvTranspose before them. All in float64, rounded to float32 once for the whole chain: variances
 // beyond half's range occur in real models, the folded weights do not.
 void fold_channel_affine(Graph& graph);
+// Add, Sub, Mul, Div by one constant into the Conv after them, where nobody else reads the value;
+// what shifts, into a Conv without padding alone.
+void fold_input_affine(Graph& graph);
 // MatMul by constant weights and the Add of a constant row after it: MatMul's third input.
 void fuse_bias(Graph& graph);
 // An activation, or an affine map by single constants, into the Conv, MatMul, Gemm,

@@ -15,11 +15,11 @@
                                          : 3;                           \
     at -= (part > 0 ? P1 : 0) + (part > 1 ? P2 : 0) + (part > 2 ? P3 : 0); \
     if (axis == 3) c = at;                                              \
-    float4 texel;                                                       \
-    if (part == 0) texel = to_float4(FROM(x1, P1));                                    \
-    if (part == 1) texel = to_float4(FROM(x2, P2));                                    \
-    if (part == 2) texel = to_float4(FROM(x3, P3));                                    \
-    if (part == 3) texel = to_float4(FROM(x4, P4));                                    \
+    real4 texel;                                                        \
+    if (part == 0) texel = FROM(x1, P1);                                    \
+    if (part == 1) texel = FROM(x2, P2);                                    \
+    if (part == 2) texel = FROM(x3, P3);                                    \
+    if (part == 3) texel = FROM(x4, P4);                                    \
     out = lane_of(texel, c % 4);                                 \
   }
 

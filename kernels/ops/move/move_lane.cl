@@ -14,7 +14,7 @@
     const int j1 = c % F1;                                                             \
     const int j0 = c / F1;                                                             \
     const int from = channel + j0 * QF0 + j1 * QF1 + j2 * QF2;                         \
-    const float4 texel = to_float4(READ(row + j0 * RF0 + j1 * RF1 + j2 * RF2, from / 4));              \
+    const real4 texel = READ(row + j0 * RF0 + j1 * RF1 + j2 * RF2, from / 4);              \
     out = lane_of(texel, from % 4);                                             \
   }
 

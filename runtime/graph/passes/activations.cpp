@@ -23,20 +23,6 @@ std::optional<Activation> clip_of(const Graph& graph, const Node& node) {
   return activation;
 }
 
-// A Mul, Div, Add or Sub by one constant, as lo * z + hi.
-std::optional<Activation> affine_of(const Graph& graph, const Node& node) {
-  const int side = constant_side(graph, node);
-  if (side < 0) return std::nullopt;
-  const auto c = scalar_of(graph, node.inputs[side]);
-  const Tensor* tensor = graph.constant(node.inputs[side]);
-  if (!c || tensor->rank() > 1 || tensor->dtype() != DType::kF32) return std::nullopt;
-  if (node.op == "Mul") return Activation{Act::kAffine, *c, 0};
-  if (node.op == "Add") return Activation{Act::kAffine, 1, *c};
-  if (node.op == "Sub" && side == 1) return Activation{Act::kAffine, 1, -*c};
-  if (node.op == "Div" && side == 1 && *c != 0) return Activation{Act::kAffine, 1 / *c, 0};
-  return std::nullopt;
-}
-
 bool takes_activation(const Node& node) {
   static constexpr const char* kOps[] = {"Conv",
                                          "ConvTranspose",
@@ -92,7 +78,8 @@ void fuse_activations(Graph& graph) {
     Node& after = graph.nodes[next];
     auto activation =
         after.inputs[0] == node.outputs[0] ? activation_of(graph, after) : std::nullopt;
-    if (!activation && after.activation.act == Act::kNone) activation = affine_of(graph, after);
+    if (!activation && after.activation.act == Act::kNone)
+      activation = scalar_affine_of(graph, after);
     if (!activation) continue;
     node.activation = *activation;
     node.outputs[0] = after.outputs[0];

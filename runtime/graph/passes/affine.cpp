@@ -88,11 +88,6 @@ std::optional<ChannelAffine> affine_of(const Graph& graph, const Node& node, Val
   return affine;
 }
 
-Tensor narrow(const Shape& shape, const Values& values) {
-  const std::vector<float> floats(values.begin(), values.end());
-  return Tensor::from(shape, std::span<const float>(floats));
-}
-
 void scale_weights(const Weights& weights, const Shape& shape, const Values& scale, Values& w) {
   const int64_t taps = elements_of(std::span(shape).subspan(2));
   const int64_t per_group = weights.transposed ? shape[1] : 1;
@@ -120,9 +115,9 @@ void apply(Graph& graph, Node& conv, const Weights& weights, const ChannelAffine
   }
   const std::string stem = conv.name + ".folded";
   const ValueId folded_w =
-      graph.add_constant(graph.unique_name(stem + "_w"), narrow(shape, values));
+      graph.add_constant(graph.unique_name(stem + "_w"), narrowed(shape, values));
   const ValueId folded_b =
-      graph.add_constant(graph.unique_name(stem + "_b"), narrow({weights.channels}, bias));
+      graph.add_constant(graph.unique_name(stem + "_b"), narrowed({weights.channels}, bias));
   conv.inputs[1] = folded_w;
   conv.inputs[2] = folded_b;
 }

@@ -49,6 +49,7 @@ Status optimise(Graph& graph) {
   fold_channel_affine(graph);
   recognise_gates(graph);
   fold_channel_affine(graph);
+  fold_input_affine(graph);
   fuse_bias(graph);
   fuse_activations(graph);
   remove_dead_code(graph);

@@ -22,6 +22,24 @@ int constant_side(const Graph& graph, const Node& node) {
   return left ? 0 : 1;
 }
 
+std::optional<Activation> scalar_affine_of(const Graph& graph, const Node& node) {
+  const int side = constant_side(graph, node);
+  if (side < 0) return std::nullopt;
+  const auto c = scalar_of(graph, node.inputs[side]);
+  const Tensor* tensor = graph.constant(node.inputs[side]);
+  if (!c || tensor->rank() > 1 || tensor->dtype() != DType::kF32) return std::nullopt;
+  if (node.op == "Mul") return Activation{Act::kAffine, *c, 0};
+  if (node.op == "Add") return Activation{Act::kAffine, 1, *c};
+  if (node.op == "Sub" && side == 1) return Activation{Act::kAffine, 1, -*c};
+  if (node.op == "Div" && side == 1 && *c != 0) return Activation{Act::kAffine, 1 / *c, 0};
+  return std::nullopt;
+}
+
+Tensor narrowed(const Shape& shape, const Values& values) {
+  const std::vector<float> floats(values.begin(), values.end());
+  return Tensor::from(shape, std::span<const float>(floats));
+}
+
 void become(Node& node, const char* op, std::vector<ValueId> inputs, Attributes attributes) {
   node.op = op;
   node.domain.clear();

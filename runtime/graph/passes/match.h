@@ -14,6 +14,10 @@ int only_consumer(const Graph& graph, const Links& links, ValueId value);
 std::optional<double> scalar_of(const Graph& graph, ValueId value);
 // For a binary node: which input is constant (0 or 1), if exactly one is; else -1.
 int constant_side(const Graph& graph, const Node& node);
+// A Mul, Div, Add or Sub by one constant that adds no axis, as kAffine: lo * z + hi.
+std::optional<Activation> scalar_affine_of(const Graph& graph, const Node& node);
+// The values rounded to float32.
+Tensor narrowed(const Shape& shape, const Values& values);
 // Makes `node` another operator of ONNX's own domain.
 void become(Node& node, const char* op, std::vector<ValueId> inputs, Attributes attributes);
 

@@ -99,6 +99,61 @@ TEST(FoldChannelAffine, LeavesOtherShapesAndSharedValuesAlone) {
               ElementsAre("Conv", "BatchNormalization", "Add"));
 }
 
+// x -> Relu -> (x - 2) / 4 * 3 + 1 -> Conv
+ModelBuilder map_then_conv(int64_t pad, int group = 1) {
+  ModelBuilder model;
+  model.input("x", {-1, 4, 6, 5});
+  model.constant("two", {}, {2}).constant("four", {1}, {4}).constant("three", {1}, {3});
+  model.constant("one", {1}, {1});
+  model.node("Relu", {"x"}, {"r"});
+  model.node("Sub", {"r", "two"}, {"s"});
+  model.node("Div", {"s", "four"}, {"d"});
+  model.node("Mul", {"three", "d"}, {"m"});
+  model.node("Add", {"m", "one"}, {"a"});
+  const Tensor w = test::noise({6, 4 / group, 3, 3}, 7);
+  model.constant("w", w.shape(), test::floats(w)).constant("b", {6}, {1, 2, 3, 4, 5, 6});
+  auto& conv = model.node("Conv", {"a", "w", "b"}, {"y"});
+  test::set_ints(conv, "pads", {pad, pad, pad, pad});
+  test::set_int(conv, "group", group);
+  return model;
+}
+
+TEST(FoldInputAffine, PutsAWholeMapIntoAConvWithoutPadding) {
+  for (const int group : {1, 2}) {
+    ModelBuilder model = map_then_conv(0, group);
+    model.output("y");
+    const Graph graph = pass(model, fold_input_affine, test::noise({2, 4, 6, 5}), 1e-5);
+    EXPECT_THAT(ops(graph), ElementsAre("Relu", "Conv"));
+  }
+}
+
+TEST(FoldInputAffine, LeavesAShiftBeforeAPaddedConv) {
+  ModelBuilder model = map_then_conv(1);
+  model.output("y");
+  EXPECT_THAT(ops(pass(model, fold_input_affine, test::noise({1, 4, 6, 5}), 1e-5)),
+              ElementsAre("Relu", "Sub", "Div", "Mul", "Add", "Conv"));
+  ModelBuilder scaled;
+  scaled.input("x", {1, 2, 3, 3}).constant("half", {}, {0.5f}).constant("w", {1, 2, 1, 1}, {3, 5});
+  scaled.node("Relu", {"x"}, {"r"});
+  scaled.node("Mul", {"r", "half"}, {"m"});
+  test::set_ints(scaled.node("Conv", {"m", "w"}, {"y"}), "pads", {1, 1, 1, 1});
+  scaled.output("y");
+  EXPECT_THAT(ops(pass(scaled, fold_input_affine, test::noise({1, 2, 3, 3}))),
+              ElementsAre("Relu", "Conv"))
+      << "a scale alone keeps zero";
+}
+
+TEST(FoldInputAffine, LeavesAValueThatSomebodyElseReads) {
+  ModelBuilder model = map_then_conv(0);
+  model.node("Relu", {"m"}, {"z"});
+  model.node("ReduceSum", {"z"}, {"sum"});
+  model.node("Add", {"y", "sum"}, {"out"});
+  model.output("out");
+  const Graph graph = pass(model, fold_input_affine, test::noise({1, 4, 6, 5}), 1e-5);
+  EXPECT_THAT(ops(graph),
+              ElementsAre("Relu", "Sub", "Div", "Mul", "Conv", "Relu", "ReduceSum", "Add"));
+}
+
 struct Gate {
   const char* name;
   const char* becomes;
