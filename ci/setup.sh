@@ -17,7 +17,7 @@ build_packages=(g++ cmake ninja-build pkg-config opencl-headers libcli11-dev lib
   python3 python3-venv)
 # libvalijson-dev draws in Qt, MySQL and POCO: the program must build without it.
 test_packages=(fonts-dejavu-core libgtest-dev libgmock-dev libbenchmark-dev libvalijson-dev ocl-icd-libopencl1 ocl-icd-opencl-dev
-  pocl-opencl-icd mesa-opencl-icd oclgrind clang clang-format clinfo strace procps)
+  pocl-opencl-icd mesa-opencl-icd oclgrind clang clang-format clinfo strace procps debootstrap)
 
 installed() { dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
 
