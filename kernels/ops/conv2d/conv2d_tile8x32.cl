@@ -3,8 +3,13 @@
 // every one, is read without a question.
 #define OPEN_ROW(i) const int at##i = at.s##i;
 #define OPEN_TAP(i) const int tap##i = at##i + offset;
-#define INSIDE(i) TILE_STEP(i, buffer_load4(x, tap##i + quad))
-#define BORDER(i) TILE_STEP(i, inside.s##i != 0 ? buffer_load4(x, tap##i + quad) : (real4)(real)0)
+#define INSIDE(i) buffer_load4(x, tap##i + quad)
+#define BORDER(i) (inside.s##i != 0 ? buffer_load4(x, tap##i + quad) : (real4)(real)0)
+#define RUN(QUAD, READ)                      \
+  for (int quad = 0; quad < quads; ++quad) { \
+    QUAD(READ)                               \
+    TILE_KEEP_AFTER(quad, quads)             \
+  }
 
 __kernel void conv2d_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
                               BUFFER_OUT(y), int N, int H, int W, int C, int OC, int KH, int KW,
@@ -13,6 +18,7 @@ __kernel void conv2d_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* rest
   const int panels = (OC + 15) / 16;
   const int left = get_global_id(0) * 2;
   const int right = min(left + 1, panels - 1);
+  const int pair = left + 1 < panels;
   const int row = get_global_id(1) * 8;
   const int rows = N * OH * OW;
   const int quads = (C + 3) / 4;
@@ -38,16 +44,14 @@ __kernel void conv2d_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* rest
       const int8 inside = inside_line && ix >= 0 && ix < W;
       const int offset = (i * dil_h * W + j * dil_w) * quads;
       EACH_OF_8(OPEN_TAP)
-      if (all(inside)) {
-        for (int quad = 0; quad < quads; ++quad) {
-          TILE_QUAD(INSIDE)
-          TILE_KEEP_AFTER(quad, quads)
-        }
+      if (all(inside) && pair) {
+        RUN(TILE_QUAD, INSIDE)
+      } else if (all(inside)) {
+        RUN(TILE_QUAD_LEFT, INSIDE)
+      } else if (any(inside) && pair) {
+        RUN(TILE_QUAD, BORDER)
       } else if (any(inside)) {
-        for (int quad = 0; quad < quads; ++quad) {
-          TILE_QUAD(BORDER)
-          TILE_KEEP_AFTER(quad, quads)
-        }
+        RUN(TILE_QUAD_LEFT, BORDER)
       } else {
         w_at0 += 4 * quads * w_down0;
         w_at1 += 4 * quads * w_down1;

@@ -1,6 +1,11 @@
 // y[M, N] = act(x * w + bias), 8 rows by 32 columns an item (kernels/common/tile8x32.clh).
 #define OPEN_ROW(i) int at##i = min(row + i, M - 1) * quads;
-#define STEP(i) TILE_STEP(i, buffer_load4(x, at##i + quad))
+#define READ(i) buffer_load4(x, at##i + quad)
+#define RUN(QUAD)                            \
+  for (int quad = block; quad < end; ++quad) { \
+    QUAD(READ)                               \
+    TILE_KEEP_AFTER(quad, quads)             \
+  }
 
 __kernel void gemm_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
                             BUFFER_OUT(y), int M, int N, int K, int act, float act_lo,
@@ -17,9 +22,10 @@ __kernel void gemm_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restri
     const int end = min(block + 8, quads);
     W_BLOCK(0);
     W_BLOCK(1);
-    for (int quad = block; quad < end; ++quad) {
-      TILE_QUAD(STEP)
-      TILE_KEEP_AFTER(quad, quads)
+    if (left + 1 < panels) {
+      RUN(TILE_QUAD)
+    } else {
+      RUN(TILE_QUAD_LEFT)
     }
   }
   TILE_FINISH(left, panels, row, M, N)
