@@ -5,7 +5,8 @@ EXPECTATIONS (ci/expectations/<driver>.json):
   comment    what the driver is
   driver     its word in ci/drivers.sh
   nightly    true: too slow for every change
-  probe      arguments of `clvet probe`: a file of expectations holds for this one run
+  probe      arguments of `clvet probe`, "@name" for the lines of ci/expectations/name.txt: a file of expectations holds
+             for this one run
   platform, device   patterns (*, ?) of the one device that the report must hold
   run        optional, "host": with this report a model must be answered, rightly, by the CPU path
   rules      each {"expect": [verdicts], "reason": text} and at least one of
@@ -14,10 +15,12 @@ EXPECTATIONS (ci/expectations/<driver>.json):
              and optionally stage, signal: those that the verdict must carry
 The first rule that fits a case decides; a case that none fits must pass. Exit 1, every fault by name: a case with another
 verdict (an unexpected pass too), or a rule that fits no case. Exit 2: a file that cannot be used.
+--fields EXPECTATIONS prints driver, nightly, run and the probe's arguments, one a line, for ci/drivers.sh.
 """
 import collections
 import fnmatch
 import json
+import pathlib
 import sys
 
 VERDICTS = {"pass", "wrong", "nondeterministic", "slow", "build-error", "kernel-create-failed", "launch-error", "crash",
@@ -28,6 +31,9 @@ COMBINATION = ("precision", "memory", "activations", "weights")
 FIELDS = {"case", "kernel", "op", "weight_type", "constructs", *COMBINATION}
 DEMANDS = {"stage", "signal"}
 SHOWN = 20  # faults of one kind
+
+
+FOLDER = pathlib.Path(__file__).resolve().parent / "expectations"
 
 
 class Unusable(Exception):
@@ -82,7 +88,21 @@ def read_json(path):
 def read_expectations(path):
     document = read_json(path)
     check_expectations(document, path)
+    try:
+        probe_arguments(document)
+    except OSError as error:
+        raise Unusable(f"{path}: {error}") from error
     return document
+
+
+def probe_arguments(expectations):
+    arguments = []
+    for word in expectations["probe"]:
+        if word.startswith("@"):
+            arguments += (FOLDER / f"{word[1:]}.txt").read_text().split("\n")[:-1]
+        else:
+            arguments.append(word)
+    return arguments
 
 
 def fits(rule, row):
@@ -133,7 +153,7 @@ def check(report, expectations):
     faults = device_faults(report, expectations)
     if not report["verdicts"]:
         faults.append("no case was tried")
-    if not report["complete"] and "--case" not in expectations["probe"]:
+    if not report["complete"] and "--case" not in probe_arguments(expectations):
         faults.append("the report is not complete")
     matched = collections.Counter()
     for row in report["verdicts"]:
@@ -155,6 +175,10 @@ def summary(report):
 
 
 def main(arguments):
+    if arguments[:1] == ["--fields"] and len(arguments) == 2:
+        document = read_expectations(arguments[1])
+        print(document["driver"], document["nightly"], document.get("run", "-"), *probe_arguments(document), sep="\n")
+        return 0
     if len(arguments) != 2:
         print(__doc__, file=sys.stderr)
         return 2

@@ -119,11 +119,7 @@ run_on() {
 }
 
 # fields FILE: its driver, whether it is nightly, whether `run` is expected, then the probe's arguments; one a line.
-fields() {
-  python -c 'import json, sys
-d = json.load(open(sys.argv[1]))
-print(d["driver"], d["nightly"], d.get("run", "-"), *d["probe"], sep="\n")' "$1"
-}
+fields() { python "$CLVET_ROOT/ci/check_expectations.py" --fields "$1"; }
 
 # answers_from_host DRIVER CLVET FOLDER: with a report that holds no right combination, a model is answered by the CPU path,
 # and rightly: as without any report.

@@ -26,6 +26,7 @@ if [ "${1:-}" = --one ]; then
     has '\bv(load|store)a?_half' vload_half
     has '\bread_imageh\b' read_imageh
     has '\bwrite_imageh\b' write_imageh
+    has '\bsampler_t\b' sampler
     has '\b(read|write)_image[fh]\b' "$image"
     has '\bread_imageui\b' image_uint16_weights
     has '\bread_imagei\b' image_int32_weights

@@ -169,8 +169,8 @@ class Trials:
             sys.exit(f"{relative}: not right as it is: {faults}")
         if not rows:
             return []
-        first = rows[0]["case"].rsplit("/", 1)[0]
-        return [f"{first}/", f"{kernel}/high/", f"{kernel}/"]
+        first = rows[0]["case"]
+        return [first, first.rsplit("/", 1)[0] + "/", f"{kernel}/high/", f"{kernel}/"]
 
     def judge(self, relative, text, stages):
         """'caught ...', 'survived' or 'stillborn'."""

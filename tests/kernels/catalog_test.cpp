@@ -217,7 +217,7 @@ TEST_P(EmbeddedManifest, AssemblesEveryVariantUnderAKeyOfItsOwn) {
     const bool low = variant.precision == Precision::kLow;
     EXPECT_EQ(std::count(program->constructs.begin(), program->constructs.end(), "half_type"), low);
     EXPECT_THAT(program->constructs,
-                Not(Contains(AnyOf("read_imageh", "write_imageh", "image_int32_weights"))));
+                Not(Contains(AnyOf("read_imageh", "write_imageh", "sampler", "image_int32_weights"))));
   }
 }
 
@@ -266,7 +266,7 @@ TEST(EmbeddedCatalog, TriesTheConstructsThatItsPlannedKernelsAvoid) {
     if (manifest.trial_only) words.insert(manifest.constructs.begin(), manifest.constructs.end());
   }
   EXPECT_THAT(words, testing::IsSupersetOf(
-                         {"read_imageh", "write_imageh", "half_type", "image_int32_weights"}));
+                         {"read_imageh", "write_imageh", "sampler", "half_type", "image_int32_weights"}));
 }
 
 TEST(EmbeddedCatalog, ServesGemmAndGemvInEveryCombination) {

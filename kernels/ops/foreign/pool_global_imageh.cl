@@ -1,4 +1,4 @@
-// pool_global through half image calls, as other engines read and write their activations.
+// pool_global through half image calls without a sampler.
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
 __kernel void pool_global_imageh(__read_only image2d_t x, __write_only image2d_t y, int N, int H,

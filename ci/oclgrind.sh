@@ -1,0 +1,126 @@
+#!/bin/bash
+# ci/oclgrind.sh BUILD_DIR [--check races|uninitialised] [--case PATTERN] [KERNEL...]: no kernel has a data race, reads or
+# writes outside its memory or reads what was never written, as Oclgrind's checks see it: every high and normal case of the
+# full tier (or those of KERNEL..., or those that fit PATTERN too). Needs clvet_kernel_folder built.
+# Slow. A kernel found in order is noted in out/oclgrind and not tried again until a kernel file changes, so a run that
+# was stopped goes on. The last lines say what was covered. Exit 1: a finding, or a case that is not right.
+# The check for uninitialised values stops at LLVM's `freeze`, so it runs with the optimiser off; it crashes in shuffles of
+# float16, so kernels with such vectors are left out of it; and it takes every image for uninitialised, so it sees only
+# cases whose tensors all lie in buffers.
+set -uo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+
+usage() { sed -n '2,3s/^# //p' "${BASH_SOURCE[0]}"; exit 2; }
+[ $# -ge 1 ] || usage
+program=$(readlink -f "$1")/tests/clvet_kernel_folder
+shift
+[ -x "$program" ] || die "$program: not built"
+checks=(races uninitialised) kernels=() pattern=''
+while [ $# -gt 0 ]; do
+  case $1 in
+    --check) checks=("${2:?}"); shift 2 ;;
+    --case) pattern=${2:?}; shift 2 ;;
+    -*) usage ;;
+    *) kernels+=("$1"); shift ;;
+  esac
+done
+out=$CLVET_ROOT/out/oclgrind
+mkdir -p "$out"
+
+settings_of() {
+  case $1 in
+    races) echo OCLGRIND_DATA_RACES=1 ;;
+    uninitialised) echo OCLGRIND_UNINITIALIZED=1 OCLGRIND_BUILD_OPTIONS=-cl-opt-disable ;;
+    *) usage ;;
+  esac
+}
+
+# judge CHECK FOLDER KERNELS CASES...: probes with the check on; leaves report.json and findings in FOLDER
+judge() {
+  local check=$1 folder=$2 kernels=$3 settings
+  shift 3
+  read -ra settings < <(settings_of "$check")
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  CLVET_TEST_KERNELS=$kernels CLVET_STATE_DIR=$folder/state bash "$CLVET_ROOT/ci/drivers.sh" run oclgrind env "${settings[@]}" \
+    OCLGRIND_LOG="$folder/findings" "$program" probe --tier full --fresh --quiet --library libOpenCL.so.1 "$@" \
+    --out "$folder/report.json" 2>"$folder/stderr"
+  [ $? -le 1 ] || { tail -n 3 "$folder/stderr" >&2; return 1; }
+}
+
+# verdicts FOLDER: "tried N, M not right", and the names of those
+verdicts() {
+  python - "$1/report.json" <<'PY'
+import json, sys
+rows = [row for row in json.load(open(sys.argv[1]))["verdicts"] if row["verdict"] != "unsupported"]
+bad = [row for row in rows if row["verdict"] != "pass"]
+print(len(rows), len(bad), *[f"{row['case']}:{row['verdict']}" for row in bad[:5]])
+PY
+}
+
+# A check that finds nothing in a faulty kernel would prove nothing.
+finds_faults() {
+  local check=$1 file=$out/faulty/ops/gemv/gemv_col4.cl
+  rm -rf "$out/faulty"
+  cp -r "$CLVET_ROOT/kernels" "$out/faulty"
+  case $check in
+    races) sed -i 's/texel_at(column, 0, quads_n)/texel_at(0, 0, quads_n)/' "$file" ;;
+    uninitialised) sed -i 's/float4 sum = bias\[column\];/float4 sum; if (column == 0) sum = bias[column];/' "$file" ;;
+  esac
+  cmp -s "$file" "$CLVET_ROOT/kernels/ops/gemv/gemv_col4.cl" && die "no fault for $check could be made"
+  judge "$check" "$out/self" "$out/faulty" --case gemv_col4/high/normal/buffer/buffer/float/odd
+  [ -s "$out/self/findings" ] || die "Oclgrind's check for $check finds nothing in a faulty kernel"
+}
+
+# patterns CHECK KERNEL: its cases, one a line
+patterns() {
+  local precision place
+  for precision in high normal; do
+    case $1 in
+      races) echo "$2/$precision/*$pattern" ;;
+      uninitialised) for place in buffer/buffer/ buffer/-/; do echo "$2/$precision/*/$place*$pattern"; done ;;
+    esac
+  done
+}
+
+# kernels_for CHECK: one a line
+kernels_for() {
+  local check=$1 file
+  for file in "$CLVET_ROOT"/kernels/ops/*/*.cl; do
+    if grep -q 'cl_khr_fp16' "$file"; then continue; fi
+    if [ "$check" = uninitialised ] && grep -qE '\bimage2d_t\b' "$file"; then continue; fi
+    case $check-$file in uninitialised-*/copy/*) continue ;; esac
+    if [ "$check" = uninitialised ] && grep -qE '\b(real|float)16\b' "$file"; then continue; fi
+    basename "$file" .cl
+  done
+}
+
+state=$(cat "$CLVET_ROOT"/kernels/common/* "$CLVET_ROOT"/kernels/ops/*/* | sha256sum | cut -c1-16)
+failed=0
+for check in "${checks[@]}"; do
+  finds_faults "$check"
+  cases=0 covered=0 total=0
+  while read -r kernel; do
+    if [ ${#kernels[@]} -gt 0 ]; then
+      case " ${kernels[*]} " in *" $kernel "*) ;; *) continue ;; esac
+    fi
+    total=$((total + 1))
+    mark=$out/$check-$kernel-${pattern//[^a-z0-9_]/+}-$state
+    if [ ! -e "$mark" ]; then
+      folder=$out/$check
+      mapfile -t arguments < <(patterns "$check" "$kernel" | sed 's/^/--case\n/')
+      judge "$check" "$folder" "$CLVET_ROOT/kernels" "${arguments[@]}" || { failed=1; continue; }
+      read -r tried bad names < <(verdicts "$folder")
+      if [ "$bad" != 0 ] || [ -s "$folder/findings" ]; then
+        say "FINDING $check in $kernel: $bad of $tried cases not right: $names"
+        head -n 20 "$folder/findings" >&2
+        failed=1
+        continue
+      fi
+      echo "$tried" >"$mark"
+    fi
+    covered=$((covered + 1)) cases=$((cases + $(cat "$mark")))
+  done < <(kernels_for "$check")
+  say "$check: no finding in $cases cases of $covered of $total kernels"
+done
+exit $failed
