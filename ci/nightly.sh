@@ -1,6 +1,7 @@
 #!/bin/bash
 # ci/nightly.sh: what takes too long for every change: all tests under the address and undefined-behaviour
-# sanitizers, and the tests labelled nightly (supervisor killed at random moments, ...) on the release build.
+# sanitizers, and on the release build the tests labelled nightly (supervisor killed at random moments, ...), more drivers
+# (ci/drivers.sh matrix --nightly; root), mutations of kernels and Oclgrind's checks.
 set -uo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 cd "$CLVET_ROOT" || exit 1
@@ -18,6 +19,16 @@ build() { cmake --preset "$1" "${launcher[@]}" && cmake --build --preset "$1"; }
 say "release build, nightly tests"
 build release || exit 1
 ctest --test-dir build --output-on-failure -L nightly || failed+=(nightly)
+
+say "drivers that need a root of their own or long"
+bash ci/drivers.sh mali || failed+=(mali-build)
+bash ci/drivers.sh matrix --nightly build/cli/clvet || failed+=(drivers)
+
+say "do the trials notice wrong kernels?"
+python ci/mutate_kernels.py --program build/tests/clvet_kernel_folder --per-kernel 5 || failed+=(mutants)
+
+say "Oclgrind: races, foreign memory, uninitialised values"
+bash ci/oclgrind.sh build || failed+=(oclgrind)
 
 say "ONNX's node tests"
 bash ci/conformance.sh || failed+=(conformance)
