@@ -216,8 +216,9 @@ TEST_P(EmbeddedManifest, AssemblesEveryVariantUnderAKeyOfItsOwn) {
     if (manifest().trial_only) continue;
     const bool low = variant.precision == Precision::kLow;
     EXPECT_EQ(std::count(program->constructs.begin(), program->constructs.end(), "half_type"), low);
-    EXPECT_THAT(program->constructs,
-                Not(Contains(AnyOf("read_imageh", "write_imageh", "sampler", "image_int32_weights"))));
+    EXPECT_THAT(
+        program->constructs,
+        Not(Contains(AnyOf("read_imageh", "write_imageh", "sampler", "image_int32_weights"))));
   }
 }
 
@@ -265,8 +266,8 @@ TEST(EmbeddedCatalog, TriesTheConstructsThatItsPlannedKernelsAvoid) {
   for (const Manifest& manifest : catalog.manifests()) {
     if (manifest.trial_only) words.insert(manifest.constructs.begin(), manifest.constructs.end());
   }
-  EXPECT_THAT(words, testing::IsSupersetOf(
-                         {"read_imageh", "write_imageh", "sampler", "half_type", "image_int32_weights"}));
+  EXPECT_THAT(words, testing::IsSupersetOf({"read_imageh", "write_imageh", "sampler", "half_type",
+                                            "image_int32_weights"}));
 }
 
 TEST(EmbeddedCatalog, ServesGemmAndGemvInEveryCombination) {
