@@ -21,6 +21,11 @@ bool same_tensor(const Tensor& a, const Tensor& b) {
                     b.raw());
 }
 
+// Images and planes as the value has them: a kernel may count its rows otherwise.
+TensorRole planes_of(const DeviceTensor& tensor) {
+  return activation_role(*view_of(tensor.shape, tensor.view));
+}
+
 bool needs_transpose(const DeviceTensor& tensor) {
   return !same_order(tensor.shape, tensor.view, View::kChannelsLast);
 }
@@ -140,7 +145,7 @@ Status Session::upload(const DeviceTensor& tensor, cl_mem object, const Tensor& 
   if (!needs_transpose(tensor)) {
     encode_activation_f32(tensor.role, tensor.precision, source, staging_);
   } else if (tensor.view == View::kChannelsFirst) {
-    encode_planes_f32(tensor.role, tensor.precision, source, staging_);
+    encode_planes_f32(planes_of(tensor), tensor.precision, source, staging_);
   } else {
     ordered.resize(source.size());
     to_device_order(source.data(), tensor.shape, tensor.view, ordered.data());
@@ -163,7 +168,7 @@ Status Session::download(const DeviceTensor& tensor, cl_mem object, Tensor& valu
   if (!needs_transpose(tensor)) {
     decode_activation_f32(tensor.role, tensor.precision, staging_, target);
   } else if (tensor.view == View::kChannelsFirst) {
-    decode_planes_f32(tensor.role, tensor.precision, staging_, target);
+    decode_planes_f32(planes_of(tensor), tensor.precision, staging_, target);
   } else {
     std::vector<float> ordered(target.size());
     decode_activation_f32(tensor.role, tensor.precision, staging_, ordered);

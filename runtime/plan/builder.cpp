@@ -45,15 +45,6 @@ void simplify(LoweredCall& lowered) {
   }
 }
 
-TensorRole activation_role(const Nhwc& extent) {
-  TensorRole role;
-  role.n = extent.n;
-  role.h = extent.h;
-  role.w = extent.w;
-  role.c = extent.c;
-  return role;
-}
-
 int64_t rows_of(const TensorRole& role) { return role.n * role.h * role.w; }
 
 // The same bytes: in a buffer however the rows are split, in an image with lines of one length.
@@ -86,6 +77,15 @@ const TensorRole* find_role(const std::vector<TensorRole>& roles, const CallArg&
 }
 
 }  // namespace
+
+TensorRole activation_role(const Nhwc& extent) {
+  TensorRole role;
+  role.n = extent.n;
+  role.h = extent.h;
+  role.w = extent.w;
+  role.c = extent.c;
+  return role;
+}
 
 PlanBuilder::PlanBuilder(const Graph& graph, const VariantChooser& chooser,
                          const Combination& combination)

@@ -50,6 +50,9 @@ struct DeviceTensor {
   bool constant = false;                   // uploaded once
 };
 
+// An activation of these extents.
+TensorRole activation_role(const Nhwc& extent);
+
 // A constant argument, packed when the session is made.
 struct DeviceConstant {
   int node = 0;
