@@ -6,11 +6,10 @@
 #include <type_traits>
 
 #include "base/half.h"
+#include "base/numbers.h"
 
 namespace clvet {
 namespace {
-
-int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 size_t element_bytes(Precision precision) { return stores_half(precision) ? 2 : 4; }
 

@@ -3,12 +3,11 @@
 #include <cstring>
 
 #include "base/half.h"
+#include "base/numbers.h"
 #include "kernels/layout.h"
 
 namespace clvet {
 namespace {
-
-int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 double stored(Precision precision, double value) {
   return stores_half(precision) ? half_to_float(double_to_half(value))

@@ -26,4 +26,6 @@ function(embed_files target symbol header)
   file(CONFIGURE OUTPUT ${out}/${header} CONTENT "${declaration}" @ONLY)
   file(CONFIGURE OUTPUT ${source} CONTENT "${definition}" @ONLY)
   target_sources(${target} PRIVATE ${source})
+  # Alone in its object file, so that a program may bring a table of its own.
+  set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

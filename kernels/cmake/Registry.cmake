@@ -18,4 +18,6 @@ function(registry target type function prefix header)
   set(source ${CMAKE_BINARY_DIR}/generated/registry_${function}.cpp)
   file(CONFIGURE OUTPUT ${source} CONTENT "${text}" @ONLY)
   target_sources(${target} PRIVATE ${ARG_FILES} ${source})
+  # Each names its parts alike, so none can share a compilation with another.
+  set_source_files_properties(${ARG_FILES} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -63,7 +63,7 @@ std::string unsupported_lines(const DeviceReport& device) {
   return text;
 }
 
-struct FailureGroup {
+struct Failures {
   int cases = 0;
   std::set<std::string> kernels;
   std::string example;
@@ -71,7 +71,7 @@ struct FailureGroup {
 
 // What failed and why, the same failure told once.
 std::string failure_lines(const Report& report, const std::string& device, const Painter& paint) {
-  std::map<std::string, FailureGroup> groups;
+  std::map<std::string, Failures> groups;
   for (const VerdictReport& row : report.verdicts) {
     if (row.device != device || row.verdict == Verdict::kPass ||
         row.verdict == Verdict::kUnsupported) {
@@ -80,7 +80,7 @@ std::string failure_lines(const Report& report, const std::string& device, const
     const Evidence& evidence = row.evidence;
     std::string why = fmt::format("{} in {}", to_string(row.verdict), to_string(row.stage));
     if (evidence.signal) why += fmt::format(" (signal {})", evidence.signal);
-    FailureGroup& group = groups[why];
+    Failures& group = groups[why];
     ++group.cases;
     group.kernels.insert(fmt::format("{}/{}", row.kernel, to_string(row.combination)));
     if (group.example.empty()) {

@@ -12,8 +12,6 @@ const T* get(const Attributes& attributes, std::string_view key) {
   return found == attributes.end() ? nullptr : std::get_if<T>(&found->second);
 }
 
-std::string label(const Node& node) { return "node '" + node.name + "' (" + node.op + ")"; }
-
 Result<std::vector<int>> producers(const Graph& graph) {
   std::vector<int> producer(graph.values.size(), -1);
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
@@ -24,7 +22,7 @@ Result<std::vector<int>> producers(const Graph& graph) {
           std::find(graph.inputs.begin(), graph.inputs.end(), out) != graph.inputs.end();
       if (taken) {
         return fail(ErrorCode::kInvalidArgument, "{} makes '{}', which exists already",
-                    label(graph.nodes[n]), graph.values[out].name);
+                    graph.nodes[n].label(), graph.values[out].name);
       }
       producer[out] = static_cast<int>(n);
     }
@@ -41,7 +39,7 @@ Status check_reads(const Graph& graph, const std::vector<int>& producer) {
   for (const Node& node : graph.nodes) {
     for (const ValueId in : node.inputs) {
       if (in != kNoValue && !made[in]) {
-        return fail(ErrorCode::kInvalidArgument, "{} reads '{}', which nothing makes", label(node),
+        return fail(ErrorCode::kInvalidArgument, "{} reads '{}', which nothing makes", node.label(),
                     graph.values[in].name);
       }
     }
@@ -56,6 +54,8 @@ Status check_reads(const Graph& graph, const std::vector<int>& producer) {
 }
 
 }  // namespace
+
+std::string Node::label() const { return "node '" + name + "' (" + op + ")"; }
 
 int64_t Node::int_attr(std::string_view key, int64_t fallback) const {
   const auto* value = get<int64_t>(attributes, key);
@@ -181,7 +181,7 @@ Status sort_topologically(Graph& graph) {
     const size_t stuck =
         std::find_if(waiting.begin(), waiting.end(), [](int w) { return w > 0; }) - waiting.begin();
     return fail(ErrorCode::kInvalidArgument, "the nodes form a cycle through or before {}",
-                label(graph.nodes[stuck]));
+                graph.nodes[stuck].label());
   }
   graph.nodes = std::move(sorted);
   return {};

@@ -44,6 +44,8 @@ struct Node {
   Attributes attributes;
   Activation activation;  // set by passes; applied after the op
 
+  // As messages name it.
+  std::string label() const;
   // The attribute, or `fallback` where it is absent or of another kind.
   int64_t int_attr(std::string_view key, int64_t fallback) const;
   double float_attr(std::string_view key, double fallback) const;

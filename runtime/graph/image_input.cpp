@@ -23,7 +23,7 @@
 namespace clvet {
 namespace {
 
-constexpr size_t kMaxFile = size_t{256} << 20;
+constexpr size_t kMaxImageFile = size_t{256} << 20;
 constexpr int64_t kMaxPixels = int64_t{64} << 20;
 
 struct Pixels {
@@ -32,7 +32,7 @@ struct Pixels {
 };
 
 Result<Pixels> decode(const std::string& path, int channels) {
-  CLVET_ASSIGN_OR_RETURN(const std::string bytes, read_file(path, kMaxFile));
+  CLVET_ASSIGN_OR_RETURN(const std::string bytes, read_file(path, kMaxImageFile));
   const auto* begin = reinterpret_cast<const stbi_uc*>(bytes.data());
   const int length = static_cast<int>(bytes.size());
   Pixels pixels;

@@ -5,8 +5,6 @@
 namespace clvet {
 namespace {
 
-std::string label(const Node& node) { return "node '" + node.name + "' (" + node.op + ")"; }
-
 bool foldable(const OpCall& call, const std::vector<TensorType>& types) {
   int64_t bytes = 0;
   for (const TensorType& type : types) {
@@ -32,7 +30,7 @@ Status fold(Graph& graph, const Node& node) {
     arguments.push_back(constant);
   }
   auto outputs = run_node(node, arguments);
-  if (!outputs) return wrap(outputs.error(), label(node));
+  if (!outputs) return wrap(outputs.error(), node.label());
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] != kNoValue) {
       graph.values[node.outputs[i]].constant = std::move((*outputs)[i]);
@@ -105,7 +103,7 @@ Status infer_and_fold(Graph& graph) {
     }
     const auto types = infer_node(*call);
     if (!types) {
-      if (types.error().code != ErrorCode::kUnavailable) return wrap(types.error(), label(node));
+      if (types.error().code != ErrorCode::kUnavailable) return wrap(types.error(), node.label());
       kept.push_back(std::move(node));
       continue;
     }

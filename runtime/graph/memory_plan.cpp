@@ -5,15 +5,13 @@
 #include <map>
 #include <numeric>
 
+#include "base/numbers.h"
+
 namespace clvet {
 namespace {
 
 bool together(const Lifetime& a, const Lifetime& b) {
   return a.first <= b.last && b.first <= a.last;
-}
-
-int64_t round_up(int64_t value, int64_t alignment) {
-  return (value + alignment - 1) / alignment * alignment;
 }
 
 int64_t peak_of(std::span<const Lifetime> lifetimes) {

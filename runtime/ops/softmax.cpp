@@ -9,6 +9,7 @@ namespace clvet {
 namespace {
 
 struct Split {
+  int64_t axis = 0;
   int64_t outer = 1, length = 1, inner = 1;
 };
 
@@ -19,7 +20,7 @@ Result<Split> split_of(const OpCall& call) {
   if (rank == 0) return Split{};
   CLVET_ASSIGN_OR_RETURN(const int64_t axis, normal_axis(call.node.int_attr("axis", flat ? 1 : -1),
                                                          rank + (flat && rank == 1)));
-  Split split;
+  Split split{.axis = axis};
   for (int64_t i = 0; i < rank; ++i) {
     int64_t& part = i < axis ? split.outer : (i == axis || flat ? split.length : split.inner);
     part *= shape[i];
@@ -77,15 +78,14 @@ Lowering lower(const OpCall& call, View) {
   const Shape& shape = call.shape(0);
   const auto split = split_of(call);
   if (!split) return host_only(split.error().message);
-  if (shape.empty() || shape.size() > kMaxViewRank) return host_only("a scalar");
-  const int64_t length = split->length;
-  const bool flat = call.node.opset < 13;
-  const auto axis =
-      normal_axis(call.node.int_attr("axis", flat ? 1 : -1), static_cast<int64_t>(shape.size()));
-  if (!axis || shape[static_cast<size_t>(*axis)] != length) {
+  const size_t rank = shape.size();
+  if (rank == 0) return host_only("a scalar");
+  if (rank > kMaxViewRank) return host_only("a tensor of too many axes");
+  const auto axis = static_cast<size_t>(split->axis);
+  if (axis >= rank || shape[axis] != split->length) {
     return host_only("a softmax over several axes");
   }
-  const View view = View::with_channels(*axis, shape.size());
+  const View view = View::with_channels(split->axis, rank);
   LoweredCall lowered;
   lowered.op = "softmax";
   const Nhwc rows = *view_of(shape, view);

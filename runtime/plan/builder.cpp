@@ -322,15 +322,9 @@ bool PlanBuilder::alias(int index, const Lowering& lowering) {
     target.value = output;
     target.shape = to_shape;
     target.view = lowering.view;
-    if (same_bytes(source.role, role, source.storage)) {
-      target.role = role;
-    } else if (source.storage == Storage::kImage) {
-      // The image keeps its lines; who wants others moves it.
-      target.role = source.role;
-    } else {
-      continue;
-    }
-    if (target.role.c != role.c || rows_of(target.role) != rows_of(role)) continue;
+    if (source.role.c != role.c || rows_of(source.role) != rows_of(role)) continue;
+    // An image keeps its lines; who wants others moves it.
+    target.role = same_bytes(source.role, role, source.storage) ? role : source.role;
     target.alias = alias_root(static_cast<int>(i));
     add_tensor(std::move(target));
     plan_.nodes.back().place = Place::kAlias;

@@ -15,14 +15,14 @@
 namespace clvet {
 namespace {
 
-using Json = nlohmann::json;
+using Document = nlohmann::json;
 using Adapter = valijson::adapters::NlohmannJsonAdapter;
 
 // The first fault, or an empty string.
-std::string fault_in(const std::string& schema_file, const Json& document) {
+std::string fault_in(const std::string& schema_file, const Document& document) {
   const auto text = read_file(std::string(CLVET_SOURCE_DIR) + "/reports/schema/" + schema_file);
   if (!text) return text.error().message;
-  const Json schema_json = Json::parse(*text);
+  const Document schema_json = Document::parse(*text);
   valijson::Schema schema;
   valijson::SchemaParser parser;
   parser.populateSchema(Adapter(schema_json), schema);
@@ -37,18 +37,19 @@ std::string fault_in(const std::string& schema_file, const Json& document) {
 }
 
 TEST(Schema, HoldsForAReportWithEveryMember) {
-  EXPECT_EQ(fault_in("report.schema.json", Json::parse(report_to_json(test::sample_report()))), "");
+  EXPECT_EQ(fault_in("report.schema.json", Document::parse(report_to_json(test::sample_report()))),
+            "");
 }
 
 TEST(Schema, RefusesAnUnknownVerdictWord) {
-  Json report = Json::parse(report_to_json(test::sample_report()));
+  Document report = Document::parse(report_to_json(test::sample_report()));
   ASSERT_FALSE(report.at("verdicts").empty());
   report["verdicts"][0]["verdict"] = "fine";
   EXPECT_NE(fault_in("report.schema.json", report), "");
 }
 
 TEST(Schema, RefusesAReportWithoutDevices) {
-  Json report = Json::parse(report_to_json(test::sample_report()));
+  Document report = Document::parse(report_to_json(test::sample_report()));
   report.erase("devices");
   EXPECT_NE(fault_in("report.schema.json", report), "");
 }
@@ -63,7 +64,7 @@ TEST(Schema, HoldsForARunRecord) {
   record.fallbacks = {{"a", "x", "host", "crash"}};
   record.outputs = {{"y", "f32", {1, 2}, "out/y.npy"}, {"z", "i64", {}, ""}};
   record.texts = {{"Board 4711", 0.98}};
-  EXPECT_EQ(fault_in("run.schema.json", Json::parse(run_record_to_json(record))), "");
+  EXPECT_EQ(fault_in("run.schema.json", Document::parse(run_record_to_json(record))), "");
 }
 
 }  // namespace

@@ -143,6 +143,8 @@ inline OpCall make_call(const Node& node, const std::vector<Tensor>& inputs,
   return call;
 }
 
+inline std::vector<int64_t> list(std::initializer_list<int64_t> values) { return values; }
+
 inline std::vector<float> floats(const Tensor& tensor) {
   EXPECT_EQ(tensor.dtype(), DType::kF32);
   const auto values = tensor.values<float>();

@@ -62,10 +62,10 @@ Html& Html::text(std::string_view anything) {
   return *this;
 }
 
-Html& Html::open(Markup tag, std::initializer_list<Attribute> attributes) {
+Html& Html::open(Markup tag, std::initializer_list<HtmlAttribute> attributes) {
   out_ += '<';
   out_ += tag.text();
-  for (const Attribute& row : attributes) {
+  for (const HtmlAttribute& row : attributes) {
     out_ += ' ';
     out_ += row.name.text();
     out_ += "=\"" + escaped(row.value) + '"';
@@ -82,7 +82,7 @@ Html& Html::close(Markup tag) {
 }
 
 Html& Html::element(Markup tag, std::string_view anything,
-                    std::initializer_list<Attribute> attributes) {
+                    std::initializer_list<HtmlAttribute> attributes) {
   return open(tag, attributes).text(anything).close(tag);
 }
 

@@ -19,7 +19,7 @@ class Markup {
   std::string_view text_;
 };
 
-struct Attribute {
+struct HtmlAttribute {
   Markup name;
   std::string value;
 };
@@ -31,11 +31,11 @@ class Html {
   // Anybody's text: invalid UTF-8, control characters and marks that turn the direction of writing
   // become U+FFFD; < > & " ' become entities.
   Html& text(std::string_view anything);
-  Html& open(Markup tag, std::initializer_list<Attribute> attributes = {});
+  Html& open(Markup tag, std::initializer_list<HtmlAttribute> attributes = {});
   Html& close(Markup tag);
   // <tag attributes>anything</tag>
   Html& element(Markup tag, std::string_view anything,
-                std::initializer_list<Attribute> attributes = {});
+                std::initializer_list<HtmlAttribute> attributes = {});
   Html& add(const Html& piece);
 
   const std::string& str() const { return out_; }

@@ -12,7 +12,6 @@
 namespace clvet {
 namespace {
 
-constexpr size_t kLongestText = 600;
 constexpr size_t kMostFailed = 8;
 
 void add_summary(Html& page, const DeviceReport& device, const std::vector<FailureKind>& failures,

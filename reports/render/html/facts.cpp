@@ -10,8 +10,6 @@
 namespace clvet {
 namespace {
 
-constexpr size_t kLongestText = 600;
-
 void add_candidates(Html& page, const std::vector<CandidateReport>& candidates, bool absent) {
   open_table(page, absent ? "Names that exist nowhere here" : "Libraries that were found",
              {"name", "tried because", "outcome", "why", "file", "entry points", "s"});

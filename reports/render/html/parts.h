@@ -9,6 +9,9 @@
 
 namespace clvet {
 
+// Bytes of one cell: what came from outside is cut there.
+constexpr size_t kLongestText = 600;
+
 // How many bytes of evidence a report's part of the page may still take.
 struct EvidenceBudget {
   size_t left = 1'000'000;

@@ -91,10 +91,7 @@ std::optional<std::vector<int64_t>> kept_order(const Shape& from, const Shape& t
   // them as `shared` does.
   for (size_t k = 1; k < device.size(); ++k) {
     const bool together = device[k].to == device[k - 1].to;
-    if (together &&
-        !(device[k - 1].from < device[k].from || (device[k - 1].from == device[k].from))) {
-      return std::nullopt;
-    }
+    if (together && device[k].from < device[k - 1].from) return std::nullopt;
   }
   // c must hold the same stretches before and after.
   size_t out_last = 0;

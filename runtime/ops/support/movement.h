@@ -35,8 +35,7 @@ Lowering lower_reshape(const OpCall& call, View preferred);
 // Output axis i is input axis perm[i].
 Lowering lower_transpose(const OpCall& call, const std::vector<int64_t>& perm, View preferred);
 
-// One output element along an axis comes from start + i * step of the same axis of the input;
-// step 0 repeats.
+// One output element along an axis comes from start + i * step of the same axis of the input.
 struct AxisRange {
   int64_t start = 0, step = 1;
 };

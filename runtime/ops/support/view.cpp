@@ -39,14 +39,6 @@ void walk(const Shape& shape, const View& view, Visit&& visit) {
   });
 }
 
-// [N,C,...]: the view of nearly every large tensor, worth its own loops.
-struct Planes {
-  int64_t n, c, pixels;
-};
-Planes planes_of(const Shape& shape) {
-  return {shape[0], shape[1], elements_of(shape) / std::max<int64_t>(shape[0] * shape[1], 1)};
-}
-
 }  // namespace
 
 const View View::kChannelsFirst(View::Kind::kChannelsFirst);
@@ -140,30 +132,10 @@ std::vector<Step> steps_of(const Shape& shape, const View& view) {
 }
 
 void to_device_order(const float* values, const Shape& shape, const View& view, float* out) {
-  if (view == View::kChannelsFirst) {
-    const Planes planes = planes_of(shape);
-    for (int64_t n = 0; n < planes.n; ++n) {
-      for (int64_t c = 0; c < planes.c; ++c) {
-        float* to = out + n * planes.pixels * planes.c + c;
-        for (int64_t p = 0; p < planes.pixels; ++p) to[p * planes.c] = *values++;
-      }
-    }
-    return;
-  }
   walk(shape, view, [&](int64_t logical, int64_t device) { out[device] = values[logical]; });
 }
 
 void from_device_order(const float* device, const Shape& shape, const View& view, float* out) {
-  if (view == View::kChannelsFirst) {
-    const Planes planes = planes_of(shape);
-    for (int64_t n = 0; n < planes.n; ++n) {
-      for (int64_t c = 0; c < planes.c; ++c) {
-        const float* from = device + n * planes.pixels * planes.c + c;
-        for (int64_t p = 0; p < planes.pixels; ++p) *out++ = from[p * planes.c];
-      }
-    }
-    return;
-  }
   walk(shape, view, [&](int64_t logical, int64_t at) { out[logical] = device[at]; });
 }
 

@@ -8,13 +8,12 @@
 namespace clvet {
 namespace {
 
+using test::list;
 using test::make_node;
 using test::noise;
 using test::run_one;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-std::vector<int64_t> list(std::initializer_list<int64_t> values) { return values; }
 
 // A direct two-dimensional convolution in double.
 Tensor plain_conv(const Tensor& x, const Tensor& w, int64_t group, int64_t pad, int64_t stride) {

@@ -38,13 +38,12 @@ Node with_activation(Node node, Activation activation) {
   return node;
 }
 
-std::vector<int64_t> list(std::initializer_list<int64_t> values) { return values; }
-
 Tensor ints(std::initializer_list<int64_t> values) {
   return Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, values);
 }
 
 std::vector<Case> cases() {
+  using test::list;
   using test::make_node;
   using test::noise;
   const Activation swish{Act::kHardSwish, 1.0 / 6, 0.5};
