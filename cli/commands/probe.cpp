@@ -12,7 +12,7 @@
 #include "probe/report/report_json.h"
 #include "reports/render/text.h"
 
-namespace clvet {
+namespace clvet::command_probe {
 namespace {
 
 struct ProbeArguments {
@@ -139,7 +139,7 @@ void add(CLI::App& app, int& exit_code) {
 
 }  // namespace
 
-extern const Command command_probe;
-const Command command_probe{add};
+extern const Command def;
+const Command def{add};
 
-}  // namespace clvet
+}  // namespace clvet::command_probe

@@ -9,7 +9,7 @@
 #include "reports/render/html.h"
 #include "reports/render/text.h"
 
-namespace clvet {
+namespace clvet::command_report {
 namespace {
 
 struct ReportArguments {
@@ -120,7 +120,7 @@ void add(CLI::App& app, int& exit_code) {
 
 }  // namespace
 
-extern const Command command_report;
-const Command command_report{add};
+extern const Command def;
+const Command def{add};
 
-}  // namespace clvet
+}  // namespace clvet::command_report

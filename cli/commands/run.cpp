@@ -17,7 +17,7 @@
 #include "runtime/graph/npy.h"
 #include "runtime/onnx/reader.h"
 
-namespace clvet {
+namespace clvet::command_run {
 namespace {
 
 struct RunArguments {
@@ -280,7 +280,7 @@ void add(CLI::App& app, int& exit_code) {
 
 }  // namespace
 
-extern const Command command_run;
-const Command command_run{add};
+extern const Command def;
+const Command def{add};
 
-}  // namespace clvet
+}  // namespace clvet::command_run

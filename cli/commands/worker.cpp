@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 
-namespace clvet {
+namespace clvet::command_worker {
 namespace {
 
 void add(CLI::App& app, int&) {
@@ -20,7 +20,7 @@ void add(CLI::App& app, int&) {
 
 }  // namespace
 
-extern const Command command_worker;
-const Command command_worker{add};
+extern const Command def;
+const Command def{add};
 
-}  // namespace clvet
+}  // namespace clvet::command_worker

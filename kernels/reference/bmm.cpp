@@ -2,7 +2,7 @@
 
 #include "kernels/act.h"
 
-namespace clvet {
+namespace clvet::op_contract_bmm {
 namespace {
 
 // y[n, h] = act(x1[n, h] * x2[n, h]): a product of M x K and K x C for each of the N * H pairs. N2
@@ -54,7 +54,7 @@ ReferenceResult reference(const CallValues& values) {
 
 }  // namespace
 
-extern const OpContract op_contract_bmm;
-const OpContract op_contract_bmm = {"bmm", roles, reference};
+extern const OpContract def;
+const OpContract def = {"bmm", roles, reference};
 
-}  // namespace clvet
+}  // namespace clvet::op_contract_bmm

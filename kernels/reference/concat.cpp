@@ -2,7 +2,7 @@
 
 #include "kernels/act.h"
 
-namespace clvet {
+namespace clvet::op_contract_concat {
 namespace {
 
 // y {N, H, W, C} is x1, x2, x3 and x4 one after the other along `axis` (0 n, 1 h, 2 w, 3 c), of
@@ -67,7 +67,7 @@ ReferenceResult reference(const CallValues& values) {
 
 }  // namespace
 
-extern const OpContract op_contract_concat;
-const OpContract op_contract_concat = {"concat", roles, reference};
+extern const OpContract def;
+const OpContract def = {"concat", roles, reference};
 
-}  // namespace clvet
+}  // namespace clvet::op_contract_concat

@@ -1,6 +1,6 @@
 #include "kernels/reference/window.h"
 
-namespace clvet {
+namespace clvet::op_contract_conv2d {
 namespace {
 
 // Direct KH x KW convolution, groups = 1, zero padding.
@@ -50,7 +50,7 @@ ReferenceResult reference(const CallValues& values) {
 
 }  // namespace
 
-extern const OpContract op_contract_conv2d;
-const OpContract op_contract_conv2d = {"conv2d", roles, reference};
+extern const OpContract def;
+const OpContract def = {"conv2d", roles, reference};
 
-}  // namespace clvet
+}  // namespace clvet::op_contract_conv2d

@@ -1,6 +1,6 @@
 #include "kernels/reference/window.h"
 
-namespace clvet {
+namespace clvet::op_contract_conv2d_group {
 namespace {
 
 // conv2d in G groups: output channel o sees the C / G input channels of group o / (OC / G).
@@ -55,7 +55,7 @@ ReferenceResult reference(const CallValues& values) {
 
 }  // namespace
 
-extern const OpContract op_contract_conv2d_group;
-const OpContract op_contract_conv2d_group = {"conv2d_group", roles, reference};
+extern const OpContract def;
+const OpContract def = {"conv2d_group", roles, reference};
 
-}  // namespace clvet
+}  // namespace clvet::op_contract_conv2d_group

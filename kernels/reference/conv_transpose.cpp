@@ -2,7 +2,7 @@
 
 #include "kernels/reference/window.h"
 
-namespace clvet {
+namespace clvet::op_contract_conv_transpose {
 namespace {
 
 // The transpose of conv2d: input (iy, ix) adds w[i, j] times its value to output (iy * stride_h -
@@ -74,7 +74,7 @@ ReferenceResult reference(const CallValues& values) {
 
 }  // namespace
 
-extern const OpContract op_contract_conv_transpose;
-const OpContract op_contract_conv_transpose = {"conv_transpose", roles, reference};
+extern const OpContract def;
+const OpContract def = {"conv_transpose", roles, reference};
 
-}  // namespace clvet
+}  // namespace clvet::op_contract_conv_transpose

@@ -2,7 +2,7 @@
 
 #include "kernels/act.h"
 
-namespace clvet {
+namespace clvet::op_contract_copy_buffer_image {
 namespace {
 
 // y = x, x in buffer storage and y in image storage.
@@ -29,7 +29,7 @@ ReferenceResult reference(const CallValues& values) {
 
 }  // namespace
 
-extern const OpContract op_contract_copy_buffer_image;
-const OpContract op_contract_copy_buffer_image = {"copy_buffer_image", roles, reference};
+extern const OpContract def;
+const OpContract def = {"copy_buffer_image", roles, reference};
 
-}  // namespace clvet
+}  // namespace clvet::op_contract_copy_buffer_image

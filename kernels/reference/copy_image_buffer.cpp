@@ -2,7 +2,7 @@
 
 #include "kernels/act.h"
 
-namespace clvet {
+namespace clvet::op_contract_copy_image_buffer {
 namespace {
 
 // y = x, x in image storage and y in buffer storage.
@@ -29,7 +29,7 @@ ReferenceResult reference(const CallValues& values) {
 
 }  // namespace
 
-extern const OpContract op_contract_copy_image_buffer;
-const OpContract op_contract_copy_image_buffer = {"copy_image_buffer", roles, reference};
+extern const OpContract def;
+const OpContract def = {"copy_image_buffer", roles, reference};
 
-}  // namespace clvet
+}  // namespace clvet::op_contract_copy_image_buffer

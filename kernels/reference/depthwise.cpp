@@ -1,6 +1,6 @@
 #include "kernels/reference/window.h"
 
-namespace clvet {
+namespace clvet::op_contract_depthwise {
 namespace {
 
 // One KH x KW filter a channel; weights [taps][1][C], rows are the taps themselves.
@@ -44,7 +44,7 @@ ReferenceResult reference(const CallValues& values) {
 
 }  // namespace
 
-extern const OpContract op_contract_depthwise;
-const OpContract op_contract_depthwise = {"depthwise", roles, reference};
+extern const OpContract def;
+const OpContract def = {"depthwise", roles, reference};
 
-}  // namespace clvet
+}  // namespace clvet::op_contract_depthwise

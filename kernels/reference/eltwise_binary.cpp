@@ -4,7 +4,7 @@
 
 #include "kernels/act.h"
 
-namespace clvet {
+namespace clvet::op_contract_eltwise_binary {
 namespace {
 
 enum Code { kAdd, kSub, kMul, kDiv, kMax, kMin, kPow, kSubReversed, kDivReversed, kPowReversed };
@@ -105,7 +105,7 @@ ReferenceResult reference(const CallValues& values) {
 
 }  // namespace
 
-extern const OpContract op_contract_eltwise_binary;
-const OpContract op_contract_eltwise_binary = {"eltwise_binary", roles, reference};
+extern const OpContract def;
+const OpContract def = {"eltwise_binary", roles, reference};
 
-}  // namespace clvet
+}  // namespace clvet::op_contract_eltwise_binary

@@ -2,7 +2,7 @@
 
 #include "kernels/act.h"
 
-namespace clvet {
+namespace clvet::op_contract_eltwise_unary {
 namespace {
 
 // y = act(x).
@@ -30,7 +30,7 @@ ReferenceResult reference(const CallValues& values) {
 
 }  // namespace
 
-extern const OpContract op_contract_eltwise_unary;
-const OpContract op_contract_eltwise_unary = {"eltwise_unary", roles, reference};
+extern const OpContract def;
+const OpContract def = {"eltwise_unary", roles, reference};
 
-}  // namespace clvet
+}  // namespace clvet::op_contract_eltwise_unary

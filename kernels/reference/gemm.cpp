@@ -3,7 +3,7 @@
 #include "kernels/act.h"
 #include "kernels/reference/matmul.h"
 
-namespace clvet {
+namespace clvet::op_contract_gemm {
 namespace {
 
 // y[M, N] = act(x[M, K] * w[K, N] + bias[N]); the rows are M / W image rows of W pixels each.
@@ -24,7 +24,7 @@ ReferenceResult reference(const CallValues& values) {
 
 }  // namespace
 
-extern const OpContract op_contract_gemm;
-const OpContract op_contract_gemm = {"gemm", roles, reference};
+extern const OpContract def;
+const OpContract def = {"gemm", roles, reference};
 
-}  // namespace clvet
+}  // namespace clvet::op_contract_gemm

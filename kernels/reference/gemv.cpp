@@ -3,7 +3,7 @@
 #include "kernels/act.h"
 #include "kernels/reference/matmul.h"
 
-namespace clvet {
+namespace clvet::op_contract_gemv {
 namespace {
 
 // y[N] = act(x[K] * w[K, N] + bias[N]): gemm with one row.
@@ -17,7 +17,7 @@ ReferenceResult reference(const CallValues& values) { return matmul_reference(va
 
 }  // namespace
 
-extern const OpContract op_contract_gemv;
-const OpContract op_contract_gemv = {"gemv", roles, reference};
+extern const OpContract def;
+const OpContract def = {"gemv", roles, reference};
 
-}  // namespace clvet
+}  // namespace clvet::op_contract_gemv

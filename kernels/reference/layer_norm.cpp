@@ -3,7 +3,7 @@
 
 #include "kernels/reference/rows.h"
 
-namespace clvet {
+namespace clvet::op_contract_layer_norm {
 namespace {
 
 // y[r, c] = (x[r, c] - mean) / sqrt(variance + epsilon) * scale[c] + bias[c], mean and variance
@@ -67,7 +67,7 @@ ReferenceResult reference(const CallValues& values) {
 
 }  // namespace
 
-extern const OpContract op_contract_layer_norm;
-const OpContract op_contract_layer_norm = {"layer_norm", roles, reference};
+extern const OpContract def;
+const OpContract def = {"layer_norm", roles, reference};
 
-}  // namespace clvet
+}  // namespace clvet::op_contract_layer_norm

@@ -2,7 +2,7 @@
 
 #include "kernels/act.h"
 
-namespace clvet {
+namespace clvet::op_contract_move {
 namespace {
 
 // y[r, c] = x[r', c']: elements moved. x is {n, h, w, C}, y {ON, OH, OW, OC}. A row r of y (n, h
@@ -89,7 +89,7 @@ ReferenceResult reference(const CallValues& values) {
 
 }  // namespace
 
-extern const OpContract op_contract_move;
-const OpContract op_contract_move = {"move", roles, reference};
+extern const OpContract def;
+const OpContract def = {"move", roles, reference};
 
-}  // namespace clvet
+}  // namespace clvet::op_contract_move

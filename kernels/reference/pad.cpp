@@ -3,7 +3,7 @@
 
 #include "kernels/act.h"
 
-namespace clvet {
+namespace clvet::op_contract_pad {
 namespace {
 
 enum Mode { kConstant, kEdge, kReflect, kWrap };
@@ -86,7 +86,7 @@ ReferenceResult reference(const CallValues& values) {
 
 }  // namespace
 
-extern const OpContract op_contract_pad;
-const OpContract op_contract_pad = {"pad", roles, reference};
+extern const OpContract def;
+const OpContract def = {"pad", roles, reference};
 
-}  // namespace clvet
+}  // namespace clvet::op_contract_pad

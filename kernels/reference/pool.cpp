@@ -4,7 +4,7 @@
 
 #include "kernels/reference/window.h"
 
-namespace clvet {
+namespace clvet::op_contract_pool {
 namespace {
 
 // kind 0: the largest value of the window that lies in the image. kind 1: the mean over the
@@ -71,7 +71,7 @@ ReferenceResult reference(const CallValues& values) {
 
 }  // namespace
 
-extern const OpContract op_contract_pool;
-const OpContract op_contract_pool = {"pool", roles, reference};
+extern const OpContract def;
+const OpContract def = {"pool", roles, reference};
 
-}  // namespace clvet
+}  // namespace clvet::op_contract_pool

@@ -4,7 +4,7 @@
 
 #include "kernels/act.h"
 
-namespace clvet {
+namespace clvet::op_contract_pool_global {
 namespace {
 
 // kind 0: largest value, 1: mean, over all H x W of a channel; y is {N, 1, 1, C}.
@@ -48,7 +48,7 @@ ReferenceResult reference(const CallValues& values) {
 
 }  // namespace
 
-extern const OpContract op_contract_pool_global;
-const OpContract op_contract_pool_global = {"pool_global", roles, reference};
+extern const OpContract def;
+const OpContract def = {"pool_global", roles, reference};
 
-}  // namespace clvet
+}  // namespace clvet::op_contract_pool_global

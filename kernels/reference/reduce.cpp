@@ -3,7 +3,7 @@
 
 #include "kernels/reference/rows.h"
 
-namespace clvet {
+namespace clvet::op_contract_reduce {
 namespace {
 
 enum Code { kSum, kMean, kMax, kMin, kProd, kL1, kL2, kSquares, kLogSum, kLogSumExp };
@@ -107,7 +107,7 @@ ReferenceResult reference(const CallValues& values) {
 
 }  // namespace
 
-extern const OpContract op_contract_reduce;
-const OpContract op_contract_reduce = {"reduce", roles, reference};
+extern const OpContract def;
+const OpContract def = {"reduce", roles, reference};
 
-}  // namespace clvet
+}  // namespace clvet::op_contract_reduce

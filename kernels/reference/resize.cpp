@@ -4,7 +4,7 @@
 
 #include "kernels/act.h"
 
-namespace clvet {
+namespace clvet::op_contract_resize {
 namespace {
 
 enum Mode { kNearest, kLinear };
@@ -124,7 +124,7 @@ ReferenceResult reference(const CallValues& values) {
 
 }  // namespace
 
-extern const OpContract op_contract_resize;
-const OpContract op_contract_resize = {"resize", roles, reference};
+extern const OpContract def;
+const OpContract def = {"resize", roles, reference};
 
-}  // namespace clvet
+}  // namespace clvet::op_contract_resize

@@ -3,7 +3,7 @@
 
 #include "kernels/reference/rows.h"
 
-namespace clvet {
+namespace clvet::op_contract_softmax {
 namespace {
 
 // y[r, :] = exp(x[r, :] - max) / sum, over the C values of each row; rows as in gemm, M = rows.
@@ -41,7 +41,7 @@ ReferenceResult reference(const CallValues& values) {
 
 }  // namespace
 
-extern const OpContract op_contract_softmax;
-const OpContract op_contract_softmax = {"softmax", roles, reference};
+extern const OpContract def;
+const OpContract def = {"softmax", roles, reference};
 
-}  // namespace clvet
+}  // namespace clvet::op_contract_softmax

@@ -1,7 +1,7 @@
 // Abs, Neg, Sign: also on integers.
 #include "runtime/ops/support/elementwise.h"
 
-namespace clvet {
+namespace clvet::op_abs {
 namespace {
 
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
@@ -19,8 +19,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 }  // namespace
 
-extern const OpDef op_abs;
-const OpDef op_abs{
+extern const OpDef def;
+const OpDef def{
     .names = {"Abs", "Neg", "Sign"},
     .since = 6,
     .types = "fiu",
@@ -28,4 +28,4 @@ const OpDef op_abs{
     .host = host,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_abs

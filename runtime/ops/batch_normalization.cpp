@@ -7,7 +7,7 @@
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/normalization.h"
 
-namespace clvet {
+namespace clvet::op_batch_normalization {
 namespace {
 
 bool trains(const Node& node) { return node.int_attr("training_mode", 0) != 0; }
@@ -127,8 +127,8 @@ Lowering lower(const OpCall& call, View) {
 
 }  // namespace
 
-extern const OpDef op_batch_normalization;
-const OpDef op_batch_normalization{
+extern const OpDef def;
+const OpDef def{
     .names = {"BatchNormalization"},
     .since = 7,
     .inputs = "f f f f f",
@@ -140,4 +140,4 @@ const OpDef op_batch_normalization{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_batch_normalization

@@ -3,7 +3,7 @@
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shapes.h"
 
-namespace clvet {
+namespace clvet::op_cast {
 namespace {
 
 Result<Types> infer(const OpCall& call) {
@@ -33,8 +33,8 @@ Lowering lower(const OpCall& call, View preferred) {
 
 }  // namespace
 
-extern const OpDef op_cast;
-const OpDef op_cast{
+extern const OpDef def;
+const OpDef def{
     .names = {"Cast", "CastLike"},
     .since = 6,
     .inputs = "* *?",
@@ -45,4 +45,4 @@ const OpDef op_cast{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_cast

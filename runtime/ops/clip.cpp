@@ -4,7 +4,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
 
-namespace clvet {
+namespace clvet::op_clip {
 namespace {
 
 template <class T>
@@ -40,8 +40,8 @@ Lowering lower(const OpCall& call, View preferred) {
 
 }  // namespace
 
-extern const OpDef op_clip;
-const OpDef op_clip{
+extern const OpDef def;
+const OpDef def{
     .names = {"Clip"},
     .since = 6,
     .inputs = "T T? T?",
@@ -53,4 +53,4 @@ const OpDef op_clip{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_clip

@@ -1,7 +1,7 @@
 // Equal, Greater, GreaterOrEqual, Less, LessOrEqual.
 #include "runtime/ops/support/elementwise.h"
 
-namespace clvet {
+namespace clvet::op_compare {
 namespace {
 
 Result<Types> infer(const OpCall& call) {
@@ -35,8 +35,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 }  // namespace
 
-extern const OpDef op_compare;
-const OpDef op_compare{
+extern const OpDef def;
+const OpDef def{
     .names = {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"},
     .since = 7,
     .inputs = "T T",
@@ -45,4 +45,4 @@ const OpDef op_compare{
     .host = host,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_compare

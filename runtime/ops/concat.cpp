@@ -4,7 +4,7 @@
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shapes.h"
 
-namespace clvet {
+namespace clvet::op_concat {
 namespace {
 
 Result<Types> infer(const OpCall& call) {
@@ -116,8 +116,8 @@ Lowering lower(const OpCall& call, View preferred) {
 
 }  // namespace
 
-extern const OpDef op_concat;
-const OpDef op_concat{
+extern const OpDef def;
+const OpDef def{
     .names = {"Concat"},
     .inputs = "T+",
     .types = "fiub",
@@ -128,4 +128,4 @@ const OpDef op_concat{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_concat

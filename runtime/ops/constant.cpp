@@ -1,7 +1,7 @@
 // Constant: the value is in an attribute.
 #include "runtime/ops/support/shapes.h"
 
-namespace clvet {
+namespace clvet::op_constant {
 namespace {
 
 Result<Tensor> value_of(const Node& node) {
@@ -32,8 +32,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 }  // namespace
 
-extern const OpDef op_constant;
-const OpDef op_constant{
+extern const OpDef def;
+const OpDef def{
     .names = {"Constant"},
     .inputs = "",
     .attributes = "value:t value_int:i value_float:f value_ints:I value_floats:F",
@@ -42,4 +42,4 @@ const OpDef op_constant{
     .host = host,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_constant

@@ -3,7 +3,7 @@
 
 #include "runtime/ops/support/shapes.h"
 
-namespace clvet {
+namespace clvet::op_constant_of_shape {
 namespace {
 
 Result<Types> infer(const OpCall& call) {
@@ -26,8 +26,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 }  // namespace
 
-extern const OpDef op_constant_of_shape;
-const OpDef op_constant_of_shape{
+extern const OpDef def;
+const OpDef def{
     .names = {"ConstantOfShape"},
     .since = 9,
     .inputs = "l",
@@ -37,4 +37,4 @@ const OpDef op_constant_of_shape{
     .host = host,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_constant_of_shape

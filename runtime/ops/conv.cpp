@@ -6,7 +6,7 @@
 #include "runtime/ops/support/shapes.h"
 #include "runtime/ops/support/window.h"
 
-namespace clvet {
+namespace clvet::op_conv {
 namespace {
 
 constexpr int64_t kTileBytes = 1 << 20;
@@ -160,8 +160,8 @@ Lowering lower(const OpCall& call, View) {
 
 }  // namespace
 
-extern const OpDef op_conv;
-const OpDef op_conv{
+extern const OpDef def;
+const OpDef def{
     .names = {"Conv"},
     .inputs = "T T T?",
     .types = "s",
@@ -172,4 +172,4 @@ const OpDef op_conv{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_conv

@@ -6,7 +6,7 @@
 #include "runtime/ops/support/shapes.h"
 #include "runtime/ops/support/window.h"
 
-namespace clvet {
+namespace clvet::op_conv_transpose {
 namespace {
 
 Result<SlidingWindow> check(const OpCall& call) {
@@ -96,8 +96,8 @@ Lowering lower(const OpCall& call, View) {
 
 }  // namespace
 
-extern const OpDef op_conv_transpose;
-const OpDef op_conv_transpose{
+extern const OpDef def;
+const OpDef def{
     .names = {"ConvTranspose"},
     .inputs = "T T T?",
     .types = "s",
@@ -110,4 +110,4 @@ const OpDef op_conv_transpose{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_conv_transpose

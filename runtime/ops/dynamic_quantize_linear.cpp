@@ -4,7 +4,7 @@
 
 #include "runtime/ops/support/shapes.h"
 
-namespace clvet {
+namespace clvet::op_dynamic_quantize_linear {
 namespace {
 
 Result<Types> infer(const OpCall& call) {
@@ -32,8 +32,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 }  // namespace
 
-extern const OpDef op_dynamic_quantize_linear;
-const OpDef op_dynamic_quantize_linear{
+extern const OpDef def;
+const OpDef def{
     .names = {"DynamicQuantizeLinear"},
     .since = 11,
     .types = "s",
@@ -43,4 +43,4 @@ const OpDef op_dynamic_quantize_linear{
     .host = host,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_dynamic_quantize_linear

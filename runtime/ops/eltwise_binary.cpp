@@ -2,7 +2,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
 
-namespace clvet {
+namespace clvet::op_eltwise_binary {
 namespace {
 
 Result<Types> infer(const OpCall& call) {
@@ -46,8 +46,8 @@ Lowering lower(const OpCall& call, View preferred) {
 
 }  // namespace
 
-extern const OpDef op_eltwise_binary;
-const OpDef op_eltwise_binary{
+extern const OpDef def;
+const OpDef def{
     .names = {"Add", "Sub", "Mul", "Div", "PRelu"},
     .since = 7,
     .inputs = "T T",
@@ -57,4 +57,4 @@ const OpDef op_eltwise_binary{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_eltwise_binary

@@ -5,7 +5,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
 
-namespace clvet {
+namespace clvet::op_eltwise_unary {
 namespace {
 
 template <class T>
@@ -122,8 +122,8 @@ Lowering lower(const OpCall& call, View preferred) {
 
 }  // namespace
 
-extern const OpDef op_eltwise_unary;
-const OpDef op_eltwise_unary{
+extern const OpDef def;
+const OpDef def{
     .names = {"Relu",
               "Sigmoid",
               "Tanh",
@@ -166,4 +166,4 @@ const OpDef op_eltwise_unary{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_eltwise_unary

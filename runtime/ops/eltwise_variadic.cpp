@@ -5,7 +5,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
 
-namespace clvet {
+namespace clvet::op_eltwise_variadic {
 namespace {
 
 template <class T>
@@ -58,8 +58,8 @@ Lowering lower(const OpCall& call, View preferred) {
 
 }  // namespace
 
-extern const OpDef op_eltwise_variadic;
-const OpDef op_eltwise_variadic{
+extern const OpDef def;
+const OpDef def{
     .names = {"Max", "Min", "Sum", "Mean"},
     .since = 6,
     .inputs = "T+",
@@ -69,4 +69,4 @@ const OpDef op_eltwise_variadic{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_eltwise_variadic

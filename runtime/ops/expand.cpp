@@ -3,7 +3,7 @@
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shapes.h"
 
-namespace clvet {
+namespace clvet::op_expand {
 namespace {
 
 Result<Types> infer(const OpCall& call) {
@@ -32,8 +32,8 @@ Lowering lower(const OpCall& call, View preferred) {
 
 }  // namespace
 
-extern const OpDef op_expand;
-const OpDef op_expand{
+extern const OpDef def;
+const OpDef def{
     .names = {"Expand"},
     .since = 8,
     .inputs = "* l",
@@ -43,4 +43,4 @@ const OpDef op_expand{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_expand

@@ -2,7 +2,7 @@
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shapes.h"
 
-namespace clvet {
+namespace clvet::op_flatten {
 namespace {
 
 Result<Types> infer(const OpCall& call) {
@@ -27,8 +27,8 @@ Lowering lower(const OpCall& call, View preferred) { return lower_reshape(call, 
 
 }  // namespace
 
-extern const OpDef op_flatten;
-const OpDef op_flatten{
+extern const OpDef def;
+const OpDef def{
     .names = {"Flatten"},
     .inputs = "*",
     .attributes = "axis:i",
@@ -38,4 +38,4 @@ const OpDef op_flatten{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_flatten

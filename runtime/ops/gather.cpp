@@ -3,7 +3,7 @@
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shapes.h"
 
-namespace clvet {
+namespace clvet::op_gather {
 namespace {
 
 Result<Types> infer(const OpCall& call) {
@@ -85,8 +85,8 @@ Lowering lower(const OpCall& call, View preferred) {
 
 }  // namespace
 
-extern const OpDef op_gather;
-const OpDef op_gather{
+extern const OpDef def;
+const OpDef def{
     .names = {"Gather"},
     .inputs = "* i",
     .attributes = "axis:i",
@@ -96,4 +96,4 @@ const OpDef op_gather{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_gather

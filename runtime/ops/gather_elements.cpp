@@ -1,7 +1,7 @@
 // GatherElements.
 #include "runtime/ops/support/shapes.h"
 
-namespace clvet {
+namespace clvet::op_gather_elements {
 namespace {
 
 Result<int64_t> axis_of(const OpCall& call) {
@@ -53,8 +53,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 }  // namespace
 
-extern const OpDef op_gather_elements;
-const OpDef op_gather_elements{
+extern const OpDef def;
+const OpDef def{
     .names = {"GatherElements"},
     .since = 11,
     .inputs = "* i",
@@ -64,4 +64,4 @@ const OpDef op_gather_elements{
     .host = host,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_gather_elements

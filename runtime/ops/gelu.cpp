@@ -5,7 +5,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
 
-namespace clvet {
+namespace clvet::op_gelu {
 namespace {
 
 bool by_tanh(const Node& node) { return node.string_attr("approximate", "none") == "tanh"; }
@@ -30,8 +30,8 @@ Lowering lower(const OpCall& call, View preferred) {
 
 }  // namespace
 
-extern const OpDef op_gelu;
-const OpDef op_gelu{
+extern const OpDef def;
+const OpDef def{
     .names = {"Gelu"},
     .since = 20,
     .attributes = "approximate:s",
@@ -40,4 +40,4 @@ const OpDef op_gelu{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_gelu

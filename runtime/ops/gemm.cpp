@@ -3,7 +3,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
 
-namespace clvet {
+namespace clvet::op_gemm {
 namespace {
 
 struct Problem {
@@ -125,8 +125,8 @@ Lowering lower(const OpCall& call, View) {
 
 }  // namespace
 
-extern const OpDef op_gemm;
-const OpDef op_gemm{
+extern const OpDef def;
+const OpDef def{
     .names = {"Gemm"},
     .since = 7,
     .inputs = "T T T?",
@@ -137,4 +137,4 @@ const OpDef op_gemm{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_gemm

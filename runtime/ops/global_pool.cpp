@@ -4,7 +4,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
 
-namespace clvet {
+namespace clvet::op_global_pool {
 namespace {
 
 Result<Types> infer(const OpCall& call) {
@@ -50,12 +50,12 @@ Lowering lower(const OpCall& call, View) {
 
 }  // namespace
 
-extern const OpDef op_global_pool;
-const OpDef op_global_pool{
+extern const OpDef def;
+const OpDef def{
     .names = {"GlobalAveragePool", "GlobalMaxPool"},
     .infer = infer,
     .host = host,
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_global_pool

@@ -4,7 +4,7 @@
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shapes.h"
 
-namespace clvet {
+namespace clvet::op_identity {
 namespace {
 
 Result<Types> infer(const OpCall& call) {
@@ -35,8 +35,8 @@ Lowering lower(const OpCall& call, View preferred) {
 
 }  // namespace
 
-extern const OpDef op_identity;
-const OpDef op_identity{
+extern const OpDef def;
+const OpDef def{
     .names = {"Identity", "Dropout"},
     .inputs = "* f? b?",
     .attributes = "ratio:f seed:i is_test:i",
@@ -47,4 +47,4 @@ const OpDef op_identity{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_identity

@@ -2,7 +2,7 @@
 #include "runtime/host/executor.h"
 #include "runtime/ops/support/shapes.h"
 
-namespace clvet {
+namespace clvet::op_if {
 namespace {
 
 Result<const Graph*> branch_of(const OpCall& call) {
@@ -46,8 +46,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 }  // namespace
 
-extern const OpDef op_if;
-const OpDef op_if{
+extern const OpDef def;
+const OpDef def{
     .names = {"If"},
     .inputs = "b **",
     .attributes = "then_branch:g else_branch:g",
@@ -57,4 +57,4 @@ const OpDef op_if{
     .host = host,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_if

@@ -6,7 +6,7 @@
 
 #include "runtime/ops/support/shapes.h"
 
-namespace clvet {
+namespace clvet::op_integer_products {
 namespace {
 
 bool is_conv(const OpCall& call) { return call.node.op == "ConvInteger"; }
@@ -100,8 +100,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 }  // namespace
 
-extern const OpDef op_integer_products;
-const OpDef op_integer_products{
+extern const OpDef def;
+const OpDef def{
     .names = {"ConvInteger", "MatMulInteger"},
     .since = 10,
     .inputs = "* * *? *?",
@@ -110,4 +110,4 @@ const OpDef op_integer_products{
     .host = host,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_integer_products

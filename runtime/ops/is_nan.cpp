@@ -3,7 +3,7 @@
 
 #include "runtime/ops/support/elementwise.h"
 
-namespace clvet {
+namespace clvet::op_is_nan {
 namespace {
 
 Result<Types> infer(const OpCall& call) { return Types{{DType::kBool, call.shape(0)}}; }
@@ -22,8 +22,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 }  // namespace
 
-extern const OpDef op_is_nan;
-const OpDef op_is_nan{
+extern const OpDef def;
+const OpDef def{
     .names = {"IsNaN", "IsInf"},
     .since = 9,
     .attributes = "detect_negative:i detect_positive:i",
@@ -31,4 +31,4 @@ const OpDef op_is_nan{
     .host = host,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_is_nan

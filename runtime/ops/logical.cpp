@@ -1,7 +1,7 @@
 // And, Or, Xor.
 #include "runtime/ops/support/elementwise.h"
 
-namespace clvet {
+namespace clvet::op_logical {
 namespace {
 
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
@@ -19,8 +19,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 }  // namespace
 
-extern const OpDef op_logical;
-const OpDef op_logical{
+extern const OpDef def;
+const OpDef def{
     .names = {"And", "Or", "Xor"},
     .since = 7,
     .inputs = "T T",
@@ -29,4 +29,4 @@ const OpDef op_logical{
     .host = host,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_logical

@@ -5,7 +5,7 @@
 #include "runtime/host/gemm.h"
 #include "runtime/ops/support/shapes.h"
 
-namespace clvet {
+namespace clvet::op_lstm {
 namespace {
 
 struct Problem {
@@ -151,8 +151,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 }  // namespace
 
-extern const OpDef op_lstm;
-const OpDef op_lstm{
+extern const OpDef def;
+const OpDef def{
     .names = {"LSTM"},
     .since = 7,
     .inputs = "T T T T? i? T? T? T?",
@@ -165,4 +165,4 @@ const OpDef op_lstm{
     .host = host,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_lstm

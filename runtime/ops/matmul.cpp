@@ -5,7 +5,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
 
-namespace clvet {
+namespace clvet::op_matmul {
 namespace {
 
 struct Problem {
@@ -123,8 +123,8 @@ Lowering lower(const OpCall& call, View) {
 
 }  // namespace
 
-extern const OpDef op_matmul;
-const OpDef op_matmul{
+extern const OpDef def;
+const OpDef def{
     .names = {"MatMul"},
     .inputs = "T T T?",
     .types = "fiu",
@@ -133,4 +133,4 @@ const OpDef op_matmul{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_matmul

@@ -3,7 +3,7 @@
 
 #include "runtime/ops/support/elementwise.h"
 
-namespace clvet {
+namespace clvet::op_mod {
 namespace {
 
 template <class T>
@@ -42,8 +42,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 }  // namespace
 
-extern const OpDef op_mod;
-const OpDef op_mod{
+extern const OpDef def;
+const OpDef def{
     .names = {"Mod"},
     .since = 10,
     .inputs = "T T",
@@ -53,4 +53,4 @@ const OpDef op_mod{
     .host = host,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_mod

@@ -1,7 +1,7 @@
 // Not.
 #include "runtime/ops/support/elementwise.h"
 
-namespace clvet {
+namespace clvet::op_not {
 namespace {
 
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
@@ -11,12 +11,12 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 }  // namespace
 
-extern const OpDef op_not;
-const OpDef op_not{
+extern const OpDef def;
+const OpDef def{
     .names = {"Not"},
     .types = "b",
     .infer = infer_same,
     .host = host,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_not

@@ -4,7 +4,7 @@
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shapes.h"
 
-namespace clvet {
+namespace clvet::op_pad {
 namespace {
 
 struct Pads {
@@ -146,8 +146,8 @@ Lowering lower(const OpCall& call, View preferred) {
 
 }  // namespace
 
-extern const OpDef op_pad;
-const OpDef op_pad{
+extern const OpDef def;
+const OpDef def{
     .names = {"Pad"},
     .since = 2,
     .inputs = "T l? T? i?",
@@ -160,4 +160,4 @@ const OpDef op_pad{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_pad

@@ -6,7 +6,7 @@
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/window.h"
 
-namespace clvet {
+namespace clvet::op_pool {
 namespace {
 
 Result<SlidingWindow> window_for(const OpCall& call) {
@@ -150,8 +150,8 @@ Lowering lower(const OpCall& call, View) {
 
 }  // namespace
 
-extern const OpDef op_pool;
-const OpDef op_pool{
+extern const OpDef def;
+const OpDef def{
     .names = {"MaxPool", "AveragePool"},
     .types = "fiu",
     .attributes =
@@ -163,4 +163,4 @@ const OpDef op_pool{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_pool

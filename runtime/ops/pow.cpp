@@ -4,7 +4,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
 
-namespace clvet {
+namespace clvet::op_pow {
 namespace {
 
 template <class T>
@@ -36,8 +36,8 @@ Lowering lower(const OpCall& call, View preferred) {
 
 }  // namespace
 
-extern const OpDef op_pow;
-const OpDef op_pow{
+extern const OpDef def;
+const OpDef def{
     .names = {"Pow"},
     .since = 7,
     .inputs = "T *",
@@ -47,4 +47,4 @@ const OpDef op_pow{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_pow

@@ -3,7 +3,7 @@
 
 #include "runtime/ops/support/elementwise.h"
 
-namespace clvet {
+namespace clvet::op_range {
 namespace {
 
 Result<int64_t> count_of(const OpCall& call) {
@@ -41,8 +41,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 }  // namespace
 
-extern const OpDef op_range;
-const OpDef op_range{
+extern const OpDef def;
+const OpDef def{
     .names = {"Range"},
     .since = 11,
     .inputs = "T T T",
@@ -51,4 +51,4 @@ const OpDef op_range{
     .host = host,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_range

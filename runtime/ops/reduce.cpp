@@ -8,7 +8,7 @@
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/movement.h"
 
-namespace clvet {
+namespace clvet::op_reduce {
 namespace {
 
 // Which axes are reduced; all where nothing says otherwise.
@@ -209,8 +209,8 @@ Lowering lower(const OpCall& call, View) {
 
 }  // namespace
 
-extern const OpDef op_reduce;
-const OpDef op_reduce{
+extern const OpDef def;
+const OpDef def{
     .names = {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1",
               "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"},
     .inputs = "T l?",
@@ -221,4 +221,4 @@ const OpDef op_reduce{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_reduce

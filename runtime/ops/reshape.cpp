@@ -2,7 +2,7 @@
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shapes.h"
 
-namespace clvet {
+namespace clvet::op_reshape {
 namespace {
 
 Result<Types> infer(const OpCall& call) {
@@ -41,8 +41,8 @@ Lowering lower(const OpCall& call, View preferred) { return lower_reshape(call, 
 
 }  // namespace
 
-extern const OpDef op_reshape;
-const OpDef op_reshape{
+extern const OpDef def;
+const OpDef def{
     .names = {"Reshape"},
     .since = 5,
     .inputs = "* l",
@@ -53,4 +53,4 @@ const OpDef op_reshape{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_reshape

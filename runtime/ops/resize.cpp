@@ -7,7 +7,7 @@
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/resize.h"
 
-namespace clvet {
+namespace clvet::op_resize {
 namespace {
 
 Result<Types> infer(const OpCall& call) {
@@ -158,8 +158,8 @@ Lowering lower(const OpCall& call, View preferred) {
 
 }  // namespace
 
-extern const OpDef op_resize;
-const OpDef op_resize{
+extern const OpDef def;
+const OpDef def{
     .names = {"Resize", "Upsample"},
     .since = 7,
     .inputs = "* f? f? l?",
@@ -172,4 +172,4 @@ const OpDef op_resize{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_resize

@@ -4,7 +4,7 @@
 
 #include "runtime/ops/support/shapes.h"
 
-namespace clvet {
+namespace clvet::op_shape {
 namespace {
 
 std::pair<int64_t, int64_t> range_of(const OpCall& call) {
@@ -35,8 +35,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 }  // namespace
 
-extern const OpDef op_shape;
-const OpDef op_shape{
+extern const OpDef def;
+const OpDef def{
     .names = {"Shape", "Size"},
     .inputs = "*",
     .attributes = "start:i end:i",
@@ -46,4 +46,4 @@ const OpDef op_shape{
     .host = host,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_shape

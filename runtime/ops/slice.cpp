@@ -5,7 +5,7 @@
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shapes.h"
 
-namespace clvet {
+namespace clvet::op_slice {
 namespace {
 
 struct Cut {
@@ -88,8 +88,8 @@ Lowering lower(const OpCall& call, View preferred) {
 
 }  // namespace
 
-extern const OpDef op_slice;
-const OpDef op_slice{
+extern const OpDef def;
+const OpDef def{
     .names = {"Slice"},
     .inputs = "* i? i? i? i?",
     .attributes = "starts:I ends:I axes:I",
@@ -99,4 +99,4 @@ const OpDef op_slice{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_slice

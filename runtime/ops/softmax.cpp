@@ -5,7 +5,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
 
-namespace clvet {
+namespace clvet::op_softmax {
 namespace {
 
 struct Split {
@@ -97,8 +97,8 @@ Lowering lower(const OpCall& call, View) {
 
 }  // namespace
 
-extern const OpDef op_softmax;
-const OpDef op_softmax{
+extern const OpDef def;
+const OpDef def{
     .names = {"Softmax", "LogSoftmax", "Hardmax"},
     .attributes = "axis:i",
     .infer = infer,
@@ -106,4 +106,4 @@ const OpDef op_softmax{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_softmax

@@ -5,7 +5,7 @@
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shapes.h"
 
-namespace clvet {
+namespace clvet::op_split {
 namespace {
 
 struct Parts {
@@ -84,8 +84,8 @@ Lowering lower(const OpCall& call, View preferred) {
 
 }  // namespace
 
-extern const OpDef op_split;
-const OpDef op_split{
+extern const OpDef def;
+const OpDef def{
     .names = {"Split"},
     .inputs = "* l?",
     .attributes = "axis:i split:I num_outputs:i",
@@ -96,4 +96,4 @@ const OpDef op_split{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_split

@@ -2,7 +2,7 @@
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shapes.h"
 
-namespace clvet {
+namespace clvet::op_squeeze {
 namespace {
 
 Result<std::vector<int64_t>> axes_of(const OpCall& call) {
@@ -44,8 +44,8 @@ Lowering lower(const OpCall& call, View preferred) { return lower_reshape(call, 
 
 }  // namespace
 
-extern const OpDef op_squeeze;
-const OpDef op_squeeze{
+extern const OpDef def;
+const OpDef def{
     .names = {"Squeeze"},
     .inputs = "* l?",
     .attributes = "axes:I",
@@ -55,4 +55,4 @@ const OpDef op_squeeze{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_squeeze

@@ -3,7 +3,7 @@
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shapes.h"
 
-namespace clvet {
+namespace clvet::op_tile {
 namespace {
 
 Result<Types> infer(const OpCall& call) {
@@ -59,8 +59,8 @@ Lowering lower(const OpCall& call, View preferred) {
 
 }  // namespace
 
-extern const OpDef op_tile;
-const OpDef op_tile{
+extern const OpDef def;
+const OpDef def{
     .names = {"Tile"},
     .since = 6,
     .inputs = "* l",
@@ -70,4 +70,4 @@ const OpDef op_tile{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_tile

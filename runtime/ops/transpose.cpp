@@ -4,7 +4,7 @@
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shapes.h"
 
-namespace clvet {
+namespace clvet::op_transpose {
 namespace {
 
 Result<std::vector<int64_t>> perm_of(const OpCall& call) {
@@ -50,8 +50,8 @@ Lowering lower(const OpCall& call, View preferred) {
 
 }  // namespace
 
-extern const OpDef op_transpose;
-const OpDef op_transpose{
+extern const OpDef def;
+const OpDef def{
     .names = {"Transpose"},
     .inputs = "*",
     .attributes = "perm:I",
@@ -61,4 +61,4 @@ const OpDef op_transpose{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_transpose

@@ -2,7 +2,7 @@
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shapes.h"
 
-namespace clvet {
+namespace clvet::op_unsqueeze {
 namespace {
 
 Result<std::vector<int64_t>> axes_of(const OpCall& call) {
@@ -30,8 +30,8 @@ Lowering lower(const OpCall& call, View preferred) { return lower_reshape(call, 
 
 }  // namespace
 
-extern const OpDef op_unsqueeze;
-const OpDef op_unsqueeze{
+extern const OpDef def;
+const OpDef def{
     .names = {"Unsqueeze"},
     .inputs = "* l?",
     .attributes = "axes:I",
@@ -41,4 +41,4 @@ const OpDef op_unsqueeze{
     .lower = lower,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_unsqueeze

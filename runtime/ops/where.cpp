@@ -1,7 +1,7 @@
 // Where: condition, then, else, all broadcast together.
 #include "runtime/ops/support/elementwise.h"
 
-namespace clvet {
+namespace clvet::op_where {
 namespace {
 
 Result<Types> infer(const OpCall& call) {
@@ -36,8 +36,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 }  // namespace
 
-extern const OpDef op_where;
-const OpDef op_where{
+extern const OpDef def;
+const OpDef def{
     .names = {"Where"},
     .since = 9,
     .inputs = "b T T",
@@ -47,4 +47,4 @@ const OpDef op_where{
     .host = host,
 };
 
-}  // namespace clvet
+}  // namespace clvet::op_where
