@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/isolate.h"
@@ -173,6 +174,9 @@ Result<ModelRun> run_once(RunArguments& arguments) {
   std::optional<Report> report;
   if (arguments.options.device != "host") {
     CLVET_ASSIGN_OR_RETURN(report, current_report(arguments.report, arguments.options.sink));
+    CLVET_ASSIGN_OR_RETURN(const std::string bytes, read_file(arguments.model));
+    arguments.options.model_key = sha256_hex(bytes);
+    arguments.options.times_file = state_dir() + "/times.json";
   }
   std::vector<std::string> characters;
   if (arguments.decode == "ctc") {

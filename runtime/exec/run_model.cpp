@@ -104,7 +104,75 @@ Result<std::map<std::string, Tensor>> run_session(Session& session,
   return outputs;
 }
 
-Result<std::map<std::string, Tensor>> run_on_device(const Choice& choice, const Graph& graph,
+void warn(const ModelRunOptions& options, RunRecord& record, const std::string& text) {
+  record.warnings.push_back(text);
+  if (options.sink) options.sink({EventLevel::kWarning, "warning: " + text});
+}
+
+void fall_to_host(const Graph& graph, const Error& error, const ModelRunOptions& options,
+                  Choice& choice, RunRecord& record) {
+  warn(options, record, fmt::format("the device failed ({}); computed on the host", error.message));
+  record.fallbacks.push_back({"*", record.device, "host", "launch-error"});
+  record.device = "host";
+  choice.device = nullptr;
+  choice.plan = plan_on_host(graph, error.message);
+  describe_plan(choice.plan, record);
+}
+
+// Whether host and device are to be compared: somebody left all of it to us.
+bool may_compare(const Choice& choice, const ModelRunOptions& options) {
+  const PlanOverrides& words = options.overrides;
+  return choice.device && options.device == "auto" && !options.times_file.empty() &&
+         !options.strict && !words.precision && !words.memory && !words.activations &&
+         !words.weights;
+}
+
+std::string times_key(const Choice& choice, const std::map<std::string, Tensor>& inputs,
+                      const ModelRunOptions& options) {
+  std::string shapes;
+  for (const auto& [name, tensor] : inputs) {
+    shapes += fmt::format(" {}={}", name, to_string(tensor.type()));
+  }
+  return fmt::format("{} {} {}{}", options.model_key.substr(0, 16),
+                     choice.device->environment_key.substr(0, 16),
+                     to_string(choice.plan.combination), shapes);
+}
+
+// A warm run of each, the host's given up once it is far behind.
+Result<MeasuredTimes> measure_both(Session& on_device, const Graph& graph,
+                                   const std::map<std::string, Tensor>& inputs) {
+  CLVET_ASSIGN_OR_RETURN(Session on_host,
+                         Session::create(graph, plan_on_host(graph, "measured"), nullptr));
+  MeasuredTimes times;
+  double started = monotonic_seconds();
+  CLVET_RETURN_IF_ERROR(on_device.run(inputs));
+  times.device_ms = ms_since(started);
+  for (const double patience : {4.0, 1.0}) {
+    started = monotonic_seconds();
+    const auto ran = on_host.run(inputs, nullptr, started + patience * times.device_ms * 1e-3);
+    times.host_ms = ms_since(started);
+    if (!ran && ran.error().code == ErrorCode::kDeadlineExceeded) break;
+    if (!ran) return tl::unexpected(ran.error());
+  }
+  return times;
+}
+
+// Makes the choice the host's where that was measured to be faster.
+void prefer_host(const Graph& graph, const MeasuredTimes& times, Choice& choice,
+                 RunRecord& record) {
+  record.choice = times;
+  if (!times.host_wins()) return;
+  choice.reason = fmt::format("faster here: {:.3g} ms against {:.3g} ms on {}", times.host_ms,
+                              times.device_ms, choice.device->name);
+  choice.device = nullptr;
+  choice.plan = plan_on_host(graph, choice.reason);
+  record.fallbacks.clear();
+  describe_plan(choice.plan, record);
+  record.device = "host";
+}
+
+// Leaves `choice` without a device where the host turned out to be faster.
+Result<std::map<std::string, Tensor>> run_on_device(Choice& choice, const Graph& graph,
                                                     const std::map<std::string, Tensor>& inputs,
                                                     const ModelRunOptions& options,
                                                     RunRecord& record) {
@@ -113,7 +181,15 @@ Result<std::map<std::string, Tensor>> run_on_device(const Choice& choice, const 
   CLVET_ASSIGN_OR_RETURN(Session session, Session::create(graph, choice.plan, device.get()));
   record.build_ms = device->build_ms();
   record.load_ms += ms_since(started) - record.build_ms;
-  return run_session(session, inputs, options, record);
+  CLVET_ASSIGN_OR_RETURN(auto outputs, run_session(session, inputs, options, record));
+  if (!may_compare(choice, options) || record.choice) return outputs;
+  CLVET_ASSIGN_OR_RETURN(const MeasuredTimes times, measure_both(session, graph, inputs));
+  const std::string key = times_key(choice, inputs, options);
+  if (const auto kept = MeasuredTimesFile(options.times_file).keep(key, times); !kept) {
+    warn(options, record, "times are measured again next time: " + kept.error().message);
+  }
+  prefer_host(graph, times, choice, record);
+  return outputs;
 }
 
 Status refuse_fallback(const Choice& choice, const ModelRunOptions& options) {
@@ -126,11 +202,6 @@ Status refuse_fallback(const Choice& choice, const ModelRunOptions& options) {
   const Fallback& first = choice.plan.fallbacks.front();
   return fail(ErrorCode::kUnavailable, "--strict: node '{}' needs a fallback from {} to {} ({})",
               first.node, first.from, first.to, first.verdict);
-}
-
-void warn(const ModelRunOptions& options, RunRecord& record, const std::string& text) {
-  record.warnings.push_back(text);
-  if (options.sink) options.sink({EventLevel::kWarning, "warning: " + text});
 }
 
 }  // namespace
@@ -160,22 +231,22 @@ Result<ModelRun> run_model(Graph graph, const std::map<std::string, Tensor>& inp
              "{} nodes avoid kernels that are not right here, first '{}': {} is {}, runs on {}",
              choice.plan.fallbacks.size(), first.node, first.from, first.verdict, first.to));
   }
+  if (may_compare(choice, options)) {
+    const auto times =
+        MeasuredTimesFile(options.times_file).find(times_key(choice, inputs, options));
+    if (times) prefer_host(graph, *times, choice, record);
+  }
   if (choice.device) {
     auto outputs = run_on_device(choice, graph, inputs, options, record);
-    if (outputs) {
+    if (outputs && choice.device) {
       result.outputs = std::move(*outputs);
       return result;
     }
-    if (options.strict) {
+    if (!outputs && options.strict) {
       return fail(ErrorCode::kUnavailable, "--strict: {}", outputs.error().message);
     }
-    warn(options, record,
-         fmt::format("the device failed ({}); computed on the host", outputs.error().message));
-    record.fallbacks.push_back({"*", record.device, "host", "launch-error"});
-    record.device = "host";
-    choice.plan = plan_on_host(graph, outputs.error().message);
-    describe_plan(choice.plan, record);
-  } else if (options.device != "host") {
+    if (!outputs) fall_to_host(graph, outputs.error(), options, choice, record);
+  } else if (options.device != "host" && !record.choice) {
     warn(options, record, "runs on the host: " + choice.reason);
   }
   CLVET_ASSIGN_OR_RETURN(Session session, Session::create(graph, std::move(choice.plan), nullptr));

@@ -17,6 +17,10 @@ struct ModelRunOptions {
   bool strict = false;  // no fallback
   int repeat = 1;       // timed runs after the first
   bool node_times = false;
+  // With device "auto" and no word of a combination given: a model's first run on a device is timed
+  // against the host, the figures are kept in `times_file` under `model_key` (what identifies the
+  // model's bytes), and the faster one serves. Empty: the device serves.
+  std::string times_file, model_key;
   EventSink sink;
 };
 

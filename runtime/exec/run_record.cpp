@@ -31,6 +31,9 @@ std::string run_record_to_json(const RunRecord& record) {
   json["timing"] = {{"load_ms", record.load_ms},   {"plan_ms", record.plan_ms},
                     {"build_ms", record.build_ms}, {"first_ms", record.first_ms},
                     {"min_ms", record.min_ms},     {"median_ms", record.median_ms}};
+  if (record.choice) {
+    json["choice"] = {{"device_ms", record.choice->device_ms}, {"host_ms", record.choice->host_ms}};
+  }
   json["outputs"] = Json::array();
   for (const OutputRecord& row : record.outputs) {
     json["outputs"].push_back({{"name", row.name},

@@ -1,10 +1,12 @@
 // The run record, `clvet.run/1`: what ran where, how long, which fallbacks were taken.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/decode/ctc.h"
+#include "runtime/exec/measured_times.h"
 #include "runtime/plan/plan.h"
 
 namespace clvet {
@@ -28,6 +30,7 @@ struct RunRecord {
   std::vector<Fallback> fallbacks;
   std::vector<std::string> warnings;
   double load_ms = 0, plan_ms = 0, build_ms = 0, first_ms = 0, min_ms = 0, median_ms = 0;
+  std::optional<MeasuredTimes> choice;  // where host and device were compared
   std::vector<OutputRecord> outputs;
   std::vector<DecodedText> texts;  // where decoding was asked for
 };

@@ -213,7 +213,7 @@ Status Session::run_step(size_t index, std::vector<Tensor>& values) {
 }
 
 Result<std::map<std::string, Tensor>> Session::run(const std::map<std::string, Tensor>& inputs,
-                                                   std::vector<double>* node_ms) {
+                                                   std::vector<double>* node_ms, double deadline) {
   std::vector<Tensor> values(graph_.values.size());
   for (const ValueId id : graph_.inputs) {
     const Value& value = graph_.values[static_cast<size_t>(id)];
@@ -235,6 +235,7 @@ Result<std::map<std::string, Tensor>> Session::run(const std::map<std::string, T
   if (node_ms) node_ms->assign(graph_.nodes.size(), 0);
   for (size_t i = 0; i < plan_.steps.size(); ++i) {
     const double started = monotonic_seconds();
+    if (started > deadline) return fail(ErrorCode::kDeadlineExceeded, "the run took too long");
     CLVET_RETURN_IF_ERROR(run_step(i, values));
     if (!node_ms || plan_.steps[i].node < 0) continue;
     if (plan_.steps[i].kind == StepKind::kKernel) CLVET_RETURN_IF_ERROR(device_->finish());

@@ -1,6 +1,7 @@
 // A plan made ready to run: programs built, constants packed and uploaded, arguments set.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,8 +21,10 @@ class Session {
 
   // Outputs by name. Inputs must have the planned shapes. `node_ms`, where given, gets one figure a
   // node, measured by waiting for each; without it nothing waits before the outputs are read.
-  Result<std::map<std::string, Tensor>> run(const std::map<std::string, Tensor>& inputs,
-                                            std::vector<double>* node_ms = nullptr);
+  // kDeadlineExceeded where a step would begin after `deadline` (monotonic_seconds).
+  Result<std::map<std::string, Tensor>> run(
+      const std::map<std::string, Tensor>& inputs, std::vector<double>* node_ms = nullptr,
+      double deadline = std::numeric_limits<double>::infinity());
 
   const ExecutionPlan& plan() const { return plan_; }
   const Graph& graph() const { return graph_; }

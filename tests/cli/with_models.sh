@@ -1,6 +1,6 @@
 #!/bin/bash
 # with_models.sh SCRIPT.py CLVET STATE_DIR: runs a Python test on the real models with a state folder of its own, on the
-# driver that CLVET_TEST_DRIVER names (system, intel, rusticl). Exit 77 (skipped, said aloud) where
+# driver that CLVET_TEST_DRIVER names (system, intel, rusticl), with CLVET_TEST_REPORT's report of it if given. Exit 77 (skipped, said aloud) where
 # `bash ci/setup.sh --test` has not brought the models.
 set -eu
 . "$(dirname "${BASH_SOURCE[0]}")/../../ci/env.sh"
@@ -16,4 +16,6 @@ esac
 if [ "$1" = models_accuracy.py ]; then model=$CLVET_MODELS; fi
 export CLVET_STATE_DIR=$3
 rm -rf "$3"
+mkdir -p "$3"
+if [ -n "${CLVET_TEST_REPORT:-}" ]; then cp "$CLVET_TEST_REPORT" "$3/report.json"; fi
 exec "$CLVET_TEST_PYTHON" "$CLVET_ROOT/tests/cli/$1" "$2" "$model" "$CLVET_ROOT/tests/data/images"

@@ -1,0 +1,40 @@
+// What models took on the device and on the host, measured once and kept in the state folder.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+
+namespace clvet {
+
+struct MeasuredTimes {
+  double device_ms = 0;
+  double host_ms = 0;  // at least: a host that was far behind is not waited for
+
+  // The host has to be clearly ahead: a fifth of the time lies within the noise of a board.
+  bool host_wins() const { return host_ms < 0.8 * device_ms; }
+};
+
+class MeasuredTimesFile {
+ public:
+  // A file that is absent or not readable as one of ours counts as empty: it is measured again.
+  explicit MeasuredTimesFile(std::string path);
+
+  std::optional<MeasuredTimes> find(const std::string& key) const;
+  // Writes the whole file; the oldest rows go beyond kMostRows.
+  Status keep(const std::string& key, const MeasuredTimes& times);
+
+  static constexpr size_t kMostRows = 500;
+
+ private:
+  struct Row {
+    MeasuredTimes times;
+    double at = 0;  // Unix time of the measurement
+  };
+  std::string path_;
+  std::map<std::string, Row> rows_;
+};
+
+}  // namespace clvet
