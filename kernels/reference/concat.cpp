@@ -1,6 +1,6 @@
 #include <array>
 
-#include "kernels/act.h"
+#include "kernels/reference/extents.h"
 
 namespace clvet::op_contract_concat {
 namespace {
@@ -17,12 +17,7 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
   if (axis < 0 || axis > 3) {
     return fail(ErrorCode::kInvalidArgument, "concat: axis = {} is not 0..3", axis);
   }
-  TensorRole y{.name = "y",
-               .kind = TensorKind::kOutput,
-               .n = dim(dims, "N"),
-               .h = dim(dims, "H"),
-               .w = dim(dims, "W"),
-               .c = dim(dims, "C")};
+  TensorRole y = role_of(dims, "y", TensorKind::kOutput);
   int64_t TensorRole::*const extents[] = {&TensorRole::n, &TensorRole::h, &TensorRole::w,
                                           &TensorRole::c};
   std::vector<TensorRole> roles;

@@ -6,17 +6,8 @@ namespace {
 // Direct KH x KW convolution, groups = 1, zero padding.
 Result<std::vector<TensorRole>> roles(const Dims& dims) {
   CLVET_RETURN_IF_ERROR(Window::check("conv2d", dims));
-  constexpr std::array names = {"OC"};
-  CLVET_RETURN_IF_ERROR(need_positive("conv2d", dims, names));
   const Window window(dims);
-  const int64_t channels = dim(dims, "OC");
-  TensorRole weights{.name = "w",
-                     .kind = TensorKind::kWeights,
-                     .taps = window.kh * window.kw,
-                     .cin = window.c,
-                     .cout = channels};
-  TensorRole bias{.name = "bias", .kind = TensorKind::kVector, .c = channels};
-  return std::vector<TensorRole>{window.input(), weights, bias, window.output(channels)};
+  return window.convolution("conv2d", dims, window.c);
 }
 
 ReferenceResult reference(const CallValues& values) {

@@ -14,13 +14,7 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
     return fail(ErrorCode::kInvalidArgument, "conv2d_group: G = {} divides not both {} and {}",
                 groups, window.c, channels);
   }
-  TensorRole weights{.name = "w",
-                     .kind = TensorKind::kWeights,
-                     .taps = window.kh * window.kw,
-                     .cin = window.c / groups,
-                     .cout = channels};
-  TensorRole bias{.name = "bias", .kind = TensorKind::kVector, .c = channels};
-  return std::vector<TensorRole>{window.input(), weights, bias, window.output(channels)};
+  return window.convolution("conv2d_group", dims, window.c / groups);
 }
 
 ReferenceResult reference(const CallValues& values) {

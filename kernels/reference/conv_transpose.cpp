@@ -10,17 +10,8 @@ namespace {
 // OH x OW is lost.
 Result<std::vector<TensorRole>> roles(const Dims& dims) {
   CLVET_RETURN_IF_ERROR(Window::check("conv_transpose", dims));
-  constexpr std::array names = {"OC"};
-  CLVET_RETURN_IF_ERROR(need_positive("conv_transpose", dims, names));
   const Window window(dims);
-  const int64_t channels = dim(dims, "OC");
-  TensorRole weights{.name = "w",
-                     .kind = TensorKind::kWeights,
-                     .taps = window.kh * window.kw,
-                     .cin = window.c,
-                     .cout = channels};
-  TensorRole bias{.name = "bias", .kind = TensorKind::kVector, .c = channels};
-  return std::vector<TensorRole>{window.input(), weights, bias, window.output(channels)};
+  return window.convolution("conv_transpose", dims, window.c);
 }
 
 struct Sums {

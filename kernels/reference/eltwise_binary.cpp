@@ -2,7 +2,7 @@
 #include <array>
 #include <cmath>
 
-#include "kernels/act.h"
+#include "kernels/reference/extents.h"
 
 namespace clvet::op_contract_eltwise_binary {
 namespace {
@@ -25,22 +25,9 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
   if (code < kAdd || code > kPowReversed) {
     return fail(ErrorCode::kInvalidArgument, "eltwise_binary: code = {} is not 0..9", code);
   }
-  TensorRole x1{.name = "x1",
-                .kind = TensorKind::kInput,
-                .n = dim(dims, "N"),
-                .h = dim(dims, "H"),
-                .w = dim(dims, "W"),
-                .c = dim(dims, "C")};
-  TensorRole x2{.name = "x2",
-                .kind = TensorKind::kInput,
-                .n = dim(dims, "N2"),
-                .h = dim(dims, "H2"),
-                .w = dim(dims, "W2"),
-                .c = dim(dims, "C2")};
-  TensorRole y = x1;
-  y.name = "y";
-  y.kind = TensorKind::kOutput;
-  return std::vector<TensorRole>{x1, x2, y};
+  return std::vector<TensorRole>{role_of(dims, "x1", TensorKind::kInput),
+                                 role_of(dims, "x2", TensorKind::kInput, {"N2", "H2", "W2", "C2"}),
+                                 role_of(dims, "y", TensorKind::kOutput)};
 }
 
 double combine(int64_t code, double a, double b) {

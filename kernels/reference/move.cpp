@@ -1,6 +1,6 @@
 #include <array>
 
-#include "kernels/act.h"
+#include "kernels/reference/extents.h"
 
 namespace clvet::op_contract_move {
 namespace {
@@ -38,22 +38,12 @@ bool within(const std::array<Axis, 7>& axes, int64_t start, int64_t Axis::*step,
 }
 
 Result<std::vector<TensorRole>> roles(const Dims& dims) {
-  constexpr std::array extents = {"N", "H", "W", "C", "ON", "OH", "OW", "OC"};
-  CLVET_RETURN_IF_ERROR(need_positive("move", dims, extents));
+  CLVET_RETURN_IF_ERROR(need_positive("move", dims, kExtents));
+  CLVET_RETURN_IF_ERROR(need_positive("move", dims, kOutExtents));
   CLVET_RETURN_IF_ERROR(need_positive("move", dims, kRowExtents));
   CLVET_RETURN_IF_ERROR(need_positive("move", dims, kChannelExtents));
-  TensorRole x{.name = "x",
-               .kind = TensorKind::kInput,
-               .n = dim(dims, "N"),
-               .h = dim(dims, "H"),
-               .w = dim(dims, "W"),
-               .c = dim(dims, "C")};
-  TensorRole y{.name = "y",
-               .kind = TensorKind::kOutput,
-               .n = dim(dims, "ON"),
-               .h = dim(dims, "OH"),
-               .w = dim(dims, "OW"),
-               .c = dim(dims, "OC")};
+  const TensorRole x = role_of(dims, "x", TensorKind::kInput);
+  const TensorRole y = role_of(dims, "y", TensorKind::kOutput, kOutExtents);
   const auto axes = axes_of(dims);
   int64_t rows = 1, channels = 1;
   for (size_t i = 0; i < axes.size(); ++i) (i < 4 ? rows : channels) *= axes[i].extent;

@@ -1,23 +1,21 @@
 #include <algorithm>
 #include <array>
 
-#include "kernels/act.h"
+#include "kernels/reference/extents.h"
 
 namespace clvet::op_contract_pad {
 namespace {
 
 enum Mode { kConstant, kEdge, kReflect, kWrap };
 
-constexpr std::array kIn = {"N", "H", "W", "C"};
-constexpr std::array kOut = {"ON", "OH", "OW", "OC"};
 constexpr std::array kBefore = {"P_N", "P_H", "P_W", "P_C"};
 
 // y {ON, OH, OW, OC}: along each axis output o is input o - P, where P may be negative (a cut).
 // Outside of the input, mode 0: the scalar `value`; 1: its nearest element; 2: its mirror image,
 // the border not repeated; 3: its periodic continuation.
 Result<std::vector<TensorRole>> roles(const Dims& dims) {
-  CLVET_RETURN_IF_ERROR(need_positive("pad", dims, kIn));
-  CLVET_RETURN_IF_ERROR(need_positive("pad", dims, kOut));
+  CLVET_RETURN_IF_ERROR(need_positive("pad", dims, kExtents));
+  CLVET_RETURN_IF_ERROR(need_positive("pad", dims, kOutExtents));
   for (const char* name : kBefore) {
     if (!dims.contains(name)) {
       return fail(ErrorCode::kInvalidArgument, "pad: dim '{}' is absent", name);
@@ -26,19 +24,8 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
   if (const int64_t mode = dim_or(dims, "mode", -1); mode < kConstant || mode > kWrap) {
     return fail(ErrorCode::kInvalidArgument, "pad: mode = {} is not 0..3", mode);
   }
-  TensorRole x{.name = "x",
-               .kind = TensorKind::kInput,
-               .n = dim(dims, "N"),
-               .h = dim(dims, "H"),
-               .w = dim(dims, "W"),
-               .c = dim(dims, "C")};
-  TensorRole y{.name = "y",
-               .kind = TensorKind::kOutput,
-               .n = dim(dims, "ON"),
-               .h = dim(dims, "OH"),
-               .w = dim(dims, "OW"),
-               .c = dim(dims, "OC")};
-  return std::vector<TensorRole>{x, y};
+  return std::vector<TensorRole>{role_of(dims, "x", TensorKind::kInput),
+                                 role_of(dims, "y", TensorKind::kOutput, kOutExtents)};
 }
 
 // The input index along an axis of n elements, -1 for the constant.
@@ -66,12 +53,12 @@ ReferenceResult reference(const CallValues& values) {
   const Values& x = values.tensors.find("x")->second;
   ReferenceResult result;
   int64_t count = 1;
-  for (const char* name : kOut) count *= dim(d, name);
+  for (const char* name : kOutExtents) count *= dim(d, name);
   for (int64_t i = 0; i < count; ++i) {
     int64_t rest = i, at = 0, stride = 1;
     bool inside = true;
     for (size_t axis = 4; axis-- > 0;) {
-      const int64_t out = dim(d, kOut[axis]), in = dim(d, kIn[axis]);
+      const int64_t out = dim(d, kOutExtents[axis]), in = dim(d, kExtents[axis]);
       const int64_t from = source(mode, rest % out - dim(d, kBefore[axis]), in);
       inside &= from >= 0;
       at += from * stride;

@@ -1,25 +1,16 @@
 #include <algorithm>
-#include <array>
 #include <limits>
 
-#include "kernels/act.h"
+#include "kernels/reference/extents.h"
 
 namespace clvet::op_contract_pool_global {
 namespace {
 
 // kind 0: largest value, 1: mean, over all H x W of a channel; y is {N, 1, 1, C}.
 Result<std::vector<TensorRole>> roles(const Dims& dims) {
-  constexpr std::array names = {"N", "H", "W", "C"};
-  CLVET_RETURN_IF_ERROR(need_positive("pool_global", dims, names));
-  const int64_t n = dim(dims, "N"), c = dim(dims, "C");
-  TensorRole x{.name = "x",
-               .kind = TensorKind::kInput,
-               .n = n,
-               .h = dim(dims, "H"),
-               .w = dim(dims, "W"),
-               .c = c};
-  TensorRole y{.name = "y", .kind = TensorKind::kOutput, .n = n, .c = c};
-  return std::vector<TensorRole>{x, y};
+  CLVET_ASSIGN_OR_RETURN(auto roles, roles_of_a_map("pool_global", dims));
+  roles[1].h = roles[1].w = 1;
+  return roles;
 }
 
 ReferenceResult reference(const CallValues& values) {

@@ -2,7 +2,7 @@
 #include <array>
 #include <cmath>
 
-#include "kernels/act.h"
+#include "kernels/reference/extents.h"
 
 namespace clvet::op_contract_resize {
 namespace {
@@ -30,18 +30,8 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
   CLVET_RETURN_IF_ERROR(need_code(dims, "mode", kLinear));
   CLVET_RETURN_IF_ERROR(need_code(dims, "transform", kPytorchHalfPixel));
   CLVET_RETURN_IF_ERROR(need_code(dims, "rounding", kRoundPreferCeil));
-  TensorRole x{.name = "x",
-               .kind = TensorKind::kInput,
-               .n = dim(dims, "N"),
-               .h = dim(dims, "H"),
-               .w = dim(dims, "W"),
-               .c = dim(dims, "C")};
-  TensorRole y = x;
-  y.name = "y";
-  y.kind = TensorKind::kOutput;
-  y.h = dim(dims, "OH");
-  y.w = dim(dims, "OW");
-  return std::vector<TensorRole>{x, y};
+  return std::vector<TensorRole>{role_of(dims, "x", TensorKind::kInput),
+                                 role_of(dims, "y", TensorKind::kOutput, {"N", "OH", "OW", "C"})};
 }
 
 // One axis of a call.

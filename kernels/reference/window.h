@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include "kernels/act.h"
 
@@ -58,6 +59,20 @@ struct Window {
   }
   TensorRole output(int64_t channels) const {
     return {.name = "y", .kind = TensorKind::kOutput, .n = n, .h = oh, .w = ow, .c = channels};
+  }
+
+  // Input, weights of `cin` rows a tap and "OC" columns (a dim that must be positive), bias,
+  // output.
+  Result<std::vector<TensorRole>> convolution(std::string_view op, const Dims& dims,
+                                              int64_t cin) const {
+    constexpr std::array names = {"OC"};
+    CLVET_RETURN_IF_ERROR(need_positive(op, dims, names));
+    const int64_t channels = dim(dims, "OC");
+    return std::vector<TensorRole>{
+        input(),
+        {.name = "w", .kind = TensorKind::kWeights, .taps = kh * kw, .cin = cin, .cout = channels},
+        {.name = "bias", .kind = TensorKind::kVector, .c = channels},
+        output(channels)};
   }
 };
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/clock.h"
+#include "probe/cl/program.h"
 #include "probe/cl/query.h"
 #include "probe/trial/request.h"
 #include "probe/worker/driver_session.h"
@@ -83,18 +84,9 @@ DrivenStatus build(DriverSession& session, const Program& program, nlohmann::jso
   const ClApi& api = session.api();
   release_program(session);
   const double started = monotonic_seconds();
-  std::vector<const char*> texts;
-  std::vector<size_t> sizes;
-  for (const std::string& source : program.sources) {
-    texts.push_back(source.data());
-    sizes.push_back(source.size());
-  }
-  auto created =
-      create<ClProgram>(api, Stage::kBuild, "clCreateProgramWithSource", [&](cl_int* status) {
-        return api.clCreateProgramWithSource(session.context.get(),
-                                             static_cast<cl_uint>(texts.size()), texts.data(),
-                                             sizes.data(), status);
-      });
+  auto created = create<ClProgram>(
+      api, Stage::kBuild, "clCreateProgramWithSource",
+      [&](cl_int* status) { return create_program(api, session.context.get(), program, status); });
   if (!created) return tl::unexpected(created.error());
   session.program = std::move(*created);
   cl_int status = CL_SUCCESS;

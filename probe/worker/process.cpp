@@ -81,22 +81,6 @@ std::vector<ProcessStat> all_processes() {
   return out;
 }
 
-// The second field of schedstat: nanoseconds in the run queue. 0 where the kernel keeps no account.
-double starved_seconds(pid_t pid) {
-  const std::string folder = fmt::format("/proc/{}/task", pid);
-  DIR* tasks = ::opendir(folder.c_str());
-  if (!tasks) return 0;
-  double nanoseconds = 0;
-  while (const dirent* entry = ::readdir(tasks)) {
-    if (entry->d_name[0] == '.') continue;
-    const auto text = read_file(fmt::format("{}/{}/schedstat", folder, entry->d_name), 4096);
-    const auto fields = text ? split(*text, ' ') : std::vector<std::string>{};
-    if (fields.size() > 1) nanoseconds += std::atof(fields[1].c_str());
-  }
-  ::closedir(tasks);
-  return nanoseconds * 1e-9;
-}
-
 }  // namespace
 
 Result<pid_t> spawn(const SpawnRequest& request) {
@@ -157,7 +141,6 @@ std::optional<ExitState> reap(pid_t pid) {
 ProcessUse process_use(pid_t pid) {
   ProcessUse use;
   if (const auto stat = read_stat(pid)) use.cpu_seconds = stat->cpu_seconds;
-  use.starved_seconds = starved_seconds(pid);
   if (const auto text = read_file(fmt::format("/proc/{}/statm", pid), 4096)) {
     const auto fields = split(*text, ' ');
     if (fields.size() > 1) {
@@ -166,6 +149,22 @@ ProcessUse process_use(pid_t pid) {
     }
   }
   return use;
+}
+
+double starved_seconds(pid_t pid) {
+  const std::string folder = fmt::format("/proc/{}/task", pid);
+  DIR* tasks = ::opendir(folder.c_str());
+  if (!tasks) return 0;
+  double nanoseconds = 0;
+  while (const dirent* entry = ::readdir(tasks)) {
+    if (entry->d_name[0] == '.') continue;
+    const auto text = read_file(fmt::format("{}/{}/schedstat", folder, entry->d_name), 4096);
+    const auto fields = text ? split(*text, ' ') : std::vector<std::string>{};
+    // Its second field: nanoseconds in the run queue.
+    if (fields.size() > 1) nanoseconds += std::atof(fields[1].c_str());
+  }
+  ::closedir(tasks);
+  return nanoseconds * 1e-9;
 }
 
 void become_subreaper() { ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }

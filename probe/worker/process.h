@@ -31,11 +31,13 @@ std::optional<ExitState> reap(pid_t pid);
 
 // Of a living process; zeros where it is gone.
 struct ProcessUse {
-  uint64_t resident = 0;       // bytes
-  double cpu_seconds = 0;      // used
-  double starved_seconds = 0;  // that its living threads could have run and were not let to
+  uint64_t resident = 0;   // bytes
+  double cpu_seconds = 0;  // used
 };
 ProcessUse process_use(pid_t pid);
+// Time that its living threads could have run and were not let to; 0 where the kernel keeps no
+// account. Dearer than process_use: it reads a file a thread.
+double starved_seconds(pid_t pid);
 
 // Makes this process the one that orphans of its descendants are handed to.
 void become_subreaper();

