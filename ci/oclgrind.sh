@@ -1,8 +1,8 @@
 #!/bin/bash
-# ci/oclgrind.sh BUILD_DIR [--check races|uninitialised] [--case PATTERN] [KERNEL...]: no kernel has a data race, reads or
-# writes outside its memory or reads what was never written, as Oclgrind's checks see it: every high and normal case of the
-# full tier (or those of KERNEL..., or those that fit PATTERN too). Needs clvet_kernel_folder built.
-# Slow. A kernel found in order is noted in out/oclgrind and not tried again until a kernel file changes, so a run that
+# ci/oclgrind.sh BUILD_DIR [--check races|uninitialised] [--shapes N] [KERNEL...]: no kernel has a data race, reads or
+# writes outside its memory or reads what was never written, as Oclgrind's checks see it: at high and normal precision,
+# every storage, the N smallest test shapes (2 if not said; an interpreter runs them) of every kernel, or of KERNEL....
+# Needs clvet_kernel_folder built. Slow. A kernel found in order is noted in out/oclgrind and not tried again until a kernel file changes, so a run that
 # was stopped goes on. The last lines say what was covered. Exit 1: a finding, or a case that is not right.
 # The check for uninitialised values stops at LLVM's `freeze`, so it runs with the optimiser off; it crashes in shuffles of
 # float16, so kernels with such vectors are left out of it; and it takes every image for uninitialised, so it sees only
@@ -15,11 +15,11 @@ usage() { sed -n '2,3s/^# //p' "${BASH_SOURCE[0]}"; exit 2; }
 program=$(readlink -f "$1")/tests/clvet_kernel_folder
 shift
 [ -x "$program" ] || die "$program: not built"
-checks=(races uninitialised) kernels=() pattern=''
+checks=(races uninitialised) kernels=() shapes=2
 while [ $# -gt 0 ]; do
   case $1 in
     --check) checks=("${2:?}"); shift 2 ;;
-    --case) pattern=${2:?}; shift 2 ;;
+    --shapes) shapes=${2:?}; shift 2 ;;
     -*) usage ;;
     *) kernels+=("$1"); shift ;;
   esac
@@ -72,14 +72,26 @@ finds_faults() {
   [ -s "$out/self/findings" ] || die "Oclgrind's check for $check finds nothing in a faulty kernel"
 }
 
+# smallest KERNEL: the names of its smallest test shapes, one a line
+smallest() {
+  python - "$CLVET_ROOT"/kernels/ops/*/"$1.json" "$shapes" <<'PY'
+import json, math, sys
+tests = json.load(open(sys.argv[1]))["tests"]
+tests.sort(key=lambda row: math.prod(value for name, value in row["dims"].items() if name.isupper() and value > 0))
+print(*[row["name"] for row in tests[:int(sys.argv[2])]], sep="\n")
+PY
+}
+
 # patterns CHECK KERNEL: its cases, one a line
 patterns() {
-  local precision place
-  for precision in high normal; do
-    case $1 in
-      races) echo "$2/$precision/*$pattern" ;;
-      uninitialised) for place in buffer/buffer/ buffer/-/; do echo "$2/$precision/*/$place*$pattern"; done ;;
-    esac
+  local precision place shape
+  for shape in $(smallest "$2"); do
+    for precision in high normal; do
+      case $1 in
+        races) echo "$2/$precision/*/$shape" ;;
+        uninitialised) for place in buffer/buffer/ buffer/-/; do echo "$2/$precision/*/$place*/$shape"; done ;;
+      esac
+    done
   done
 }
 
@@ -105,7 +117,7 @@ for check in "${checks[@]}"; do
       case " ${kernels[*]} " in *" $kernel "*) ;; *) continue ;; esac
     fi
     total=$((total + 1))
-    mark=$out/$check-$kernel-${pattern//[^a-z0-9_]/+}-$state
+    mark=$out/$check-$kernel-$shapes-$state
     if [ ! -e "$mark" ]; then
       folder=$out/$check
       mapfile -t arguments < <(patterns "$check" "$kernel" | sed 's/^/--case\n/')
