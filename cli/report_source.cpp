@@ -27,8 +27,9 @@ Result<Report> probe_now(const std::string& why, const EventSink& sink) {
 
 }  // namespace
 
-bool report_is_current(const Report& report) {
-  return report.complete && !report.devices.empty() && report.kernel_set == kernel_set() &&
+bool report_is_current(const Report& report, bool whole) {
+  return (report.complete || !whole) && !report.devices.empty() &&
+         report.kernel_set == kernel_set() &&
          std::all_of(report.devices.begin(), report.devices.end(), same_environment);
 }
 
@@ -41,7 +42,7 @@ Result<Report> current_report(const std::string& path, const EventSink& sink) {
     return probe_now("no report for this machine yet", sink);
   }
   CLVET_ASSIGN_OR_RETURN(Report report, report_from_json(*text, file));
-  if (report_is_current(report)) return report;
+  if (report_is_current(report, path.empty())) return report;
   return probe_now("the report " + file + " was made with other drivers or kernels", sink);
 }
 

@@ -12,10 +12,12 @@ namespace clvet {
 // The report in `path` (empty: the state folder's). Where there is none yet, or the state folder's
 // was made with other drivers or kernels, the core tier is probed first, which is said, and the
 // report is kept in the state folder. A named file that cannot be read is an error; one that was
-// made elsewhere is said to be stale and probed anew as well.
+// made elsewhere is said to be stale and probed anew as well; one of a part of the tier serves as
+// it is.
 Result<Report> current_report(const std::string& path, const EventSink& sink);
 
-// True where the report still stands for this machine's drivers and this program's kernels.
-bool report_is_current(const Report& report);
+// True where the report still stands for this machine's drivers and this program's kernels, and
+// where `whole` holds all of its tier.
+bool report_is_current(const Report& report, bool whole = true);
 
 }  // namespace clvet

@@ -50,6 +50,15 @@ def main():
     for options in (["--device", "0"], ["--activations", "buffer"], ["--strict"]):
         record = run(clvet, model, image, options)
         assert record["device"] != "host" and "choice" not in record, options
+    # A named report of a part of the tier serves as it is: nothing is probed anew.
+    partial = json.loads((STATE / "report.json").read_text())
+    partial["complete"] = False
+    partial["verdicts"] = [row for row in partial["verdicts"] if row["op"] != "softmax"]
+    (STATE / "partial.json").write_text(json.dumps(partial))
+    before = (STATE / "report.json").stat().st_mtime_ns
+    record = run(clvet, model, image, ["--report", str(STATE / "partial.json"), "--device", "0"])
+    assert {node["op"] for node in record["nodes"] if node["where"] == "host"} == {"Softmax"}, record["nodes"]
+    assert (STATE / "report.json").stat().st_mtime_ns == before, "probed anew"
     print("all as it should be")
     return 0
 
