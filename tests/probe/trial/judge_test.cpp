@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/text.h"
@@ -32,7 +33,7 @@ struct Trial {
       if (row.kind == TensorKind::kOutput) role = row;
     }
   }
-  const MemoryRequest& memory() const { return prepared.request.memory[prepared.output]; }
+  const MemoryRequest& memory() const { return prepared.request.memory[prepared.outputs.at(0)]; }
   // One reading: these values between untouched guards.
   Bytes reading(const Values& values) const {
     const Bytes tensor = encode_activation(role, trial.variant.precision, values);
@@ -55,9 +56,8 @@ struct Trial {
     Bytes outputs;
     for (const Bytes& one : readings) outputs.insert(outputs.end(), one.begin(), one.end());
     VerdictReport verdict = blank_verdict(trial, "d0");
-    TrialRequest request = prepared.request;
-    request.repeats = static_cast<int>(readings.size());
-    judge_outputs(trial, *material, request, memory(), outputs, verdict);
+    const std::array readings_of{OutputReadings{memory(), outputs}};
+    judge_outputs(trial, *material, static_cast<int>(readings.size()), readings_of, verdict);
     return verdict;
   }
   VerdictReport judged_twice(const Bytes& reading) const { return judged({reading, reading}); }
