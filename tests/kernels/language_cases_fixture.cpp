@@ -3,6 +3,44 @@
 #include "tests/kernels/tiny_case.h"
 
 namespace clvet {
+namespace {
+
+// One head each of queries, keys and values at position 1 of 2: turned by a quarter, by nothing, by
+// half a turn and by a quarter back.
+TinyCase rope_neighbours() {
+  constexpr double n = kUntouched;
+  return {"rope_neighbours",
+          "rope",
+          {{"M", 1}, {"H", 1}, {"KV", 1}, {"D", 8}, {"cap", 2}, {"P", 1}, {"halves", 0}},
+          {{"x", {1,  2,  3,  4,  5,  6,  7,  8,  11, 12, 13, 14,
+                  15, 16, 17, 18, 21, 22, 23, 24, 25, 26, 27, 28}},
+           {"cosines", {9, 9, 9, 9, 0, 1, -1, 0}},
+           {"sines", {9, 9, 9, 9, 1, 0, 0, -1}},
+           {"q_scale", Values(8, 0)},
+           {"k_scale", Values(8, 0)}},
+          {-2,  1,   3,  4,   -5, -6, 8, -7, n, n, n, n, n,  n,  n,  n,  -12, 11, 13, 14,
+           -15, -16, 18, -17, n,  n,  n, n,  n, n, n, n, 21, 22, 23, 24, 25,  26, 27, 28},
+          {{"epsilon", 0}}};
+}
+
+// The same of the halves, and first divided by the root of the mean square.
+TinyCase rope_halves() {
+  constexpr double n = kUntouched;
+  return {
+      "rope_halves_of_the_norm",
+      "rope",
+      {{"M", 1}, {"H", 1}, {"KV", 1}, {"D", 8}, {"cap", 2}, {"P", 0}, {"halves", 1}, {"norm", 1}},
+      {{"x", {2, 2, 2, 2, -2, -2, -2, -2, 1, 1, 1, 1, 7, 7, 7, 7, 1, 2, 3, 4, 5, 6, 7, 8}},
+       {"cosines", {0, 1, -1, 0, 9, 9, 9, 9}},
+       {"sines", {1, 0, 0, -1, 9, 9, 9, 9}},
+       {"q_scale", {1, 2, 3, 4, 5, 6, 7, 8}},
+       {"k_scale", {5, 10, 15, 20, 25, 30, 35, 40}}},
+      {5, 2, -3, -8, 1, -6, 7, -4, -35, 2, -3, 56, 1, 42, -49, -4, n, n, n, n,
+       n, n, n,  n,  1, 2,  3, 4,  5,   6, 7,  8,  n, n,  n,   n,  n, n, n, n},
+      {{"epsilon", 0}}};
+}
+
+}  // namespace
 
 std::vector<TinyCase> language_cases() {
   return {
@@ -28,6 +66,8 @@ std::vector<TinyCase> language_cases() {
        {{"x", {1, 1}}, {"scale", {4, 6}}},
        {2, 3},
        {{"epsilon", 3}}},
+      rope_neighbours(),
+      rope_halves(),
   };
 }
 
