@@ -56,6 +56,7 @@ class CallBuilder {
         if (variant_.weight_type.value_or(WeightType::kFloat) == WeightType::kFloat) return {};
         break;
       case ArgKind::kVector:
+      case ArgKind::kIndices:
         break;
       case ArgKind::kInt: {
         auto value = evaluate(spec.name);

@@ -23,6 +23,7 @@ enum class ArgKind {
   kWeights,  // the packed weight matrix
   kScales,   // scales and offsets of quantised weights; absent for float weights
   kVector,   // float32 vector, by role name
+  kIndices,  // int32 vector, by role name
   kInt,      // 32-bit signed integer: an expression over dims and params
   kFloat,    // 32-bit float: a name in scalars
 };

@@ -7,6 +7,7 @@ int64_t TensorRole::elements() const {
     case TensorKind::kWeights:
       return taps * cin * cout;
     case TensorKind::kVector:
+    case TensorKind::kIndices:
       return c;
     default:
       return n * h * w * c;

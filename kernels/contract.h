@@ -24,9 +24,10 @@ using Scalars = std::map<std::string, double, std::less<>>;
 
 enum class TensorKind {
   kInput,    // activation read by the kernel
-  kOutput,   // activation written by the kernel; exactly one an op, named "y"
+  kOutput,   // activation written by the kernel; an op has one or more, the first is named "y"
   kWeights,  // constant matrix [taps][cin][cout], float or quantised; at most one an op, named "w"
   kVector,   // constant float vector of `c` values (bias, scale), always float32 on the device
+  kIndices,  // `c` row numbers, known at run time, always int32 on the device
 };
 
 // A tensor of an op call, seen as channels-last. A matrix [rows, columns] is {1, rows, 1, columns}
@@ -37,14 +38,16 @@ struct TensorRole {
   int64_t n = 1, h = 1, w = 1, c = 1;   // activations; a vector uses c alone
   int64_t taps = 1, cin = 1, cout = 1;  // weights
   bool pad_cin = true;                  // weights: is cin padded to a multiple of 4?
+  int64_t extent = 0;                   // indices: how many rows there are to choose from
   int64_t elements() const;             // logical count, without padding
 };
 
 // Logical values in row-major order of (n,h,w,c), of (taps,cin,cout), or of (c), without padding.
 using Values = std::vector<double>;
 
-// What the reference says of one output element, enough to bound the rounding error of any kernel
-// that computes it correctly in some order (see kernels/tolerance.h).
+// What the reference says of each output element, enough to bound the rounding error of any kernel
+// that computes it correctly in some order (see kernels/tolerance.h). Several outputs stand one
+// after the other, as roles() has them.
 struct ReferenceResult {
   Values value;
   Values sum_squares;  // sum over the reduction of (term)^2; empty: no reduction, error is of
@@ -55,6 +58,9 @@ struct ReferenceResult {
       functions;  // error of the functions in y, in units of the arithmetic's roundoff; 0 if empty
   int64_t reduction = 1;  // number of terms
   bool in_float = false;  // the op computes in float at every precision: its roundoff is float's
+  // Elements that must keep what they held; empty: every one is written. Only in outputs whose c is
+  // a multiple of 4.
+  std::vector<bool> untouched;
 };
 
 struct CallValues {
@@ -65,10 +71,10 @@ struct CallValues {
 
 struct OpContract {
   std::string_view op;  // "gemm"
-  // The tensors of a call with these dims, inputs first, then weights, vectors, output. Fails with
+  // The tensors of a call with these dims, inputs first, then weights, vectors, outputs. Fails with
   // kInvalidArgument where a needed dim is absent, not positive or inconsistent.
   Result<std::vector<TensorRole>> (*roles)(const Dims& dims);
-  // The float64 reference of the op's output. `values` holds every non-output role.
+  // The float64 reference of the op's outputs. `values` holds every non-output role.
   ReferenceResult (*reference)(const CallValues& values);
 };
 

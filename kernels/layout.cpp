@@ -172,4 +172,13 @@ Bytes encode_vector(const TensorRole& role, std::span<const double> values) {
   return bytes;
 }
 
+Bytes encode_indices(std::span<const int64_t> values) {
+  Bytes bytes(values.size() * sizeof(int32_t));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto value = static_cast<int32_t>(values[i]);
+    std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
+  }
+  return bytes;
+}
+
 }  // namespace clvet

@@ -21,6 +21,7 @@
 //     offset) for each column and each block of 32 rows of k.
 // Scales, always a buffer: [ceil(k/32)][2][np]: scales then offsets; float for high, half
 // otherwise. Vectors, always a buffer: float32, padded with zeros to round_up(c, 16) values.
+// Indices, always a buffer: c int32.
 #pragma once
 
 #include <cstddef>
@@ -85,5 +86,7 @@ Values effective_weights(const TensorRole& role, Precision precision, WeightType
 
 // Bytes of a vector role on the device.
 Bytes encode_vector(const TensorRole& role, std::span<const double> values);
+// Bytes of an indices role on the device; each value is a whole number of 32 bits.
+Bytes encode_indices(std::span<const int64_t> values);
 
 }  // namespace clvet

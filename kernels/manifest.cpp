@@ -64,9 +64,9 @@ std::map<std::string, T> table(const Json& root, const std::string& field) {
 
 ArgSpec arg_of(const std::string& text) {
   static const std::map<std::string, ArgKind, std::less<>> kinds = {
-      {"in", ArgKind::kInput},        {"out", ArgKind::kOutput},    {"vector", ArgKind::kVector},
-      {"weights", ArgKind::kWeights}, {"scales", ArgKind::kScales}, {"int", ArgKind::kInt},
-      {"float", ArgKind::kFloat}};
+      {"in", ArgKind::kInput},      {"out", ArgKind::kOutput},      {"vector", ArgKind::kVector},
+      {"index", ArgKind::kIndices}, {"weights", ArgKind::kWeights}, {"scales", ArgKind::kScales},
+      {"int", ArgKind::kInt},       {"float", ArgKind::kFloat}};
   const size_t colon = text.find(':');
   const auto kind = kinds.find(text.substr(0, colon));
   if (kind == kinds.end()) throw FieldError{"args", "has the unknown kind in '" + text + "'"};
@@ -172,7 +172,7 @@ void check_rules(const Manifest& manifest) {
   const auto outputs =
       std::count_if(manifest.args.begin(), manifest.args.end(),
                     [](const ArgSpec& arg) { return arg.kind == ArgKind::kOutput; });
-  if (outputs != 1) throw FieldError{"args", "must hold exactly one output"};
+  if (outputs == 0) throw FieldError{"args", "must hold an output"};
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ Result<PreparedTrial> prepare_canary() {
   request.args.resize(2);
   request.args[0].memory = 0;
   request.args[1].memory = 1;
-  canary.output = 1;
+  canary.outputs = {1};
   CLVET_ASSIGN_OR_RETURN(UniqueFd in_fd, make_sealed_memfd("clvet-canary", bytes));
   CLVET_ASSIGN_OR_RETURN(UniqueFd out_fd, make_memfd("clvet-canary", bytes.size()));
   canary.fds.push_back(std::move(in_fd));

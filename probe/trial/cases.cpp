@@ -33,7 +33,7 @@ double work_of(const OpContract& contract, const TestShape& shape) {
   if (!roles) return 0;
   double outputs = 0, reduction = 1;
   for (const TensorRole& role : *roles) {
-    if (role.kind == TensorKind::kOutput) outputs = static_cast<double>(role.elements());
+    if (role.kind == TensorKind::kOutput) outputs += static_cast<double>(role.elements());
     if (role.kind == TensorKind::kWeights) reduction = static_cast<double>(role.taps * role.cin);
   }
   return outputs * reduction;

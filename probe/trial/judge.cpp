@@ -45,11 +45,48 @@ std::vector<std::byte> without_guards(const MemoryRequest& memory,
   return tensor;
 }
 
-const TensorRole* output_role(const Material& material) {
-  for (const TensorRole& role : material.roles) {
-    if (role.kind == TensorKind::kOutput) return &role;
+// All outputs of one launch, one after the other.
+struct Reading {
+  Values values;
+  std::vector<std::byte> bytes;
+  bool padding_clean = true;
+  std::string note;  // what was written where nothing should be
+};
+
+// Gives the elements that must not be written the reference's value where they were not.
+void check_untouched(const ReferenceResult& reference, size_t first, Precision precision,
+                     std::span<const std::byte> tensor, Reading& reading) {
+  const size_t element = stores_half(precision) ? 2 : 4;
+  for (size_t i = first; i < reading.values.size() && !reference.untouched.empty(); ++i) {
+    if (!reference.untouched[i]) continue;
+    const auto bytes = tensor.subspan((i - first) * element, element);
+    if (std::all_of(bytes.begin(), bytes.end(), is_sentinel)) {
+      reading.values[i] = reference.value[i];
+    } else if (reading.note.empty()) {
+      reading.note = fmt::format("value {}, which is not the kernel's to write, was written", i);
+    }
   }
-  return nullptr;
+}
+
+Reading read_outputs(const TrialCase& trial, const Material& material,
+                     std::span<const OutputReadings> outputs, int repeat) {
+  Reading reading;
+  size_t next = 0;
+  for (const TensorRole& role : material.roles) {
+    if (role.kind != TensorKind::kOutput || next == outputs.size()) continue;
+    const OutputReadings& output = outputs[next++];
+    const uint64_t size = output.memory.read_bytes();
+    const auto bytes = output.bytes.subspan(size * static_cast<uint64_t>(repeat), size);
+    const auto tensor = without_guards(output.memory, bytes, reading.note);
+    bool clean = true;
+    const Values values = decode_activation(role, trial.variant.precision, tensor, &clean);
+    const size_t first = reading.values.size();
+    reading.values.insert(reading.values.end(), values.begin(), values.end());
+    check_untouched(material.reference, first, trial.variant.precision, tensor, reading);
+    reading.bytes.insert(reading.bytes.end(), tensor.begin(), tensor.end());
+    reading.padding_clean &= clean;
+  }
+  return reading;
 }
 
 void take_fault(const nlohmann::json& reply, Verdict found, VerdictReport& verdict) {
@@ -81,15 +118,21 @@ void judge_reply(const TrialCase& trial, const Material& material, const Prepare
     take_fault(reply, *found, verdict);
     return;
   }
-  const MemoryRequest& memory = prepared.request.memory[prepared.output];
-  const uint64_t size = memory.read_bytes() * static_cast<uint64_t>(prepared.request.repeats);
-  const auto mapping = Mapping::of(prepared.fds[static_cast<size_t>(memory.fd)].get(), size, false);
-  if (!mapping) {
-    verdict.verdict = Verdict::kToolError;
-    verdict.evidence.note = mapping.error().message;
-    return;
+  std::vector<Mapping> mappings;
+  std::vector<OutputReadings> outputs;
+  for (const size_t index : prepared.outputs) {
+    const MemoryRequest& memory = prepared.request.memory[index];
+    const uint64_t size = memory.read_bytes() * static_cast<uint64_t>(prepared.request.repeats);
+    auto mapping = Mapping::of(prepared.fds[static_cast<size_t>(memory.fd)].get(), size, false);
+    if (!mapping) {
+      verdict.verdict = Verdict::kToolError;
+      verdict.evidence.note = mapping.error().message;
+      return;
+    }
+    mappings.push_back(std::move(*mapping));
+    outputs.push_back({memory, mappings.back().bytes()});
   }
-  judge_outputs(trial, material, prepared.request, memory, mapping->bytes(), verdict);
+  judge_outputs(trial, material, prepared.request.repeats, outputs, verdict);
   verdict.median_ms = number_in(reply, "median_ms");
   verdict.spread_ms = number_in(reply, "spread_ms");
   if (verdict.median_ms > 0) verdict.gflops = prepared.flops / verdict.median_ms * 1e-6;
@@ -117,22 +160,16 @@ bool endangers_device(Verdict verdict) {
          verdict == Verdict::kLie;
 }
 
-void judge_outputs(const TrialCase& trial, const Material& material, const TrialRequest& request,
-                   const MemoryRequest& memory, std::span<const std::byte> outputs,
-                   VerdictReport& verdict) {
-  const TensorRole* role = output_role(material);
+void judge_outputs(const TrialCase& trial, const Material& material, int repeats,
+                   std::span<const OutputReadings> outputs, VerdictReport& verdict) {
   verdict.verdict = Verdict::kPass;
   verdict.stage = Stage::kExit;
-  verdict.repeats = request.repeats;
+  verdict.repeats = repeats;
   std::vector<std::byte> first;
-  for (int repeat = 0; repeat < request.repeats; ++repeat) {
-    const auto reading =
-        outputs.subspan(memory.read_bytes() * static_cast<uint64_t>(repeat), memory.read_bytes());
-    std::string note;
-    const auto tensor = without_guards(memory, reading, note);
-    bool padding_clean = true;
-    const Values values = decode_activation(*role, trial.variant.precision, tensor, &padding_clean);
-    const Comparison found = compare(material.reference, values, trial.variant.precision);
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    Reading reading = read_outputs(trial, material, outputs, repeat);
+    std::string& note = reading.note;
+    const Comparison found = compare(material.reference, reading.values, trial.variant.precision);
     if (repeat == 0 || !found.right) {
       verdict.evidence.error =
           ErrorEvidence{found.max_abs, found.max_ulp, found.bound, found.first_bad};
@@ -140,8 +177,8 @@ void judge_outputs(const TrialCase& trial, const Material& material, const Trial
     if (!found.right) {
       note = fmt::format(
           "{} of {} values are outside the bound, first at {}: {:.6g} instead of {:.6g}", found.bad,
-          values.size(), found.first_bad, found.got, found.want);
-    } else if (note.empty() && !padding_clean) {
+          reading.values.size(), found.first_bad, found.got, found.want);
+    } else if (note.empty() && !reading.padding_clean) {
       note = "a padding lane of the output is not zero";
     }
     if (!note.empty()) {
@@ -150,8 +187,8 @@ void judge_outputs(const TrialCase& trial, const Material& material, const Trial
       verdict.evidence.note = note;
       return;
     }
-    if (repeat == 0) first = tensor;
-    if (tensor != first) {
+    if (repeat == 0) first = reading.bytes;
+    if (reading.bytes != first) {
       verdict.verdict = Verdict::kNondeterministic;
       verdict.stage = Stage::kRead;
       verdict.evidence.note = "two runs on the same data differ, both within the bound";

@@ -14,11 +14,16 @@ VerdictReport blank_verdict(const TrialCase& trial, const std::string& device_id
 VerdictReport judge(const TrialCase& trial, const Material& material, const PreparedTrial& prepared,
                     const Outcome& outcome, const std::string& device_id);
 
+// An output as it came back: all its readings, one after another.
+struct OutputReadings {
+  MemoryRequest memory;
+  std::span<const std::byte> bytes;
+};
+
 // The part of `judge` that looks at outputs: guards, every repeat against the reference, repeats
-// against each other. `outputs` holds `request.repeats` readings, one after another.
-void judge_outputs(const TrialCase& trial, const Material& material, const TrialRequest& request,
-                   const MemoryRequest& memory, std::span<const std::byte> outputs,
-                   VerdictReport& verdict);
+// against each other. `outputs` stand as their roles do.
+void judge_outputs(const TrialCase& trial, const Material& material, int repeats,
+                   std::span<const OutputReadings> outputs, VerdictReport& verdict);
 
 // True for verdicts after which a canary must show that the device still lives.
 bool endangers_device(Verdict verdict);

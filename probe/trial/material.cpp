@@ -55,6 +55,10 @@ Domain domain_of(const std::string& op, const TestShape& shape, const TensorRole
   if (role.kind == TensorKind::kWeights || role.kind == TensorKind::kVector) domain.edges = false;
   domain.largest_half = op.starts_with("copy_");
   if (dim(shape, "act") == static_cast<int64_t>(Act::kSqrt)) domain.low = 0, domain.edges = false;
+  if (const auto found = shape.scalars.find("magnitude");
+      found != shape.scalars.end() && role.kind == TensorKind::kInput) {
+    domain.low = -found->second, domain.high = found->second;
+  }
   if (op == "eltwise_binary") {
     constexpr int64_t kDiv = 3, kPow = 6, kDivReversed = 8, kPowReversed = 9;
     const int64_t code = dim(shape, "code");
@@ -85,6 +89,18 @@ Values generate(Generator& random, const Domain& domain, int64_t count) {
   return values;
 }
 
+// Row numbers from beyond one end of `extent` rows to beyond the other.
+Values generate_indices(Generator& random, const TensorRole& role) {
+  const auto extent = static_cast<double>(role.extent);
+  const std::array edges{-1.0, -extent, -extent - 1, extent - 1, extent, -0x1p31, 0x1p31 - 1};
+  Values values(static_cast<size_t>(role.elements()));
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = i % 3 == 1 ? edges[i / 3 % edges.size()]
+                           : std::floor(random.uniform(-1.25 * extent, 1.25 * extent));
+  }
+  return values;
+}
+
 // What the device sees of `values` once stored.
 Values as_stored(const TensorRole& role, const TrialCase& trial, const Values& values) {
   const Precision precision = trial.variant.precision;
@@ -96,6 +112,8 @@ Values as_stored(const TensorRole& role, const TrialCase& trial, const Values& v
     case TensorKind::kWeights:
       return effective_weights(role, precision,
                                trial.variant.weight_type.value_or(WeightType::kFloat), values);
+    case TensorKind::kIndices:
+      return values;
     case TensorKind::kVector:
       break;
   }
@@ -117,7 +135,8 @@ Result<std::shared_ptr<const Material>> make_material(const TrialCase& trial) {
     if (role.kind == TensorKind::kOutput) continue;
     Generator random(manifest.op + "/" + trial.shape->name + "/" + role.name);
     const Domain domain = domain_of(manifest.op, *trial.shape, role);
-    Values values = generate(random, domain, role.elements());
+    Values values = role.kind == TensorKind::kIndices ? generate_indices(random, role)
+                                                      : generate(random, domain, role.elements());
     stored.tensors[role.name] = as_stored(role, trial, values);
     material->inputs.tensors[role.name] = std::move(values);
   }
@@ -180,6 +199,10 @@ class Builder {
         return add_weights(*role, arg);
       case ArgKind::kScales:
         return add_bytes({}, weights_of(*role).scales);
+      case ArgKind::kIndices: {
+        const Values& values = values_of(*role);
+        return add_bytes({}, encode_indices(std::vector<int64_t>(values.begin(), values.end())));
+      }
       default:
         return add_bytes({}, encode_vector(*role, values_of(*role)));
     }
@@ -236,7 +259,7 @@ class Builder {
     memory.bytes = activation_bytes(role, trial_.variant.precision);
     add_guards(memory);
     memory.fd = static_cast<int>(out_.fds.size());
-    out_.output = out_.request.memory.size();
+    out_.outputs.push_back(out_.request.memory.size());
     const auto repeats = static_cast<uint64_t>(out_.request.repeats);
     CLVET_ASSIGN_OR_RETURN(UniqueFd fd, make_memfd("clvet-output", memory.read_bytes() * repeats));
     out_.fds.push_back(std::move(fd));

@@ -42,8 +42,8 @@ class MaterialStore {
 struct PreparedTrial {
   TrialRequest request;
   std::vector<UniqueFd> fds;
-  size_t output = 0;  // index of the output in request.memory
-  double flops = 0;   // of one launch; 0 where the op has no reduction
+  std::vector<size_t> outputs;  // their indices in request.memory, in the order of the arguments
+  double flops = 0;             // of one launch; 0 where the op has no reduction
 };
 Result<PreparedTrial> prepare_trial(const TrialCase& trial, const Material& material);
 

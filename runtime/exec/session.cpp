@@ -55,8 +55,7 @@ Status Session::allocate() {
     } else if (tensor.slot >= 0) {
       memory.object = slots_[static_cast<size_t>(tensor.slot)].get();
     } else if (tensor.storage == Storage::kBuffer) {
-      CLVET_ASSIGN_OR_RETURN(memory.own,
-                             device_->buffer(activation_bytes(tensor.role, tensor.precision)));
+      CLVET_ASSIGN_OR_RETURN(memory.own, device_->buffer(device_bytes(tensor)));
     } else {
       CLVET_ASSIGN_OR_RETURN(
           memory.own, device_->image(activation_extent(tensor.role), channel_of(tensor.precision)));
@@ -133,7 +132,24 @@ Status Session::prepare_launches() {
   return {};
 }
 
+// Row numbers must be those of rows, as on the host.
+Status Session::upload_indices(const DeviceTensor& tensor, cl_mem object, const Tensor& value) {
+  const std::vector<int64_t> indices = value.to_i64();
+  if (static_cast<int64_t>(indices.size()) != tensor.role.elements()) {
+    return fail(ErrorCode::kInternal, "{} row numbers where {} are planned", indices.size(),
+                tensor.role.elements());
+  }
+  const int64_t extent = tensor.role.extent;
+  for (const int64_t index : indices) {
+    if (index >= -extent && index < extent) continue;
+    return fail(ErrorCode::kInvalidArgument, "'{}' holds the row number {}, there are {} rows",
+                graph_.values[static_cast<size_t>(tensor.value)].name, index, extent);
+  }
+  return device_->write(object, encode_indices(indices));
+}
+
 Status Session::upload(const DeviceTensor& tensor, cl_mem object, const Tensor& value) {
+  if (tensor.role.kind == TensorKind::kIndices) return upload_indices(tensor, object, value);
   std::vector<float> ordered;
   CLVET_ASSIGN_OR_RETURN(Tensor floats, value.cast(DType::kF32));
   std::span<const float> source = floats.values<float>();

@@ -41,6 +41,7 @@ class Session {
   Status prepare_launches();
   Status run_step(size_t index, std::vector<Tensor>& values);
   Status upload(const DeviceTensor& tensor, cl_mem object, const Tensor& value);
+  Status upload_indices(const DeviceTensor& tensor, cl_mem object, const Tensor& value);
   Status download(const DeviceTensor& tensor, cl_mem object, Tensor& value);
   Status run_host(const Node& node, std::vector<Tensor>& values);
 

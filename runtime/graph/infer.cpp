@@ -52,6 +52,14 @@ void forget_types(Graph& graph) {
 // Indices of more elements are data, not parameters.
 constexpr int64_t kLargestGivenIndices = 64;
 
+// Whether input `i` of the node is best known before planning.
+bool wants_it_known(const Graph& graph, const Node& node, size_t i) {
+  if (!node.def || !wants_known(*node.def, i)) return false;
+  if (node.def->row_numbers != static_cast<int>(i)) return true;
+  const auto dtype = graph.values[node.inputs[0]].dtype;
+  return dtype != DType::kF32 && dtype != DType::kF16;
+}
+
 // Inputs of the graph that every reader wants known. An input that is read by nobody is none.
 std::vector<ValueId> inputs_wanted_known(const Graph& graph) {
   std::vector<ValueId> wanted;
@@ -62,7 +70,7 @@ std::vector<ValueId> inputs_wanted_known(const Graph& graph) {
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         if (node.inputs[i] != id) continue;
         read = true;
-        known = known && node.def && wants_known(*node.def, i);
+        known = known && wants_it_known(graph, node, i);
       }
       for (const auto& [name, attribute] : node.attributes) {
         // A branch may read anything.

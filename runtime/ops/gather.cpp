@@ -42,21 +42,18 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
-// Indices that are constant and evenly spaced are a slice.
-Lowering lower(const OpCall& call, View preferred) {
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+// Constant indices at even distances are a slice; nullopt for others.
+std::optional<Lowering> lower_slice(const OpCall& call, size_t at, View preferred) {
   const Shape& data = call.shape(0);
   auto indices = call.integers(1);
-  const auto axis = normal_axis(call.node.int_attr("axis", 0), static_cast<int64_t>(data.size()));
-  if (!indices || !axis) return host_only("indices computed at run time");
-  const auto at = static_cast<size_t>(*axis);
+  if (!indices) return std::nullopt;
   for (int64_t& index : *indices) {
     if (index < 0) index += data[at];
     if (index < 0 || index >= data[at]) return host_only("an index out of range");
   }
   const int64_t step = indices->size() > 1 ? (*indices)[1] - (*indices)[0] : 0;
   for (size_t i = 1; i < indices->size(); ++i) {
-    if ((*indices)[i] - (*indices)[i - 1] != step) return host_only("indices at uneven distances");
+    if ((*indices)[i] - (*indices)[i - 1] != step) return std::nullopt;
   }
   const View view = usable_view(data, preferred);
   const std::vector<Step> steps = steps_of(data, view);
@@ -78,9 +75,89 @@ Lowering lower(const OpCall& call, View preferred) {
   const Step start = steps[at] * indices->front();
   const View out = view_of(shape, preferred) ? preferred : View::kChannelsLast;
   auto lowered = move_call(*view_of(data, view), shape, out, axes, start);
-  if (!lowered) return host_only(kTooManyAxes);
+  if (!lowered) return std::nullopt;
   lowered->inputs[0].view = view;
   return kernel_call(std::move(*lowered));
+}
+
+// The call for data of `shape`, whose axis `at` is not c under `view`.
+LoweredCall rows_call(const OpCall& call, const Shape& shape, size_t at, const View& view) {
+  const Nhwc x = *view_of(shape, view);
+  int64_t outer = 1, inner = 1;
+  bool before = true;
+  const std::vector<int64_t> order = view.order(shape.size());
+  for (size_t i = 0; i + 1 < order.size(); ++i) {
+    const auto axis = static_cast<size_t>(order[i]);
+    if (axis == at) {
+      before = false;
+    } else {
+      (before ? outer : inner) *= shape[axis];
+    }
+  }
+  LoweredCall lowered;
+  lowered.op = "gather";
+  lowered.dims = {{"O", outer}, {"E", shape[at]}, {"I", elements_of(call.shape(1))},
+                  {"R", inner}, {"C", x.c},       {"W", x.w}};
+  lowered.inputs = {{"x", 0, view, shape.size()}, {"index", 1, View::kChannelsLast}};
+  return lowered;
+}
+
+// The output's view: the order of the data's axes with those of the indices in place of `at`.
+View output_view(const View& view, size_t rank, size_t at, size_t index_axes) {
+  std::vector<int64_t> order;
+  for (const int64_t axis : view.order(rank)) {
+    const bool behind = axis > static_cast<int64_t>(at);
+    const auto shift = behind ? static_cast<int64_t>(index_axes) - 1 : 0;
+    const size_t times = axis == static_cast<int64_t>(at) ? index_axes : 1;
+    for (size_t i = 0; i < times; ++i) order.push_back(axis + shift + static_cast<int64_t>(i));
+  }
+  return View::of(order);
+}
+
+// Rows of the only axis there is: as rows of one value, and those as the output wants them.
+Lowering lower_values(const OpCall& call) {
+  const View column = View::with_channels(0, 2);
+  LoweredCall rows = rows_call(call, {1, call.shape(0)[0]}, 1, column);
+  const int64_t count = elements_of(call.shape(1));
+  rows.dims["OW"] = count;
+  rows.output = kTemporary;
+  rows.temporary = {count, 1};
+  rows.view = View::kChannelsLast;
+  auto out = reshape_call(rows.temporary, View::kChannelsLast, call.shape(1));
+  if (!out) return host_only(kTooManyAxes);
+  out->inputs[0].input = -1;
+  return kernel_calls({std::move(rows), std::move(*out)});
+}
+
+// Indices at uneven distances, or known at run time alone.
+Lowering lower_rows(const OpCall& call, size_t at, View preferred) {
+  const Shape& data = call.shape(0);
+  const size_t rank = data.size();
+  if (rank == 1) return lower_values(call);
+  View view = usable_view(data, preferred);
+  if (view.order(rank).back() == static_cast<int64_t>(at)) {
+    view = at + 1 < rank ? View::kChannelsLast
+                         : View::with_channels(static_cast<int64_t>(rank) - 2, rank);
+  }
+  LoweredCall lowered = rows_call(call, data, at, view);
+  Shape out(data.begin(), data.begin() + static_cast<ptrdiff_t>(at));
+  out.insert(out.end(), call.shape(1).begin(), call.shape(1).end());
+  out.insert(out.end(), data.begin() + static_cast<ptrdiff_t>(at) + 1, data.end());
+  if (out.size() > kMaxViewRank) return host_only("a tensor of too many axes");
+  lowered.view = output_view(view, rank, at, call.shape(1).size());
+  lowered.dims["OW"] = view_of(out, lowered.view)->w;
+  return kernel_call(std::move(lowered));
+}
+
+Lowering lower(const OpCall& call, View preferred) {
+  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  const Shape& data = call.shape(0);
+  const auto axis = normal_axis(call.node.int_attr("axis", 0), static_cast<int64_t>(data.size()));
+  if (!axis) return host_only(axis.error().message);
+  if (data.size() > kMaxViewRank) return host_only("a tensor of too many axes");
+  const auto at = static_cast<size_t>(*axis);
+  if (auto slice = lower_slice(call, at, preferred)) return std::move(*slice);
+  return lower_rows(call, at, preferred);
 }
 
 }  // namespace
@@ -89,6 +166,7 @@ extern const OpDef def;
 const OpDef def{
     .names = {"Gather"},
     .inputs = "* i",
+    .row_numbers = 1,
     .attributes = "axis:i",
     .moves_elements = true,
     .infer = infer,

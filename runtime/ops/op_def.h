@@ -102,6 +102,8 @@ struct OpDef {
   // Inputs that are best known before planning (weights, bounds), besides those whose word is not T
   // or *: a graph input that nothing else reads is then taken as a constant of the session.
   std::vector<size_t> wants_known = {};
+  // The input of row numbers that a kernel takes at run time where input 0 is of floats; -1: none.
+  int row_numbers = -1;
   // Words name:kind; i int, f float, s string, t tensor, g graph, I F S lists of them. A node with
   // another attribute, or one of another kind, is refused.
   std::string_view attributes = "";

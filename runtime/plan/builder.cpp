@@ -6,14 +6,10 @@
 #include "runtime/graph/memory_plan.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/movement.h"
+#include "runtime/plan/cost.h"
 
 namespace clvet {
 namespace {
-
-// Rough rates for what is not timed, only to rank plans.
-constexpr double kDeviceBytesPerMs = 5e6;
-constexpr double kTransferBytesPerMs = 1e6;
-constexpr double kLaunchMs = 0.01;
 
 int64_t dim_of(const Dims& dims, const char* name) {
   const auto found = dims.find(name);
@@ -45,23 +41,6 @@ void simplify(LoweredCall& lowered) {
   }
 }
 
-int64_t rows_of(const TensorRole& role) { return role.n * role.h * role.w; }
-
-// The same bytes: in a buffer however the rows are split, in an image with lines of one length.
-bool same_bytes(const TensorRole& a, const TensorRole& b, Storage storage) {
-  return a.c == b.c && rows_of(a) == rows_of(b) && (storage == Storage::kBuffer || a.w == b.w);
-}
-
-double transfer_ms(const DeviceTensor& tensor) {
-  return kLaunchMs +
-         static_cast<double>(activation_bytes(tensor.role, tensor.precision)) / kTransferBytesPerMs;
-}
-
-double kernel_ms(double flops, double gflops, size_t bytes) {
-  const double arithmetic = gflops > 0 ? flops / gflops * 1e-6 : 0;
-  return kLaunchMs + std::max(arithmetic, static_cast<double>(bytes) / kDeviceBytesPerMs);
-}
-
 tl::unexpected<Error> unknown_role(const Node& node, const std::string& role) {
   return fail(ErrorCode::kInternal, "node '{}' has no tensor for the kernel's '{}'", node.name,
               role);
@@ -77,15 +56,6 @@ const TensorRole* find_role(const std::vector<TensorRole>& roles, const CallArg&
 }
 
 }  // namespace
-
-TensorRole activation_role(const Nhwc& extent) {
-  TensorRole role;
-  role.n = extent.n;
-  role.h = extent.h;
-  role.w = extent.w;
-  role.c = extent.c;
-  return role;
-}
 
 PlanBuilder::PlanBuilder(const Graph& graph, const VariantChooser& chooser,
                          const Combination& combination)
@@ -145,7 +115,7 @@ View PlanBuilder::preferred_view(const Node& node) const {
   for (const ValueId input : node.inputs) {
     if (input == kNoValue || graph_.constant(input)) continue;
     for (const DeviceTensor& tensor : plan_.tensors) {
-      if (tensor.value == input) return tensor.view;
+      if (tensor.value == input && tensor.role.kind != TensorKind::kIndices) return tensor.view;
     }
   }
   return View::kChannelsFirst;
@@ -163,135 +133,6 @@ Status PlanBuilder::run_on_host(int index) {
     if (output != kNoValue) on_host_[static_cast<size_t>(output)] = true;
   }
   return {};
-}
-
-Status PlanBuilder::bring_to_host(ValueId value) {
-  if (on_host_[static_cast<size_t>(value)]) return {};
-  for (size_t i = 0; i < plan_.tensors.size(); ++i) {
-    if (plan_.tensors[i].value != value) continue;
-    PlanStep step;
-    step.kind = StepKind::kDownload;
-    step.tensor = static_cast<int>(i);
-    plan_.estimated_ms += transfer_ms(plan_.tensors[i]);
-    plan_.steps.push_back(std::move(step));
-    on_host_[static_cast<size_t>(value)] = true;
-    return {};
-  }
-  return fail(ErrorCode::kInternal, "no step makes '{}'",
-              graph_.values[static_cast<size_t>(value)].name);
-}
-
-int PlanBuilder::add_tensor(DeviceTensor tensor) {
-  tensor.precision = stores_half(tensor.precision) ? Precision::kNormal : Precision::kHigh;
-  plan_.tensors.push_back(std::move(tensor));
-  return static_cast<int>(plan_.tensors.size()) - 1;
-}
-
-bool PlanBuilder::fits(const DeviceTensor& tensor, const Wanted& wanted) {
-  return tensor.storage == wanted.storage && stores_half(tensor.precision) == wanted.half &&
-         same_bytes(tensor.role, wanted.role, wanted.storage) &&
-         same_order(padded_shape(tensor.shape, wanted.rank),
-                    padded_view(tensor.view, tensor.shape.size(), wanted.rank), wanted.view);
-}
-
-int PlanBuilder::find_tensor(ValueId value, const Wanted& wanted) const {
-  for (size_t i = 0; i < plan_.tensors.size(); ++i) {
-    if (plan_.tensors[i].value == value && fits(plan_.tensors[i], wanted)) {
-      return static_cast<int>(i);
-    }
-  }
-  return -1;
-}
-
-Result<int> PlanBuilder::want_value(ValueId value, const Wanted& wanted) {
-  if (const int found = find_tensor(value, wanted); found >= 0) return found;
-  for (size_t i = 0; i < plan_.tensors.size(); ++i) {
-    if (plan_.tensors[i].value != value || plan_.tensors[i].constant) continue;
-    if (const int made = convert(static_cast<int>(i), wanted); made >= 0) return made;
-  }
-  CLVET_RETURN_IF_ERROR(bring_to_host(value));
-  DeviceTensor tensor;
-  tensor.value = value;
-  tensor.shape = *graph_.values[static_cast<size_t>(value)].shape;
-  tensor.role = wanted.role;
-  tensor.view = wanted.view;
-  tensor.storage = wanted.storage;
-  tensor.precision = wanted.half ? Precision::kNormal : Precision::kHigh;
-  tensor.constant = graph_.constant(value) != nullptr;
-  tensor.shape = padded_shape(tensor.shape, wanted.rank);
-  const int added = add_tensor(std::move(tensor));
-  PlanStep step;
-  step.kind = StepKind::kUpload;
-  step.tensor = added;
-  plan_.steps.push_back(std::move(step));
-  if (!tensor_at(added).constant) plan_.estimated_ms += transfer_ms(tensor_at(added));
-  return added;
-}
-
-int PlanBuilder::convert(int source, const Wanted& wanted) {
-  if (fits(tensor_at(source), wanted)) return source;
-  if (stores_half(tensor_at(source).precision) != wanted.half) return -1;
-  Wanted here = wanted;
-  here.storage = tensor_at(source).storage;
-  const int ordered = change_order(source, here);
-  return ordered < 0 || here.storage == wanted.storage ? ordered : change_storage(ordered, wanted);
-}
-
-int PlanBuilder::change_order(int source, const Wanted& wanted) {
-  const DeviceTensor& from = tensor_at(source);
-  if (fits(from, wanted)) return source;
-  const Shape shape = padded_shape(from.shape, wanted.rank);
-  auto lowered =
-      change_view(shape, padded_view(from.view, from.shape.size(), wanted.rank), wanted.view);
-  if (!lowered) return -1;
-  put_nhwc({from.role.n, from.role.h, from.role.w, from.role.c}, lowered->dims);
-  lowered->dims["ON"] = wanted.role.n;
-  lowered->dims["OH"] = wanted.role.h;
-  lowered->dims["OW"] = wanted.role.w;
-  Combination combination = plan_.combination;
-  combination.precision = wanted.half ? Precision::kNormal : Precision::kHigh;
-  combination.activations = wanted.storage;
-  std::string reason;
-  auto chosen = chooser_.choose("move", lowered->dims, {}, combination, reason);
-  if (!chosen || chosen->variant.activations != wanted.storage) return -1;
-  return add_conversion(source, wanted, std::move(*chosen));
-}
-
-int PlanBuilder::change_storage(int source, const Wanted& wanted) {
-  const char* op = wanted.storage == Storage::kImage ? "copy_buffer_image" : "copy_image_buffer";
-  Dims dims;
-  put_nhwc({wanted.role.n, wanted.role.h, wanted.role.w, wanted.role.c}, dims);
-  Combination combination = plan_.combination;
-  combination.precision = wanted.half ? Precision::kNormal : Precision::kHigh;
-  combination.activations = Storage::kImage;  // what the copies' manifests call themselves
-  std::string reason;
-  auto chosen = chooser_.choose(op, dims, {}, combination, reason);
-  return chosen ? add_conversion(source, wanted, std::move(*chosen)) : -1;
-}
-
-int PlanBuilder::add_conversion(int source, const Wanted& wanted, ChosenVariant chosen) {
-  if (stores_half(chosen.variant.precision) != wanted.half) return -1;
-  DeviceTensor to = tensor_at(source);
-  to.shape = padded_shape(to.shape, wanted.rank);
-  to.role = wanted.role;
-  to.view = wanted.view;
-  to.storage = wanted.storage;
-  to.alias = -1;
-  const int target = add_tensor(std::move(to));
-  PlanStep step;
-  step.kind = StepKind::kKernel;
-  step.call = std::move(chosen.call);
-  step.program = program_index(chosen.program);
-  for (const CallArg& arg : step.call.args) {
-    PlanStep::Object object;
-    if (arg.kind == ArgKind::kInput) object.tensor = source;
-    if (arg.kind == ArgKind::kOutput) object.tensor = target;
-    step.objects.push_back(object);
-  }
-  plan_.estimated_ms +=
-      kernel_ms(0, 0, activation_bytes(wanted.role, tensor_at(target).precision) * 2);
-  plan_.steps.push_back(std::move(step));
-  return target;
 }
 
 bool PlanBuilder::alias(int index, const Lowering& lowering) {
@@ -395,6 +236,15 @@ Result<int> PlanBuilder::input_tensor(const Node& node, const LoweredCall& lower
   return converted;
 }
 
+Result<int> PlanBuilder::index_tensor(const Node& node, const LoweredCall& lowered,
+                                      const TensorRole& role) {
+  for (const LoweredInput& input : lowered.inputs) {
+    if (input.role != role.name) continue;
+    return want_indices(node.inputs.at(static_cast<size_t>(input.input)), role);
+  }
+  return unknown_role(node, role.name);
+}
+
 Result<int> PlanBuilder::add_call(int index, const LoweredCall& lowered, ChosenVariant chosen,
                                   const std::vector<int>& made) {
   const Node& node = node_at(index);
@@ -412,10 +262,12 @@ Result<int> PlanBuilder::add_call(int index, const LoweredCall& lowered, ChosenV
     PlanStep::Object object;
     const TensorRole* role = find_role(*roles, arg);
     const bool tensor = arg.kind == ArgKind::kInput || arg.kind == ArgKind::kOutput;
-    if (!role && (tensor || arg.kind == ArgKind::kWeights || arg.kind == ArgKind::kVector)) {
-      return unknown_role(node, arg.name);
-    }
-    if (arg.kind == ArgKind::kInput) {
+    const bool constant = arg.kind == ArgKind::kWeights || arg.kind == ArgKind::kVector;
+    const bool indices = arg.kind == ArgKind::kIndices;
+    if (!role && (tensor || constant || indices)) return unknown_role(node, arg.name);
+    if (indices) {
+      CLVET_ASSIGN_OR_RETURN(object.tensor, index_tensor(node, lowered, *role));
+    } else if (arg.kind == ArgKind::kInput) {
       CLVET_ASSIGN_OR_RETURN(object.tensor,
                              input_tensor(node, lowered, arg, *role, stores_half(precision), made));
     } else if (arg.kind == ArgKind::kOutput) {
@@ -434,7 +286,7 @@ Result<int> PlanBuilder::add_call(int index, const LoweredCall& lowered, ChosenV
       }
       object.tensor = made_here = add_tensor(std::move(output));
       outputs = static_cast<size_t>(role->elements());
-    } else if (arg.kind == ArgKind::kWeights || arg.kind == ArgKind::kVector) {
+    } else if (constant) {
       object.constant = add_constant(index, lowered, *role, arg, chosen.variant);
       if (arg.kind == ArgKind::kWeights) reduction = static_cast<double>(role->taps * role->cin);
     }
@@ -481,8 +333,7 @@ void PlanBuilder::share_buffers() {
     if (life.bytes == 0) {
       const DeviceTensor& row = tensor_at(root);
       const bool shared = row.storage == Storage::kBuffer && !row.constant;
-      life = {shared ? static_cast<int64_t>(activation_bytes(row.role, row.precision)) : 0, step,
-              step};
+      life = {shared ? static_cast<int64_t>(device_bytes(row)) : 0, step, step};
     }
     life.last = step;
   };

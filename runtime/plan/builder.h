@@ -42,6 +42,9 @@ class PlanBuilder {
   static bool fits(const DeviceTensor& tensor, const Wanted& wanted);
   int find_tensor(ValueId value, const Wanted& wanted) const;
   Result<int> want_value(ValueId value, const Wanted& wanted);
+  // The integers `value` as row numbers.
+  Result<int> want_indices(ValueId value, const TensorRole& role);
+  int add_upload(DeviceTensor tensor);
   // The same values as wanted; -1 where no trusted kernel makes them so.
   int convert(int source, const Wanted& wanted);
   int change_order(int source, const Wanted& wanted);
@@ -61,6 +64,7 @@ class PlanBuilder {
                        const std::vector<int>& made);
   Result<int> input_tensor(const Node& node, const LoweredCall& lowered, const CallArg& arg,
                            const TensorRole& role, bool half, const std::vector<int>& made);
+  Result<int> index_tensor(const Node& node, const LoweredCall& lowered, const TensorRole& role);
   int add_constant(int index, const LoweredCall& lowered, const TensorRole& role,
                    const CallArg& arg, const Variant& variant);
   int program_index(const std::shared_ptr<const Program>& program);

@@ -37,7 +37,8 @@ struct Fallback {
   std::string node, from, to, verdict;
 };
 
-// A graph value in device memory, or (value == kNoValue) what calls of one node hand on.
+// A graph value in device memory, or (value == kNoValue) what calls of one node hand on. Integers
+// are there as row numbers alone (role.kind is kIndices), in a buffer, in row-major order.
 struct DeviceTensor {
   ValueId value = kNoValue;
   Shape shape;      // logical
@@ -49,6 +50,9 @@ struct DeviceTensor {
   int alias = -1;                          // tensor whose memory this one is
   bool constant = false;                   // uploaded once
 };
+
+// Its bytes on the device.
+size_t device_bytes(const DeviceTensor& tensor);
 
 // An activation of these extents.
 TensorRole activation_role(const Nhwc& extent);

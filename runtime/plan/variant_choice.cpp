@@ -43,7 +43,7 @@ bool images_fit(const Variant& variant, const std::vector<TensorRole>& roles,
     if (role.kind == TensorKind::kWeights && variant.weights == Storage::kImage) {
       extent = {weight_columns(role) / 4, weight_rows(role)};
     } else if (role.kind != TensorKind::kWeights && role.kind != TensorKind::kVector &&
-               variant.activations == Storage::kImage) {
+               role.kind != TensorKind::kIndices && variant.activations == Storage::kImage) {
       extent = activation_extent(role);
     }
     return extent.width <= features.image_width && extent.height <= features.image_height;

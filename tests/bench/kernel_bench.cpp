@@ -133,6 +133,13 @@ struct Content {
 };
 
 Content content_of(const Variant& variant, const CallArg& arg, const TensorRole& role) {
+  if (arg.kind == ArgKind::kIndices) {
+    std::vector<int64_t> indices(static_cast<size_t>(role.c));
+    for (size_t i = 0; i < indices.size(); ++i) {
+      indices[i] = static_cast<int64_t>(i) * 7919 % role.extent;
+    }
+    return {encode_indices(indices), {}};
+  }
   const Values values = random_values(role.elements());
   if (arg.kind == ArgKind::kVector) return {encode_vector(role, values), {}};
   if (arg.kind == ArgKind::kInput || arg.kind == ArgKind::kOutput) {
@@ -236,7 +243,7 @@ Result<Subject> prepare(const Target& target, const Catalog& catalog, const std:
   CLVET_RETURN_IF_ERROR(set_args(target, variant, roles, subject));
   double outputs = 0, reduction = 0;
   for (const TensorRole& role : roles) {
-    if (role.kind == TensorKind::kOutput) outputs = static_cast<double>(role.elements());
+    if (role.kind == TensorKind::kOutput) outputs += static_cast<double>(role.elements());
     if (role.kind == TensorKind::kWeights) reduction = static_cast<double>(role.taps * role.cin);
   }
   subject.flops = 2 * outputs * reduction;

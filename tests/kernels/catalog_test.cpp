@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadField{"params", Json::array({1}), "object of numbers"},
                     BadField{"pack", 20, "multiple of 16"}, BadField{"pack", "x", "an integer"},
                     BadField{"where", Json::array({"K %% 4"}), "expected a value"},
-                    BadField{"args", Json::array({"in:x"}), "exactly one output"},
+                    BadField{"args", Json::array({"in:x"}), "hold an output"},
                     BadField{"args", Json::array({"tensor:x"}), "unknown kind"},
                     BadField{"args", Json::array({"in:x@disk"}), "unknown storage"},
                     BadField{"args", Json::array({"weights:w"}), "no name"},
@@ -199,6 +199,18 @@ TEST_P(EmbeddedManifest, HasThreeTestShapesThatItsContractAndCallAccept) {
       }
     }
   }
+}
+
+TEST_P(EmbeddedManifest, TakesItsOutputsInTheOrderOfItsContract) {
+  std::vector<std::string> args, roles;
+  for (const ArgSpec& arg : manifest().args) {
+    if (arg.kind == ArgKind::kOutput) args.push_back(arg.name);
+  }
+  const auto contract = find_op_contract(manifest().op)->roles(manifest().tests[0].dims);
+  for (const TensorRole& role : *contract) {
+    if (role.kind == TensorKind::kOutput) roles.push_back(role.name);
+  }
+  EXPECT_EQ(args, roles);
 }
 
 TEST_P(EmbeddedManifest, AssemblesEveryVariantUnderAKeyOfItsOwn) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/text.h"
@@ -32,7 +33,7 @@ struct Trial {
       if (row.kind == TensorKind::kOutput) role = row;
     }
   }
-  const MemoryRequest& memory() const { return prepared.request.memory[prepared.output]; }
+  const MemoryRequest& memory() const { return prepared.request.memory[prepared.outputs.at(0)]; }
   // One reading: these values between untouched guards.
   Bytes reading(const Values& values) const {
     const Bytes tensor = encode_activation(role, trial.variant.precision, values);
@@ -55,9 +56,8 @@ struct Trial {
     Bytes outputs;
     for (const Bytes& one : readings) outputs.insert(outputs.end(), one.begin(), one.end());
     VerdictReport verdict = blank_verdict(trial, "d0");
-    TrialRequest request = prepared.request;
-    request.repeats = static_cast<int>(readings.size());
-    judge_outputs(trial, *material, request, memory(), outputs, verdict);
+    const std::array readings_of{OutputReadings{memory(), outputs}};
+    judge_outputs(trial, *material, static_cast<int>(readings.size()), readings_of, verdict);
     return verdict;
   }
   VerdictReport judged_twice(const Bytes& reading) const { return judged({reading, reading}); }
@@ -172,6 +172,85 @@ TEST(JudgeOutputsOfOddWidths, CallsADirtyPaddingLaneWrong) {
   EXPECT_EQ(verdict.verdict, Verdict::kWrong);
   EXPECT_THAT(verdict.evidence.note, HasSubstr("padding"));
 }
+
+// Three outputs, two of which are written in part.
+class JudgeOutputsOfSeveral : public testing::TestWithParam<Precision> {
+ protected:
+  void SetUp() override {
+    trial_ = *std::find_if(all_cases().begin(), all_cases().end(), [&](const TrialCase& row) {
+      return row.variant.manifest->op == "rope" && row.shape->name == "gemma" &&
+             row.variant.precision == GetParam();
+    });
+    MaterialStore store;
+    material_ = *store.get(trial_);
+    prepared_ = *prepare_trial(trial_, *material_);
+    written_ = material_->reference.value;
+    size_t next = 0;
+    for (const TensorRole& role : material_->roles) {
+      if (role.kind != TensorKind::kOutput) continue;
+      add_reading(role, next);
+      next += static_cast<size_t>(role.elements());
+    }
+  }
+  // As a right kernel leaves the output: guards and rows that are not its own hold the sentinel.
+  void add_reading(const TensorRole& role, size_t first) {
+    const MemoryRequest& memory = prepared_.request.memory[prepared_.outputs.at(readings_.size())];
+    const auto count = static_cast<size_t>(role.elements());
+    const Values values(written_.begin() + static_cast<long>(first),
+                        written_.begin() + static_cast<long>(first + count));
+    const Bytes tensor = encode_activation(role, GetParam(), values);
+    const size_t element = tensor.size() / count;
+    Bytes reading(memory.read_bytes(), std::byte{kSentinel});
+    for (size_t i = 0; i < count; ++i) {
+      if (material_->reference.untouched[first + i]) continue;
+      std::copy_n(tensor.begin() + static_cast<long>(i * element), element,
+                  reading.begin() + static_cast<long>(memory.guard + i * element));
+    }
+    readings_.push_back(std::move(reading));
+    memories_.push_back(memory);
+  }
+  VerdictReport judged() const {
+    std::vector<OutputReadings> outputs;
+    for (size_t i = 0; i < readings_.size(); ++i) outputs.push_back({memories_[i], readings_[i]});
+    VerdictReport verdict = blank_verdict(trial_, "d0");
+    judge_outputs(trial_, *material_, 1, outputs, verdict);
+    return verdict;
+  }
+
+  TrialCase trial_;
+  std::shared_ptr<const Material> material_;
+  PreparedTrial prepared_;
+  Values written_;
+  std::vector<Bytes> readings_;
+  std::vector<MemoryRequest> memories_;
+};
+
+TEST_P(JudgeOutputsOfSeveral, CallsThemRightWhereTheirOtherRowsAreLeftAlone) {
+  const VerdictReport verdict = judged();
+  EXPECT_EQ(verdict.verdict, Verdict::kPass) << verdict.evidence.note;
+}
+
+TEST_P(JudgeOutputsOfSeveral, CallsAValueWrongThatWasNotTheirsToWrite) {
+  readings_[2][memories_[2].guard] = std::byte{0};  // row 0 of v, before P
+  const VerdictReport verdict = judged();
+  EXPECT_EQ(verdict.verdict, Verdict::kWrong);
+}
+
+TEST_P(JudgeOutputsOfSeveral, CallsAnUnwrittenRowWrong) {
+  const auto row = static_cast<long>(memories_[1].bytes) / trial_.shape->dims.at("cap");
+  const long first = static_cast<long>(memories_[1].guard) + row * trial_.shape->dims.at("P");
+  std::fill_n(readings_[1].begin() + first, row, std::byte{kSentinel});
+  EXPECT_EQ(judged().verdict, Verdict::kWrong);
+}
+
+TEST_P(JudgeOutputsOfSeveral, CallsATouchedGuardOfTheLastWrong) {
+  readings_[2].back() = std::byte{0};
+  EXPECT_THAT(judged().evidence.note, HasSubstr("guard zone behind"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Judge, JudgeOutputsOfSeveral,
+                         testing::Values(Precision::kHigh, Precision::kNormal),
+                         [](const auto& info) { return std::string(to_string(info.param)); });
 
 class JudgeOutcome : public testing::Test {
  protected:

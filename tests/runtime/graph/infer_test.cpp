@@ -48,6 +48,24 @@ TEST(Infer, RefusesShapesThatTheModelDoesNotAllow) {
   EXPECT_FALSE(specialise(graph, {{"x", {int64_t{1} << 40, 3, int64_t{1} << 40}}}));
 }
 
+TEST(Infer, LeavesRowNumbersIntoFloatsToChangeFromRunToRun) {
+  const std::map<std::string, Tensor> ids = {{"ids", Tensor::of<int64_t>({2}, {3, -1})}};
+  ModelBuilder floats;
+  floats.constant("table", {4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}).input("ids", {2}, 7);
+  floats.node("Gather", {"table", "ids"}, {"y"});
+  floats.output("y");
+  const auto open = specialise(floats.build(), {}, ids);
+  ASSERT_TRUE(open) << open.error().message;
+  EXPECT_EQ(open->inputs.size(), 1u);
+  EXPECT_TRUE(open->given.empty());
+
+  ModelBuilder integers;
+  integers.constant_i64("sizes", {4, 5, 6, 7}).input("ids", {2}, 7);
+  integers.node("Gather", {"sizes", "ids"}, {"y"});
+  integers.output("y");
+  EXPECT_EQ(specialise(integers.build(), {}, ids)->given.size(), 1u) << "a shape may hang on them";
+}
+
 TEST(Infer, NamesTheNodeWhoseShapesClash) {
   ModelBuilder model;
   model.input("x", {2, 3}).constant("w", {4, 5}, std::vector<float>(20, 1.f));

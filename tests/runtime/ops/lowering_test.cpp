@@ -275,6 +275,40 @@ std::vector<Case> cases() {
        make_node("Gather", 2, {{"axis", int64_t{0}}}),
        {noise({9, 4}), Tensor::of<int64_t>({2, 2}, {1, 3, 5, 7})},
        {false, true}},
+      {"gather_at_run_time",
+       make_node("Gather", 2, {{"axis", int64_t{0}}}),
+       {noise({9, 4}), Tensor::of<int64_t>({2, 3}, {1, -3, 5, 8, 0, -9})},
+       {false, false}},
+      {"gather_inside_at_run_time",
+       make_node("Gather", 2, {{"axis", int64_t{2}}}),
+       {noise({2, 3, 5, 4}), Tensor::of<int64_t>({3}, {4, 0, -2})},
+       {false, false}},
+      {"gather_of_the_last_axis_at_run_time",
+       make_node("Gather", 2, {{"axis", int64_t{-1}}}),
+       {noise({2, 3, 5}), Tensor::of<int64_t>({2, 2}, {4, 0, -2, 1})},
+       {false, false},
+       View::kChannelsLast},
+      {"gather_of_channels_at_run_time",
+       make_node("Gather", 2, {{"axis", int64_t{1}}}),
+       {noise({2, 3, 5, 4}), Tensor::of<int64_t>({2}, {2, 0})},
+       {false, false}},
+      {"gather_of_planes_at_run_time",
+       make_node("Gather", 2, {{"axis", int64_t{0}}}),
+       {noise({4, 3, 5, 2}), Tensor::scalar<int64_t>(-1)},
+       {false, false}},
+      {"gather_of_a_vector_at_run_time",
+       make_node("Gather", 2),
+       {noise({9}), Tensor::of<int64_t>({2, 2}, {8, -1, 3, -9})},
+       {false, false}},
+      {"gather_one_of_a_vector_at_run_time",
+       make_node("Gather", 2),
+       {noise({9}), Tensor::scalar<int64_t>(4)},
+       {false, false}},
+      {"gather_unevenly",
+       make_node("Gather", 2, {{"axis", int64_t{1}}}),
+       {noise({2, 7, 4}), Tensor::of<int64_t>({4}, {0, 1, 3, 6})},
+       {false, true},
+       View::kChannelsLast},
       {"concat_channels",
        make_node("Concat", 3, {{"axis", int64_t{1}}}),
        {noise({2, 3, 4, 5}), noise({2, 6, 4, 5}, 2), noise({2, 1, 4, 5}, 3)},
@@ -316,6 +350,12 @@ Values compute(const LoweredCall& lowered, const OpCall& call, const std::vector
   }
   CallValues values{lowered.dims, lowered.scalars, {}};
   for (const LoweredInput& input : lowered.inputs) {
+    const auto role = std::find_if(roles->begin(), roles->end(),
+                                   [&](const TensorRole& row) { return row.name == input.role; });
+    if (role != roles->end() && role->kind == TensorKind::kIndices) {
+      values.tensors[input.role] = inputs.at(static_cast<size_t>(input.input)).to_f64();
+      continue;
+    }
     if (input.input < 0) {
       const Made& before = made.at(static_cast<size_t>(-1 - input.input));
       values.tensors[input.role] = reorder(before.values, before.shape, input.view, true);

@@ -1,0 +1,149 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+#include "kernels/act.h"
+
+namespace clvet::op_contract_rope {
+namespace {
+
+// A row of x holds H query heads, KV key heads and KV value heads of D values each. Row m is at
+// position P + m: with angles cosines[P + m, i] and sines[P + m, i], the pair (a, b) of a query or
+// key head becomes (a cos - b sin, b cos + a sin). Pair i is (2i, 2i + 1), or with halves = 1
+// (i, i + D / 2). With norm = 1 each query and key head is first divided by the root of its mean
+// square (plus epsilon) and multiplied by q_scale or k_scale. Queries go to y [M, H * D], keys and
+// values as they are to rows P and on of the caches k and v [cap, KV * D], whose other rows are
+// left alone. In float at every precision; D is a multiple of 8.
+struct Heads {
+  int64_t m, h, kv, d, cap, p;
+  bool halves, norm;
+  explicit Heads(const Dims& dims)
+      : m(dim(dims, "M")),
+        h(dim(dims, "H")),
+        kv(dim(dims, "KV")),
+        d(dim(dims, "D")),
+        cap(dim(dims, "cap")),
+        p(dim_or(dims, "P", 0)),
+        halves(dim_or(dims, "halves", 0) == 1),
+        norm(dim_or(dims, "norm", 0) == 1) {}
+};
+
+Result<std::vector<TensorRole>> roles(const Dims& dims) {
+  constexpr std::array names = {"M", "H", "KV", "D", "cap"};
+  CLVET_RETURN_IF_ERROR(need_positive("rope", dims, names));
+  const Heads at(dims);
+  if (at.d % 8 != 0) {
+    return fail(ErrorCode::kInvalidArgument, "rope: D = {} is not a multiple of 8", at.d);
+  }
+  if (at.p < 0 || at.p > at.cap - at.m) {
+    return fail(ErrorCode::kInvalidArgument, "rope: rows {} to {} of a cache of {}", at.p,
+                at.p + at.m, at.cap);
+  }
+  const auto rows = [](const char* name, TensorKind kind, int64_t h, int64_t c) {
+    return TensorRole{.name = name, .kind = kind, .h = h, .c = c};
+  };
+  const auto vector = [](const char* name, int64_t c) {
+    return TensorRole{.name = name, .kind = TensorKind::kVector, .c = c};
+  };
+  return std::vector<TensorRole>{rows("x", TensorKind::kInput, at.m, (at.h + 2 * at.kv) * at.d),
+                                 vector("cosines", at.cap * at.d / 2),
+                                 vector("sines", at.cap * at.d / 2),
+                                 vector("q_scale", at.d),
+                                 vector("k_scale", at.d),
+                                 rows("y", TensorKind::kOutput, at.m, at.h * at.d),
+                                 rows("k", TensorKind::kOutput, at.cap, at.kv * at.d),
+                                 rows("v", TensorKind::kOutput, at.cap, at.kv * at.d)};
+}
+
+// One head of one row as it is stored.
+struct Turned {
+  Values value, functions, sensitivity;
+};
+
+Turned turned(const CallValues& values, const Heads& at, int64_t row, std::span<const double> head,
+              const Values& scale) {
+  const Values& cosines = values.tensors.find("cosines")->second;
+  const Values& sines = values.tensors.find("sines")->second;
+  const double n = static_cast<double>(at.d);
+  double squares = 0;
+  for (const double v : head) squares += v * v;
+  const double epsilon = static_cast<float>(values.scalars.find("epsilon")->second);
+  const double factor = at.norm ? 1 / std::sqrt(squares / n + epsilon) : 1;
+  // As in rms_norm; two products and a sum come on top.
+  const double normed = std::min(n + 3, 6 * std::sqrt(n / 3) + 3) / 2 + 16;
+  const double roundoffs = (at.norm ? normed : 0) + 4;
+  Turned out{Values(head.size()), Values(head.size()), Values(head.size())};
+  for (int64_t i = 0; i < at.d / 2; ++i) {
+    const auto first = static_cast<size_t>(at.halves ? i : 2 * i);
+    const auto second = static_cast<size_t>(at.halves ? i + at.d / 2 : 2 * i + 1);
+    const auto angle = static_cast<size_t>((at.p + row) * at.d / 2 + i);
+    const double c = cosines[angle], s = sines[angle];
+    const double left = factor * (at.norm ? scale[first] : 1);
+    const double right = factor * (at.norm ? scale[second] : 1);
+    const double a = head[first] * left, b = head[second] * right;
+    out.value[first] = a * c - b * s;
+    out.value[second] = b * c + a * s;
+    out.functions[first] = (std::fabs(a * c) + std::fabs(b * s)) * roundoffs;
+    out.functions[second] = (std::fabs(b * c) + std::fabs(a * s)) * roundoffs;
+    out.sensitivity[first] = std::fabs(left * c) + std::fabs(right * s);
+    out.sensitivity[second] = std::fabs(right * c) + std::fabs(left * s);
+  }
+  return out;
+}
+
+void append(Values& to, const Values& from) { to.insert(to.end(), from.begin(), from.end()); }
+
+void add(const Turned& head, ReferenceResult& result) {
+  append(result.value, head.value);
+  append(result.functions, head.functions);
+  append(result.sensitivity, head.sensitivity);
+  result.untouched.insert(result.untouched.end(), head.value.size(), false);
+}
+
+void leave_rows(int64_t rows, int64_t width, ReferenceResult& result) {
+  const auto count = static_cast<size_t>(rows * width);
+  for (Values* part : {&result.value, &result.functions, &result.sensitivity}) {
+    part->insert(part->end(), count, 0.0);
+  }
+  result.untouched.insert(result.untouched.end(), count, true);
+}
+
+ReferenceResult reference(const CallValues& values) {
+  const Heads at(values.dims);
+  const Values& x = values.tensors.find("x")->second;
+  const auto head_of = [&](int64_t row, int64_t head) {
+    const int64_t first = (row * (at.h + 2 * at.kv) + head) * at.d;
+    return std::span(x).subspan(static_cast<size_t>(first), static_cast<size_t>(at.d));
+  };
+  ReferenceResult result;
+  result.in_float = true;
+  for (int64_t row = 0; row < at.m; ++row) {
+    for (int64_t head = 0; head < at.h; ++head) {
+      const Values& scale = values.tensors.find("q_scale")->second;
+      add(turned(values, at, row, head_of(row, head), scale), result);
+    }
+  }
+  const Values& scale = values.tensors.find("k_scale")->second;
+  for (const bool keys : {true, false}) {
+    leave_rows(at.p, at.kv * at.d, result);
+    for (int64_t row = 0; row < at.m; ++row) {
+      for (int64_t head = at.h; head < at.h + at.kv; ++head) {
+        const auto own = head_of(row, keys ? head : head + at.kv);
+        const Values zeros(own.size(), 0.0), ones(own.size(), 1.0);
+        add(keys ? turned(values, at, row, own, scale)
+                 : Turned{Values(own.begin(), own.end()), zeros, ones},
+            result);
+      }
+    }
+    leave_rows(at.cap - at.p - at.m, at.kv * at.d, result);
+  }
+  return result;
+}
+
+}  // namespace
+
+extern const OpContract def;
+const OpContract def = {"rope", roles, reference};
+
+}  // namespace clvet::op_contract_rope

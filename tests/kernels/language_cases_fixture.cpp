@@ -1,0 +1,96 @@
+#include <cmath>
+
+#include "tests/kernels/tiny_case.h"
+
+namespace clvet {
+namespace {
+
+// One head each of queries, keys and values at position 1 of 2: turned by a quarter, by nothing, by
+// half a turn and by a quarter back.
+TinyCase rope_neighbours() {
+  constexpr double n = kUntouched;
+  return {"rope_neighbours",
+          "rope",
+          {{"M", 1}, {"H", 1}, {"KV", 1}, {"D", 8}, {"cap", 2}, {"P", 1}, {"halves", 0}},
+          {{"x", {1,  2,  3,  4,  5,  6,  7,  8,  11, 12, 13, 14,
+                  15, 16, 17, 18, 21, 22, 23, 24, 25, 26, 27, 28}},
+           {"cosines", {9, 9, 9, 9, 0, 1, -1, 0}},
+           {"sines", {9, 9, 9, 9, 1, 0, 0, -1}},
+           {"q_scale", Values(8, 0)},
+           {"k_scale", Values(8, 0)}},
+          {-2,  1,   3,  4,   -5, -6, 8, -7, n, n, n, n, n,  n,  n,  n,  -12, 11, 13, 14,
+           -15, -16, 18, -17, n,  n,  n, n,  n, n, n, n, 21, 22, 23, 24, 25,  26, 27, 28},
+          {{"epsilon", 0}}};
+}
+
+// The same of the halves, and first divided by the root of the mean square.
+TinyCase rope_halves() {
+  constexpr double n = kUntouched;
+  return {
+      "rope_halves_of_the_norm",
+      "rope",
+      {{"M", 1}, {"H", 1}, {"KV", 1}, {"D", 8}, {"cap", 2}, {"P", 0}, {"halves", 1}, {"norm", 1}},
+      {{"x", {2, 2, 2, 2, -2, -2, -2, -2, 1, 1, 1, 1, 7, 7, 7, 7, 1, 2, 3, 4, 5, 6, 7, 8}},
+       {"cosines", {0, 1, -1, 0, 9, 9, 9, 9}},
+       {"sines", {1, 0, 0, -1, 9, 9, 9, 9}},
+       {"q_scale", {1, 2, 3, 4, 5, 6, 7, 8}},
+       {"k_scale", {5, 10, 15, 20, 25, 30, 35, 40}}},
+      {5, 2, -3, -8, 1, -6, 7, -4, -35, 2, -3, 56, 1, 42, -49, -4, n, n, n, n,
+       n, n, n,  n,  1, 2,  3, 4,  5,   6, 7,  8,  n, n,  n,   n,  n, n, n, n},
+      {{"epsilon", 0}}};
+}
+
+}  // namespace
+
+std::vector<TinyCase> language_cases() {
+  return {
+      {"gather_rows",
+       "gather",
+       {{"O", 1}, {"E", 3}, {"I", 5}, {"R", 1}, {"C", 2}, {"W", 1}, {"OW", 5}},
+       {{"x", {1, 2, 3, 4, 5, 6}}, {"index", {2, -3, 3, -4, -1}}},
+       {5, 6, 1, 2, 0, 0, 0, 0, 5, 6}},
+      {"gather_inside",
+       "gather",
+       {{"O", 2}, {"E", 2}, {"I", 1}, {"R", 2}, {"C", 1}, {"W", 4}, {"OW", 2}},
+       {{"x", {1, 2, 3, 4, 5, 6, 7, 8}}, {"index", {1}}},
+       {3, 4, 7, 8}},
+      {"rms_norm_of_large_values",
+       "rms_norm",
+       {{"M", 2}, {"W", 1}, {"C", 2}},
+       {{"x", {10000, 70000, -7, 1}}, {"scale", {5, 10}}},
+       {1, 14, -7, 2},
+       {{"epsilon", 0}}},
+      {"rms_norm_with_epsilon",
+       "rms_norm",
+       {{"M", 1}, {"W", 1}, {"C", 2}},
+       {{"x", {1, 1}}, {"scale", {4, 6}}},
+       {2, 3},
+       {{"epsilon", 3}}},
+      {"glu",
+       "glu",
+       {{"M", 1}, {"W", 1}, {"F", 4}, {"act", 7}},
+       {{"x", {0, std::log(3.0), -60000, 60000, 5, 4, 7, 0.5}}},
+       {0, 3 * std::log(3.0), 0, 30000},
+       {{"act_lo", 0}, {"act_hi", 0}}},
+      rope_neighbours(),
+      rope_halves(),
+      {"attention_of_groups",
+       "attention",
+       {{"M", 1}, {"H", 2}, {"KV", 1}, {"D", 4}, {"cap", 3}, {"P", 1}},
+       {{"q", {2, 0, 0, 0, 0, 2, 0, 0}},
+        {"k", {0, 0, 0, 0, std::log(3.0), std::log(7.0), 0, 0, 9, 9, 9, 9}},
+        {"v", {0, 4, 8, -4, 4, 8, 0, 4, 9, 9, 9, 9}}},
+       {3, 7, 2, 2, 3.5, 7.5, 1, 3},
+       {{"scale", 0.5}}},
+      {"attention_in_a_window",
+       "attention",
+       {{"M", 2}, {"H", 1}, {"KV", 1}, {"D", 4}, {"cap", 3}, {"P", 1}, {"window", 2}},
+       {{"q", {0, 0, 0, 0, 0, 0, 0, 0}},
+        {"k", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}},
+        {"v", {2, 4, 6, 8, 4, 4, 4, 4, 0, 8, 0, 8}}},
+       {3, 4, 5, 6, 2, 6, 2, 6},
+       {{"scale", 1}}},
+  };
+}
+
+}  // namespace clvet
