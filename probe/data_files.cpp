@@ -16,7 +16,7 @@ Status check_data_dir(const std::string& data_dir) {
   std::error_code error;
   if (data_dir.empty() || std::filesystem::is_directory(data_dir, error)) return {};
   return fail(ErrorCode::kNotFound,
-              "--data-dir {} is no folder; name one laid out as docs/report.md says", data_dir);
+              "--data-dir {} is no folder; name one laid out as docs/discover.md says", data_dir);
 }
 
 Result<std::vector<DataFile>> files_of_folder(const std::string& folder) {
