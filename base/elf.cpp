@@ -1,37 +1,20 @@
 #include "base/elf.h"
 
 #include <elf.h>
-#include <fcntl.h>
-#include <sys/stat.h>
 
-#include <cstring>
-#include <optional>
-#include <span>
-
+#include "base/elf_bytes.h"
 #include "base/fd.h"
 #include "base/hash.h"
 
 namespace clvet {
 namespace {
 
-using Bytes = std::span<const std::byte>;
-
-template <class T>
-std::optional<T> read_at(Bytes file, uint64_t offset) {
-  if (offset > file.size() || file.size() - offset < sizeof(T)) return std::nullopt;
-  T value;
-  std::memcpy(&value, file.data() + offset, sizeof value);
-  return value;
-}
-
-std::optional<Bytes> slice(Bytes file, uint64_t offset, uint64_t size) {
-  if (offset > file.size() || size > file.size() - offset) return std::nullopt;
-  return file.subspan(offset, size);
-}
+using elf::read_at;
+using elf::slice;
 
 constexpr uint64_t align4(uint64_t value) { return (value + 3) & ~uint64_t{3}; }
 
-std::string build_id_in_notes(Bytes notes) {
+std::string build_id_in_notes(elf::Bytes notes) {
   uint64_t at = 0;
   while (const auto header = read_at<Elf64_Nhdr>(notes, at)) {  // the same struct in both classes
     const uint64_t name_at = at + sizeof(Elf64_Nhdr);
@@ -51,7 +34,7 @@ std::string build_id_in_notes(Bytes notes) {
 }
 
 template <class Header, class Segment>
-std::string build_id_of_class(Bytes file) {
+std::string build_id_of_class(elf::Bytes file) {
   const auto header = read_at<Header>(file, 0);
   if (!header || header->e_phentsize != sizeof(Segment)) return {};
   for (unsigned i = 0; i < header->e_phnum; ++i) {
@@ -65,25 +48,7 @@ std::string build_id_of_class(Bytes file) {
   return {};
 }
 
-struct MappedFile {
-  Mapping mapping;
-  Bytes bytes;
-};
-
-Result<MappedFile> map_file(const std::string& path) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat info {};
-  if (!fd.valid() || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
-    return fail(ErrorCode::kNotFound, "cannot read {}: {}", path, std::strerror(errno));
-  }
-  auto mapping = Mapping::of(fd.get(), static_cast<size_t>(info.st_size), false);
-  if (!mapping) return wrap(mapping.error(), path);
-  MappedFile file{std::move(*mapping), {}};
-  file.bytes = file.mapping.bytes();
-  return file;
-}
-
-std::string build_id_of(Bytes file) {
+std::string build_id_of(elf::Bytes file) {
   if (file.size() < EI_NIDENT || std::memcmp(file.data(), ELFMAG, SELFMAG) != 0) return {};
   const auto elf_class = static_cast<unsigned char>(file[EI_CLASS]);
   if (elf_class == ELFCLASS64) return build_id_of_class<Elf64_Ehdr, Elf64_Phdr>(file);
@@ -94,14 +59,14 @@ std::string build_id_of(Bytes file) {
 }  // namespace
 
 Result<std::string> read_build_id(const std::string& path) {
-  CLVET_ASSIGN_OR_RETURN(MappedFile file, map_file(path));
-  return build_id_of(file.bytes);
+  CLVET_ASSIGN_OR_RETURN(const Mapping file, Mapping::of_file(path));
+  return build_id_of(file.bytes());
 }
 
 Result<std::string> file_identity(const std::string& path) {
-  CLVET_ASSIGN_OR_RETURN(MappedFile file, map_file(path));
-  std::string id = build_id_of(file.bytes);
-  return id.empty() ? "sha256:" + Sha256().add(file.bytes).hex() : id;
+  CLVET_ASSIGN_OR_RETURN(const Mapping file, Mapping::of_file(path));
+  std::string id = build_id_of(file.bytes());
+  return id.empty() ? "sha256:" + Sha256().add(file.bytes()).hex() : id;
 }
 
 }  // namespace clvet

@@ -68,6 +68,17 @@ Result<Mapping> Mapping::of(int fd, size_t size, bool writable) {
   return mapping;
 }
 
+Result<Mapping> Mapping::of_file(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat info {};
+  if (!fd.valid() || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
+    return fail(ErrorCode::kNotFound, "cannot read {}: {}", path, std::strerror(errno));
+  }
+  auto mapping = of(fd.get(), static_cast<size_t>(info.st_size), false);
+  if (!mapping) return wrap(mapping.error(), path);
+  return mapping;
+}
+
 Result<UniqueFd> make_memfd(const char* name, size_t size) {
   CLVET_ASSIGN_OR_RETURN(UniqueFd fd, open_memfd(name, size));
   if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {

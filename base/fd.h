@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "base/result.h"
@@ -36,6 +37,8 @@ class Mapping {
   // Maps `size` bytes from the start of `fd`; kResourceExhausted where the file is shorter than
   // `size` (a mapped page beyond its end would raise SIGBUS) or the kernel refuses.
   static Result<Mapping> of(int fd, size_t size, bool writable);
+  // The whole of a regular file, to be read; the message names it.
+  static Result<Mapping> of_file(const std::string& path);
   std::span<std::byte> bytes() const { return {static_cast<std::byte*>(data_), size_}; }
   bool valid() const { return data_ != nullptr; }
   void reset();

@@ -91,6 +91,7 @@ Result<Report> probe(const ProbeOptions& options) {
   const double started = monotonic_seconds();
   CLVET_RETURN_IF_ERROR(make_folders(options.state_dir));
   CLVET_ASSIGN_OR_RETURN(Catalog catalog, Catalog::embedded());
+  CLVET_ASSIGN_OR_RETURN(const AdviceData data, advice_data(options.data_dir));
   Report report;
   report.tool_version = kVersion;
   report.kernel_set = kernel_set();
@@ -116,7 +117,7 @@ Result<Report> probe(const ProbeOptions& options) {
   }
   report.run.wall_s = monotonic_seconds() - started;
   report.run.synced_records = journal.synced_records();
-  report.advice = advise(report);
+  report.advice = advise(report, data);
   const bool spent = worker.deadline > 0 && monotonic_seconds() > worker.deadline;
   if (interrupt_requested || (spent && found.devices.empty())) report.complete = false;
   if (!interrupt_requested) CLVET_RETURN_IF_ERROR(journal.finish());

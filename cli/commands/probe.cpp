@@ -123,6 +123,8 @@ void add(CLI::App& app, int& exit_code) {
   verb->add_option("--jobs", options.jobs, "libraries tried at the same time")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
+  verb->add_option("--data-dir", options.data_dir, "advice data in place of the built-in")
+      ->type_name("DIR");
   verb->add_option("--json", arguments->output.json, "also write the report here; - is stdout")
       ->type_name("FILE|-");
   verb->add_flag("--quiet", arguments->output.quiet, "print nothing but errors");

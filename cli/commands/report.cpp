@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
+#include "probe/advice/advice.h"
 #include "probe/report/report_json.h"
 #include "reports/render/html.h"
 #include "reports/render/text.h"
@@ -14,7 +15,7 @@ namespace {
 
 struct ReportArguments {
   std::vector<std::string> files;
-  std::string out;
+  std::string out, data_dir;
   OutputOptions output;
 };
 
@@ -50,7 +51,11 @@ constexpr Subcommand kSubcommands[] = {
      render_html},
 };
 
-Result<Reports> read_reports(std::vector<std::string> files) {
+Result<Reports> read_reports(std::vector<std::string> files, const std::string& data_dir) {
+  AdviceData data;
+  if (!data_dir.empty()) {
+    CLVET_ASSIGN_OR_RETURN(data, advice_data(data_dir));
+  }
   if (files.empty()) files.push_back(state_dir() + "/report.json");
   Reports reports;
   for (const std::string& file : files) {
@@ -60,6 +65,7 @@ Result<Reports> read_reports(std::vector<std::string> files) {
                   text.error().message);
     }
     CLVET_ASSIGN_OR_RETURN(Report report, report_from_json(*text, file));
+    if (!data_dir.empty()) report.advice = advise(report, data);
     reports.push_back({file, std::move(report)});
   }
   return reports;
@@ -86,7 +92,7 @@ Status write_all(const ReportArguments& arguments, const Reports& reports, Rende
 }
 
 int run(const ReportArguments& arguments, Render render) {
-  const auto reports = read_reports(arguments.files);
+  const auto reports = read_reports(arguments.files, arguments.data_dir);
   if (!reports) return report_error(reports.error());
   const Status written = write_all(arguments, *reports, render);
   return written ? kExitFine : report_error(written.error());
@@ -101,6 +107,10 @@ void add_subcommand(CLI::App& verb, const Subcommand& row, int& exit_code) {
       ->type_name("REPORT...");
   command->add_option("--out", arguments->out, "write here (default: standard output)")
       ->type_name("FILE");
+  command
+      ->add_option("--data-dir", arguments->data_dir,
+                   "give the advice anew, from the data in this folder")
+      ->type_name("DIR");
   command
       ->add_option("--json", arguments->output.json,
                    "also write the reports that were read here, several as an array; - is stdout")

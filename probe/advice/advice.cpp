@@ -163,13 +163,20 @@ Words blamed_constructs(const Rows& failing, const Rows& right) {
   return {};
 }
 
-std::vector<AdviceReport> advise(const Report& report) {
+Result<AdviceData> advice_data(const std::string& data_dir) {
+  AdviceData data;
+  CLVET_ASSIGN_OR_RETURN(data.issues, known_issues(data_dir));
+  return data;
+}
+
+std::vector<AdviceReport> advise(const Report& report, const AdviceData& data) {
   std::vector<AdviceReport> out;
   for (const DeviceReport& device : report.devices) {
     advise_failures(device, report, out);
     advise_capabilities(device, out);
   }
   advise_candidates(report, out);
+  for (AdviceReport& row : advise_known_issues(data.issues, report)) out.push_back(std::move(row));
   return out;
 }
 

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+#include "probe/advice/known_issues.h"
 #include "probe/report/report.h"
 
 namespace clvet {
@@ -13,8 +15,15 @@ namespace clvet {
 std::vector<std::string> blamed_constructs(const std::vector<const VerdictReport*>& failing,
                                            const std::vector<const VerdictReport*>& right);
 
+// What advice rests on beside the report.
+struct AdviceData {
+  std::vector<KnownIssue> issues;
+};
+// That of `data_dir`, else (and for what it lacks) the embedded one.
+Result<AdviceData> advice_data(const std::string& data_dir);
+
 // Advice for everything in the report that a person can act on, in English and in Chinese: each
 // entry twice, with `lang` en and zh.
-std::vector<AdviceReport> advise(const Report& report);
+std::vector<AdviceReport> advise(const Report& report, const AdviceData& data);
 
 }  // namespace clvet

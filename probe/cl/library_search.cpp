@@ -104,14 +104,8 @@ bool has_path(const std::string& name) { return name.find('/') != std::string::n
 
 }  // namespace
 
-IcdFileReport read_icd_file(const std::string& path) {
+IcdFileReport parse_icd_file(const std::string& path, std::string_view body) {
   IcdFileReport report{path, {}, {}};
-  const auto text = read_file(path, 1 << 16);
-  if (!text) {
-    report.faults.push_back(text.error().message);
-    return report;
-  }
-  std::string_view body = *text;
   if (body.starts_with("\xEF\xBB\xBF")) {
     report.faults.emplace_back("starts with a byte-order mark");
     body.remove_prefix(3);
@@ -128,6 +122,13 @@ IcdFileReport read_icd_file(const std::string& path) {
         "has more than one line; the Khronos loader takes all of it as the name");
   }
   report.target = clean_utf8(trim(first));
+  return report;
+}
+
+IcdFileReport read_icd_file(const std::string& path) {
+  const auto text = read_file(path, kLargestIcdFile);
+  if (!text) return {path, {}, {text.error().message}};
+  IcdFileReport report = parse_icd_file(path, *text);
   std::error_code error;
   if (has_path(report.target) && !fs::exists(report.target, error)) {
     report.faults.push_back("names a file that does not exist: " + report.target);

@@ -137,6 +137,25 @@ std::string candidate_lines(const Report& report) {
   return text;
 }
 
+// The first fix of each advice; known issues are counted, since a driver may have dozens.
+std::string advice_lines(const Report& report, const Painter& paint) {
+  std::string text;
+  int known = 0;
+  for (const AdviceReport& row : report.advice) {
+    if (row.lang != "en" || row.fixes.empty()) continue;
+    if (row.id.starts_with("known-")) {
+      ++known;
+    } else {
+      text += fmt::format("{} {}: {}\n", paint.strong("advice"), row.cause, row.fixes.front());
+    }
+  }
+  if (known > 0) {
+    text += fmt::format("{} known issue{} may concern this driver; 'clvet report html' lists {}\n",
+                        known, known == 1 ? "" : "s", known == 1 ? "it" : "them");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string describe(const Combination& combination) {
@@ -171,11 +190,7 @@ std::string summary_text(const Report& report, bool colours) {
   for (const auto& [word, count] : report.run.counts) {
     counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, word);
   }
-  for (const AdviceReport& row : report.advice) {
-    if (row.lang == "en" && !row.fixes.empty()) {
-      text += fmt::format("{} {}: {}\n", paint.strong("advice"), row.cause, row.fixes.front());
-    }
-  }
+  text += advice_lines(report, paint);
   text += fmt::format("{} cases: {}\n", report.run.cases, counts);
   const double outside =
       report.run.wall_s > 0 ? 100 * (1 - report.run.driver_s / report.run.wall_s) : 0;

@@ -8,6 +8,7 @@
 #include <valijson/validator.hpp>
 
 #include "base/file.h"
+#include "probe/data_files.h"
 #include "probe/report/report_json.h"
 #include "runtime/exec/run_record.h"
 #include "tests/probe/samples.h"
@@ -65,6 +66,20 @@ TEST(Schema, HoldsForARunRecord) {
   record.outputs = {{"y", "f32", {1, 2}, "out/y.npy"}, {"z", "i64", {}, ""}};
   record.texts = {{"Board 4711", 0.98}};
   EXPECT_EQ(fault_in("run.schema.json", Document::parse(run_record_to_json(record))), "");
+}
+
+TEST(Schema, HoldsForEveryKnownIssue) {
+  const auto files = data_files("", "advice/known_issues");
+  ASSERT_TRUE(files);
+  EXPECT_EQ(files->size(), 133u);
+  for (const DataFile& file : *files)
+    EXPECT_EQ(fault_in("known_issue.schema.json", Document::parse(file.text)), "") << file.name;
+}
+
+TEST(Schema, RefusesAKnownIssueWhoseNamePatternIsNotAnchored) {
+  Document issue = Document::parse(data_files("", "advice/known_issues")->front().text);
+  issue["identity"] = {{{"stack", {"mali"}}, {"name", {"Mali"}}}};
+  EXPECT_NE(fault_in("known_issue.schema.json", issue), "");
 }
 
 }  // namespace

@@ -1,0 +1,174 @@
+#include "probe/discover/file_view.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace clvet {
+namespace views {
+namespace {
+
+constexpr int kMostLinks = 40;
+constexpr size_t kMostNames = 65536;
+
+std::string parent_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
+}
+
+std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+class RootView : public FileSystemView {
+ public:
+  explicit RootView(std::string root) : root_(std::move(root)) {}
+
+  std::optional<FileEntry> entry(const std::string& path) const override {
+    struct stat info {};
+    if (::lstat(host(path).c_str(), &info) != 0) return std::nullopt;
+    FileEntry found;
+    found.mode = info.st_mode & 07777;
+    if (S_ISLNK(info.st_mode)) {
+      std::error_code error;
+      found.target = std::filesystem::read_symlink(host(path), error).string();
+      found.kind = FileEntry::Kind::kLink;
+    } else if (!S_ISREG(info.st_mode)) {
+      found.kind = S_ISDIR(info.st_mode) ? FileEntry::Kind::kFolder : FileEntry::Kind::kOther;
+    }
+    return found;
+  }
+
+  std::vector<std::string> names(const std::string& folder) const override {
+    std::vector<std::string> found;
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(host(folder), error), end;
+         !error && at != end && found.size() < kMostNames; at.increment(error)) {
+      found.push_back(at->path().filename().string());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  Result<std::string> text(const std::string& path, size_t max_bytes) const override {
+    return read_file(host(path), max_bytes);
+  }
+
+  Result<ElfLibrary> library(const std::string& path) const override {
+    return read_elf_library(host(path), opencl_symbol);
+  }
+
+ private:
+  std::string host(const std::string& path) const { return root_ + path; }
+  const std::string root_;
+};
+
+}  // namespace
+}  // namespace views
+
+bool opencl_symbol(std::string_view name) {
+  if (name == "enableOpenCL" || name == "loadOpenCLPointer") return true;
+  return name.size() > 2 && name.starts_with("cl") && name[2] >= 'A' && name[2] <= 'Z';
+}
+
+std::unique_ptr<FileSystemView> view_of(const std::string& root) {
+  std::string folder = root;
+  while (!folder.empty() && folder.back() == '/') folder.pop_back();
+  return std::make_unique<views::RootView>(std::move(folder));
+}
+
+std::optional<std::string> resolve(const FileSystemView& view, const std::string& path) {
+  std::vector<std::string> ahead = split(path, '/');
+  std::reverse(ahead.begin(), ahead.end());
+  std::string here;  // resolved; "" is the root
+  int links = 0;
+  while (!ahead.empty()) {
+    const std::string part = std::move(ahead.back());
+    ahead.pop_back();
+    if (part.empty() || part == ".") continue;
+    if (part == "..") {
+      here = here.substr(0, here.empty() ? 0 : here.rfind('/'));
+      continue;
+    }
+    const auto entry = view.entry(here + "/" + part);
+    if (!entry || here.size() > 4096) return std::nullopt;
+    if (entry->kind != FileEntry::Kind::kLink) {
+      if (!ahead.empty() && entry->kind != FileEntry::Kind::kFolder) return std::nullopt;
+      here += "/" + part;
+      continue;
+    }
+    if (++links > views::kMostLinks || entry->target.empty()) return std::nullopt;
+    std::vector<std::string> more = split(entry->target, '/');
+    ahead.insert(ahead.end(), more.rbegin(), more.rend());
+    if (entry->target.front() == '/') here.clear();
+  }
+  return here.empty() ? "/" : here;
+}
+
+bool exists(const FileSystemView& view, const std::string& path) {
+  return resolve(view, path).has_value();
+}
+
+ChangedView::ChangedView(const FileSystemView& base, const std::vector<Change>& changes)
+    : base_(base), changes_(changes) {}
+
+const Change* ChangedView::made(const std::string& path) const {
+  for (const Change& row : changes_) {
+    if (row.path == path && (row.kind == Change::Kind::kLink || row.kind == Change::Kind::kFile))
+      return &row;
+  }
+  return nullptr;
+}
+
+bool ChangedView::moved_away(const std::string& path) const {
+  return std::any_of(changes_.begin(), changes_.end(), [&](const Change& row) {
+    return row.kind == Change::Kind::kMove && row.path == path;
+  });
+}
+
+std::optional<FileEntry> ChangedView::entry(const std::string& path) const {
+  if (const Change* row = made(path)) {
+    if (row->kind == Change::Kind::kLink)
+      return FileEntry{FileEntry::Kind::kLink, 0777, row->value};
+    return FileEntry{FileEntry::Kind::kFile, 0644, {}};
+  }
+  if (moved_away(path)) return std::nullopt;
+  if (auto found = base_.entry(path)) return found;
+  for (const Change& row : changes_) {  // a folder that would be made on the way
+    const bool adds = row.kind == Change::Kind::kLink || row.kind == Change::Kind::kFile;
+    if (adds && row.path.starts_with(path + "/"))
+      return FileEntry{FileEntry::Kind::kFolder, 0755, {}};
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> ChangedView::names(const std::string& folder) const {
+  const std::vector<std::string> before = base_.names(folder);
+  std::set<std::string> found(before.begin(), before.end());
+  for (const Change& row : changes_) {
+    if (row.kind == Change::Kind::kVariable || views::parent_of(row.path) != folder) continue;
+    if (row.kind == Change::Kind::kMove && !made(row.path)) {
+      found.erase(views::name_of(row.path));
+    } else {
+      found.insert(views::name_of(row.path));
+    }
+  }
+  return {found.begin(), found.end()};
+}
+
+Result<std::string> ChangedView::text(const std::string& path, size_t max_bytes) const {
+  if (const Change* row = made(path)) return row->value;
+  return base_.text(path, max_bytes);
+}
+
+Result<ElfLibrary> ChangedView::library(const std::string& path) const {
+  if (made(path)) return fail(ErrorCode::kInvalidArgument, "no ELF file");
+  return base_.library(path);
+}
+
+}  // namespace clvet

@@ -1,0 +1,34 @@
+// The ICD files of a view and what a loader would make of them. Nothing is loaded.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "probe/discover/linker.h"
+#include "probe/report/report.h"
+
+namespace clvet {
+
+struct IcdInView {
+  IcdFileReport file;
+  Opening opening;        // of its target
+  bool usable = false;    // its library opens and has a loader's entry points
+  bool software = false;  // it runs on the CPU, by its name
+  std::string reason;     // why it is not usable
+};
+
+// Those of the folder that OCL_ICD_VENDORS or OPENCL_VENDOR_PATH names, else /etc/OpenCL/vendors;
+// files that end otherwise than in .icd are told with a fault, since no loader reads them.
+std::vector<IcdInView> icd_files_of(const FileSystemView& view, const LinkerSetting& setting);
+
+// One of the two common loaders: both define versions of their symbols, vendors' libraries do not.
+bool is_loader(const ElfLibrary& library);
+// A driver for the CPU, by its library's name.
+bool is_software(const std::string& path);
+// True where a loader could enter the library: it exports what loaders ask for.
+bool has_icd_entry(const Opening& opening);
+
+// The file that would make loaders find the library.
+Change icd_file_for(const FileSystemView& view, const std::string& library);
+
+}  // namespace clvet

@@ -1,0 +1,366 @@
+#include "probe/discover/linker.h"
+
+#include <elf.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace clvet {
+namespace linking {
+namespace {
+
+constexpr size_t kLargestText = 1 << 20;
+constexpr size_t kMostLibraries = 256;  // of one that is opened, with all it needs
+constexpr int kDeepestConf = 8;
+
+struct Machine {
+  Abi abi;
+  const char *name, *triplet;
+};
+constexpr Machine kMachines[] = {{{64, EM_X86_64}, "x86-64", "x86_64-linux-gnu"},
+                                 {{64, EM_AARCH64}, "aarch64", "aarch64-linux-gnu"},
+                                 {{32, EM_ARM}, "arm", "arm-linux-gnueabihf"},
+                                 {{64, EM_RISCV}, "riscv64", "riscv64-linux-gnu"},
+                                 {{32, EM_386}, "i386", "i386-linux-gnu"}};
+
+#if defined(__x86_64__)
+constexpr Abi kOwnAbi{64, EM_X86_64};
+#elif defined(__aarch64__)
+constexpr Abi kOwnAbi{64, EM_AARCH64};
+#elif defined(__arm__)
+constexpr Abi kOwnAbi{32, EM_ARM};
+#elif defined(__riscv)
+constexpr Abi kOwnAbi{64, EM_RISCV};
+#else
+constexpr Abi kOwnAbi{};
+#endif
+
+// What the rest of a system is built for.
+constexpr const char* kSystemFiles[] = {"/bin/sh",
+                                        "/usr/bin/env",
+                                        "/system/bin/sh",
+                                        "/usr/lib/libc.so.6",
+                                        "/lib/libc.so.6",
+                                        "/lib64/libc.so.6",
+                                        "/usr/lib64/libc.so.6",
+                                        "/system/lib64/libc.so",
+                                        "/system/lib/libc.so",
+                                        "/lib/ld-linux-aarch64.so.1",
+                                        "/lib/ld-linux-armhf.so.3"};
+
+constexpr const char* kLibraryPrefixes[] = {
+    "libOpenCL",        "libmali",          "libMali",       "libGLES_mali", "libPVROCL",
+    "libVivanteOpenCL", "libRusticlOpenCL", "libMesaOpenCL", "libpocl.so",   "libnvidia-opencl",
+    "libigdrcl",        "libintelocl.so",   "libamdocl",     "libhvgr",      "libEGL_impl"};
+
+constexpr const char* kScanFolders[] = {"/usr/lib",   "/usr/local", "/opt",    "/lib",    "/lib64",
+                                        "/usr/lib64", "/usr/lib32", "/vendor", "/system", "/odm"};
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (!text.empty() && std::find(list.begin(), list.end(), text) == list.end())
+    list.push_back(text);
+}
+
+void read_conf(const FileSystemView& view, const std::string& path, int depth,
+               std::vector<std::string>& folders) {
+  const auto real = resolve(view, path);
+  const auto text = real && depth < kDeepestConf ? view.text(*real, kLargestText)
+                                                 : Result<std::string>(std::string());
+  if (!text) return;
+  for (const std::string& raw : split(*text, '\n')) {
+    const std::string line(trim(std::string_view(raw).substr(0, raw.find('#'))));
+    if (!line.starts_with("include")) {
+      if (line.starts_with('/')) add_once(folders, line);
+      continue;
+    }
+    const std::string what(trim(std::string_view(line).substr(7)));
+    const size_t slash = what.rfind('/');
+    if (slash == std::string::npos) continue;
+    const auto folder = resolve(view, what.substr(0, slash));
+    if (!folder) continue;
+    const std::string pattern = what.substr(slash + 1);
+    for (const std::string& name : view.names(*folder)) {
+      const bool fits =
+          pattern.starts_with('*') ? name.ends_with(pattern.substr(1)) : name == pattern;
+      if (fits) read_conf(view, *folder + "/" + name, depth + 1, folders);
+    }
+  }
+}
+
+bool listed_for_apps(const FileSystemView& view, const std::string& name) {
+  for (const char* folder : {"/vendor/etc", "/system/etc"}) {
+    const auto real = resolve(view, folder);
+    if (!real) continue;
+    for (const std::string& file : view.names(*real)) {
+      if (!file.starts_with("public.libraries")) continue;
+      const auto text = view.text(*real + "/" + file, kLargestText);
+      if (!text) continue;
+      for (const std::string& line : split(*text, '\n')) {
+        if (split(std::string(trim(line)), ' ').front() == name) return true;
+      }
+    }
+  }
+  return false;
+}
+
+class Opener {
+ public:
+  Opener(const FileSystemView& view, const LinkerSetting& setting)
+      : view_(view), setting_(setting), folders_(library_folders(view, setting)) {}
+
+  Opening open(const std::string& name) {
+    Opening found = find(name, folders_);
+    if (found.outcome != Opening::Outcome::kOpened) return found;
+    if (!accessible(name, found)) return found;
+    add_symbols(found, found.library);
+    whole_system_ =
+        find(setting_.system == System::kLinux ? "libc.so.6" : "libc.so", folders_).outcome ==
+        Opening::Outcome::kOpened;
+    load_needed(found, found.library, found.path);
+    return found;
+  }
+
+ private:
+  // The first file of the right ABI; of the wrong ones, the first is told.
+  Opening find(const std::string& name, const std::vector<std::string>& folders) {
+    Opening best;
+    if (name.find('/') != std::string::npos) {
+      inspect(name, best);
+      return best;
+    }
+    for (const std::string& folder : folders) {
+      Opening here;
+      inspect(folder + "/" + name, here);
+      if (here.outcome == Opening::Outcome::kOpened) return here;
+      if (best.outcome == Opening::Outcome::kAbsent) best = here;
+    }
+    return best;
+  }
+
+  void inspect(const std::string& path, Opening& found) {
+    const auto real = resolve(view_, path);
+    if (!real) return;
+    found.path = *real;
+    auto library = view_.library(*real);
+    if (!library) {
+      found.outcome = Opening::Outcome::kNoLibrary;
+      found.detail = library.error().message;
+      return;
+    }
+    found.library = std::move(*library);
+    const Abi abi{found.library.bits, found.library.machine};
+    const bool fits = abi == setting_.abi || setting_.abi == Abi{};
+    found.outcome = fits ? Opening::Outcome::kOpened : Opening::Outcome::kWrongAbi;
+    if (!fits) found.detail = abi_name(abi) + " in a process of " + abi_name(setting_.abi);
+  }
+
+  bool accessible(const std::string& name, Opening& found) {
+    if (setting_.system != System::kAndroid) return true;
+    const bool bare = name.find('/') == std::string::npos;
+    if (bare && listed_for_apps(view_, name)) return true;
+    found.outcome = Opening::Outcome::kNotAccessible;
+    found.detail =
+        bare ? "no public.libraries.txt lists it" : "apps reach it by its bare name alone";
+    return false;
+  }
+
+  static void add_symbols(Opening& found, const ElfLibrary& library) {
+    found.symbols.insert(library.exports.begin(), library.exports.end());
+  }
+
+  std::vector<std::string> folders_for(const ElfLibrary& library, const std::string& path) const {
+    std::vector<std::string> folders;
+    for (std::string folder : split(library.runpath, ':')) {
+      for (const std::string word : {"${ORIGIN}", "$ORIGIN"}) {
+        if (const size_t at = folder.find(word); at != std::string::npos)
+          folder.replace(at, word.size(), path.substr(0, path.rfind('/')));
+      }
+      add_once(folders, folder);
+    }
+    folders.insert(folders.end(), folders_.begin(), folders_.end());
+    return folders;
+  }
+
+  // A tree without its C library is a part of one: what it lacks says nothing.
+  void load_needed(Opening& found, const ElfLibrary& library, const std::string& path) {
+    const std::vector<std::string> folders = folders_for(library, path);
+    for (const std::string& name : library.needed) {
+      if (seen_.size() >= kMostLibraries || !seen_.insert(name).second) continue;
+      const Opening needed = find(name, folders);
+      if (needed.outcome == Opening::Outcome::kOpened) {
+        add_symbols(found, needed.library);
+        load_needed(found, needed.library, needed.path);
+      } else if (whole_system_ && found.outcome == Opening::Outcome::kOpened) {
+        found.outcome = Opening::Outcome::kDependency;
+        found.detail = name;
+      }
+    }
+  }
+
+  const FileSystemView& view_;
+  const LinkerSetting& setting_;
+  const std::vector<std::string> folders_;
+  std::set<std::string> seen_;
+  bool whole_system_ = false;
+};
+
+class Scanner {
+ public:
+  explicit Scanner(const FileSystemView& view) : view_(view) {}
+
+  std::vector<std::string> scan() {
+    for (const char* folder : kScanFolders) {
+      if (const auto real = resolve(view_, folder)) walk(*real, 0);
+    }
+    return {found_.begin(), found_.end()};
+  }
+
+ private:
+  static bool named_so(const std::string& name) {
+    if (name.find(".so") == std::string::npos || name.find(".clvet-") != std::string::npos)
+      return false;
+    return std::any_of(std::begin(kLibraryPrefixes), std::end(kLibraryPrefixes),
+                       [&](const char* prefix) { return name.starts_with(prefix); });
+  }
+
+  void walk(const std::string& folder, int depth) {
+    if (depth > 8 || !walked_.insert(folder).second) return;
+    for (const std::string& name : view_.names(folder)) {
+      if (++entries_ > 50000) return;
+      const std::string path = folder + "/" + name;
+      const auto entry = view_.entry(path);
+      if (!entry) continue;
+      if (entry->kind == FileEntry::Kind::kFolder) {
+        walk(path, depth + 1);
+      } else if (named_so(name)) {
+        if (const auto real = resolve(view_, path)) found_.insert(*real);
+      }
+    }
+  }
+
+  const FileSystemView& view_;
+  std::set<std::string> found_, walked_;
+  int entries_ = 0;
+};
+
+std::optional<Abi> abi_of_file(const FileSystemView& view, const std::string& path) {
+  const auto real = resolve(view, path);
+  const auto library = real ? view.library(*real) : fail(ErrorCode::kNotFound, "none");
+  if (!library) return std::nullopt;
+  return Abi{library->bits, library->machine};
+}
+
+Abi abi_of_view(const FileSystemView& view) {
+  for (const char* path : kSystemFiles) {
+    if (const auto abi = abi_of_file(view, path)) return *abi;
+  }
+  for (const Machine& row : kMachines) {
+    const std::string libc = std::string("/usr/lib/") + row.triplet + "/libc.so.6";
+    if (const auto abi = abi_of_file(view, libc)) return *abi;
+  }
+  std::map<std::pair<int, uint16_t>, int> counts;
+  Abi most = kOwnAbi;
+  int highest = 0;
+  for (const std::string& path : scan_libraries(view)) {
+    const auto abi = abi_of_file(view, path);
+    if (!abi) continue;
+    const int count = ++counts[{abi->bits, abi->machine}];
+    if (count > highest) highest = count, most = *abi;
+  }
+  return most;
+}
+
+}  // namespace
+}  // namespace linking
+
+const char* to_string(System system) {
+  switch (system) {
+    case System::kAndroid:
+      return "android";
+    case System::kOpenHarmony:
+      return "openharmony";
+    default:
+      return "linux";
+  }
+}
+
+const char* to_string(Opening::Outcome outcome) {
+  switch (outcome) {
+    case Opening::Outcome::kOpened:
+      return "opened";
+    case Opening::Outcome::kWrongAbi:
+      return "wrong-abi";
+    case Opening::Outcome::kDependency:
+      return "missing-dependency";
+    case Opening::Outcome::kNotAccessible:
+      return "not-accessible";
+    case Opening::Outcome::kNoLibrary:
+      return "no-library";
+    default:
+      return "absent";
+  }
+}
+
+std::string abi_name(const Abi& abi) {
+  for (const auto& row : linking::kMachines) {
+    if (row.abi == abi) return row.name;
+  }
+  return fmt::format("machine {} ({} bits)", abi.machine, abi.bits);
+}
+
+std::string triplet_of(const Abi& abi) {
+  for (const auto& row : linking::kMachines) {
+    if (row.abi == abi) return row.triplet;
+  }
+  return {};
+}
+
+LinkerSetting setting_of(const FileSystemView& view) {
+  LinkerSetting setting;
+  if (exists(view, "/vendor/lib64/chipsetsdk")) {
+    setting.system = System::kOpenHarmony;
+  } else if (exists(view, "/system/build.prop") || exists(view, "/system/bin/linker64") ||
+             exists(view, "/system/bin/linker") ||
+             exists(view, "/vendor/etc/public.libraries.txt")) {
+    setting.system = System::kAndroid;
+  }
+  setting.abi = linking::abi_of_view(view);
+  return setting;
+}
+
+std::vector<std::string> library_folders(const FileSystemView& view, const LinkerSetting& setting) {
+  std::vector<std::string> folders;
+  if (const auto path = setting.variables.find("LD_LIBRARY_PATH");
+      path != setting.variables.end()) {
+    for (const std::string& folder : split(path->second, ':')) linking::add_once(folders, folder);
+  }
+  const std::string width = setting.abi.bits == 64 ? "64" : "";
+  if (setting.system != System::kLinux) {
+    for (const char* top : {"/system/lib", "/vendor/lib", "/system/vendor/lib", "/odm/lib"}) {
+      folders.push_back(top + width);
+      folders.push_back(top + width + "/egl");
+    }
+    return folders;
+  }
+  linking::read_conf(view, "/etc/ld.so.conf", 0, folders);
+  if (const std::string triplet = triplet_of(setting.abi); !triplet.empty()) {
+    for (const char* top : {"/lib/", "/usr/lib/"}) linking::add_once(folders, top + triplet);
+  }
+  for (const char* top : {"/lib", "/usr/lib"}) {
+    linking::add_once(folders, top + (setting.abi.bits == 64 ? width : std::string("32")));
+    linking::add_once(folders, top);
+  }
+  return folders;
+}
+
+Opening open_library(const FileSystemView& view, const LinkerSetting& setting,
+                     const std::string& name) {
+  return linking::Opener(view, setting).open(name);
+}
+
+std::vector<std::string> scan_libraries(const FileSystemView& view) {
+  return linking::Scanner(view).scan();
+}
+
+}  // namespace clvet

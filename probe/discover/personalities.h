@@ -1,0 +1,78 @@
+// How a framework looks for OpenCL, replayed over files: what it tries, where it stops, what it
+// prints, and the least change that would make it succeed. Pure; nothing is loaded.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "probe/discover/linker.h"
+
+namespace clvet {
+
+// Which devices a framework takes, beside that there is one.
+struct DeviceRule {
+  bool first_platform_only = false, images = false;
+  std::vector<std::string> types, extensions;     // any of the types, all of the extensions
+  std::vector<std::string> names, not_platforms;  // patterns of the whole name
+};
+
+struct Personality {
+  std::string name, title, source, flags;
+  std::string stops_at;  // opened, symbol, exists, linked (personalities.json says what they mean)
+  std::string symbol;
+  std::map<std::string, std::vector<std::string>> names;  // by system, with or without its bits
+  std::vector<std::string> variables, needs;
+  bool google = false;  // calls enableOpenCL where a library has it
+  DeviceRule devices;
+  std::map<std::string, std::vector<std::string>> prints;  // by how the lookup ends
+};
+
+Result<std::vector<Personality>> personalities(const std::string& data_dir);
+Result<Personality> find_personality(const std::string& data_dir, const std::string& name);
+
+enum class ReplayEnd { kNoLibrary, kMissingSymbols, kNoDevice, kUsable };
+const char* to_string(ReplayEnd end);
+
+struct ReplayStep {
+  std::string name;
+  Opening::Outcome outcome = Opening::Outcome::kAbsent;
+  std::string path, detail;
+};
+
+struct Replay {
+  std::vector<ReplayStep> steps;  // in order; the last is where it stopped
+  ReplayEnd end = ReplayEnd::kNoLibrary;
+  std::string library;  // the file it stopped at; empty where it found none
+  std::vector<std::string> missing_symbols;
+  std::string reason;  // why it did not succeed
+  std::vector<std::string> prints;
+};
+
+// Why the framework gets no device through an opened library; nullopt where it gets one.
+using DeviceTest = std::function<std::optional<std::string>(
+    const FileSystemView&, const LinkerSetting&, const Personality&, const Opening&)>;
+
+// By the files alone: a loader needs an ICD file with a usable library, a vendor's library its own
+// entry; a driver for the CPU is no device for a framework that wants a GPU.
+std::optional<std::string> devices_by_files(const FileSystemView& view,
+                                            const LinkerSetting& setting,
+                                            const Personality& personality, const Opening& opening);
+
+Replay replay(const Personality& personality, const FileSystemView& view,
+              const LinkerSetting& setting, const DeviceTest& devices);
+
+struct LeastChange {
+  std::vector<Change> changes;
+  Replay after;  // of the view with the changes made: it ends usable
+};
+
+// The first of these with which the replay succeeds: a variable, a link, an ICD file, a link in the
+// place of a file that is in the way. nullopt where none does, and on Android, where no user may.
+std::optional<LeastChange> least_change(const Personality& personality, const FileSystemView& view,
+                                        const LinkerSetting& setting, const DeviceTest& devices);
+
+}  // namespace clvet

@@ -1,0 +1,113 @@
+#include "base/elf_library.h"
+
+#include <gmock/gmock.h>
+
+#include <random>
+
+#include "tests/elf_writer.h"
+#include "tests/support.h"
+
+namespace clvet::elf_library_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+bool starts_with_cl(std::string_view name) { return name.starts_with("cl"); }
+
+Result<ElfLibrary> parse(const std::string& bytes) {
+  return parse_elf_library(std::as_bytes(std::span(bytes)), starts_with_cl);
+}
+
+test::ElfSpec spec(int bits, uint16_t machine, bool gnu_hash) {
+  return {bits,
+          machine,
+          "libmali.so.1",
+          "$ORIGIN",
+          {"libc.so.6", "libdrm.so.2"},
+          {"clGetPlatformIDs", "eglInitialize", "clFinish"},
+          {"clNotHere", "malloc"},
+          {"OPENCL_1.0", "OPENCL_1.1"},
+          gnu_hash,
+          {}};
+}
+
+TEST(ElfLibrary, TellsWhatALinkerReadsInEveryClassAndTable) {
+  for (const auto& [bits, machine] : {std::pair<int, uint16_t>{64, EM_AARCH64},
+                                      {64, EM_RISCV},
+                                      {64, EM_X86_64},
+                                      {32, EM_ARM},
+                                      {32, EM_386}}) {
+    for (const bool gnu_hash : {false, true}) {
+      const auto library = parse(test::write_elf(spec(bits, machine, gnu_hash)));
+      ASSERT_TRUE(library) << library.error().message;
+      EXPECT_EQ(library->bits, bits);
+      EXPECT_EQ(library->machine, machine);
+      EXPECT_EQ(library->soname, "libmali.so.1");
+      EXPECT_EQ(library->runpath, "$ORIGIN");
+      EXPECT_THAT(library->needed, ElementsAre("libc.so.6", "libdrm.so.2"));
+      EXPECT_THAT(library->exports, ElementsAre("clGetPlatformIDs", "clFinish"));
+      EXPECT_THAT(library->versions, ElementsAre("OPENCL_1.0", "OPENCL_1.1"));
+    }
+  }
+}
+
+TEST(ElfLibrary, OfThisSystemsCLibraryIsRead) {
+  const auto library = read_elf_library("/lib/x86_64-linux-gnu/libc.so.6",
+                                        [](std::string_view name) { return name == "malloc"; });
+  if (!library) GTEST_SKIP() << library.error().message;
+  EXPECT_EQ(library->soname, "libc.so.6");
+  EXPECT_THAT(library->exports, ElementsAre("malloc"));
+  EXPECT_THAT(library->versions, testing::Contains("GLIBC_2.2.5"));
+}
+
+TEST(ElfLibrary, WithoutADynamicSectionHasClassAndMachineAlone) {
+  std::string bytes = test::write_elf(spec(64, EM_AARCH64, false));
+  bytes[offsetof(Elf64_Ehdr, e_phnum)] = 0;
+  const auto library = parse(bytes);
+  ASSERT_TRUE(library);
+  EXPECT_EQ(library->machine, EM_AARCH64);
+  EXPECT_THAT(library->needed, IsEmpty());
+}
+
+TEST(ElfLibrary, IsRefusedWhereItIsNone) {
+  EXPECT_THAT(parse("").error().message, HasSubstr("no ELF file"));
+  EXPECT_THAT(parse("#!/bin/sh\n exit 0 # sixteen").error().message, HasSubstr("no ELF file"));
+  std::string big_endian = test::write_elf(spec(64, EM_AARCH64, false));
+  big_endian[EI_DATA] = ELFDATA2MSB;
+  EXPECT_THAT(parse(big_endian).error().message, HasSubstr("byte order"));
+  EXPECT_THAT(read_elf_library("/nonexistent/x.so", starts_with_cl).error().message,
+              HasSubstr("/nonexistent/x.so"));
+}
+
+TEST(ElfLibrary, NeverReadsBeyondACutFile) {
+  for (const int bits : {32, 64}) {
+    const std::string whole = test::write_elf(spec(bits, EM_AARCH64, true));
+    for (size_t size = 0; size < whole.size(); ++size) parse(whole.substr(0, size));
+  }
+}
+
+TEST(ElfLibrary, SurvivesFieldsOverwrittenByLargeNumbersAndNoise) {
+  std::mt19937 random(7);
+  for (const bool gnu_hash : {false, true}) {
+    const std::string whole = test::write_elf(spec(64, EM_AARCH64, gnu_hash));
+    for (size_t at = EI_NIDENT; at + 8 <= whole.size(); at += 4) {
+      for (const uint64_t value :
+           {~uint64_t{0}, uint64_t{1} << 63, uint64_t{0x7fffffff}, uint64_t{0}}) {
+        std::string bytes = whole;
+        std::memcpy(bytes.data() + at, &value, sizeof value);
+        parse(bytes);
+      }
+    }
+    for (int round = 0; round < 300; ++round) {
+      std::string bytes = whole;
+      for (size_t i = EI_NIDENT; i < bytes.size(); ++i)
+        if (random() % 8 == 0) bytes[i] = static_cast<char>(random());
+      parse(bytes);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace clvet::elf_library_test
