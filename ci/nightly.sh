@@ -10,6 +10,7 @@ exec </dev/null
 bash ci/setup.sh --test || exit 1
 
 failed=()
+bash ci/models_nightly.sh || failed+=(models)
 launcher=()
 if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
 

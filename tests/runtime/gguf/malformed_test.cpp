@@ -1,19 +1,10 @@
 // GGUF files that are broken on purpose: each ends in one clear line, none in a crash or a large
 // allocation.
 #include <gmock/gmock.h>
-#include <sys/resource.h>
-
-#include <fstream>
-#include <random>
 
 #include "runtime/gguf/repack.h"
+#include "tests/runtime/gguf/damage.h"
 #include "tests/runtime/gguf/gguf_builder.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define UNDER_ASAN 1
-#else
-#define UNDER_ASAN 0
-#endif
 
 namespace clvet {
 namespace {
@@ -21,6 +12,7 @@ namespace {
 using test::gguf_kind;
 using test::gguf_string;
 using test::GgufBuilder;
+using test::MemoryLimit;
 using test::raw;
 using testing::AllOf;
 using testing::HasSubstr;
@@ -216,24 +208,6 @@ const GgufFault kGgufFaults[] = {
      }},
 };
 
-// No more address space than this beyond what the process has: an allocation that a file's numbers
-// drive fails the test. The sanitizer maps its own; it has limits of its own.
-class MemoryLimit {
- public:
-  MemoryLimit() {
-    ::getrlimit(RLIMIT_AS, &old_);
-    size_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    rlimit limit = old_;
-    limit.rlim_cur = pages * 4096 + (size_t{32} << 20);
-    if (!UNDER_ASAN) ::setrlimit(RLIMIT_AS, &limit);
-  }
-  ~MemoryLimit() { ::setrlimit(RLIMIT_AS, &old_); }
-
- private:
-  rlimit old_{};
-};
-
 // Reads all that can be read of a file; what a caller would do with it.
 Status use_gguf(const std::string& bytes) {
   const auto file = test::parse_gguf(bytes);
@@ -291,39 +265,13 @@ TEST(Gguf, EveryCutIsRefused) {
   }
 }
 
-// Bytes, words of 8 and runs changed at random places that a fixed seed draws.
-std::string damage(std::string bytes, std::mt19937_64& random) {
-  static const uint64_t kWords[] = {0, 1, 255, 1u << 31, uint64_t{1} << 32, kHuge >> 1, kHuge};
-  static const size_t header = [] {  // most changes hit what is parsed
-    const GgufBuilder builder = broken_base();
-    return builder.header().size() + builder.metadata().size() + builder.table().size();
-  }();
-  for (uint64_t changes = 1 + random() % 3; changes > 0; --changes) {
-    const size_t at = random() % (random() % 4 ? header : bytes.size());
-    switch (random() % 4) {
-      case 0:
-        bytes[at] = static_cast<char>(random());
-        break;
-      case 1:
-        bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
-        break;
-      case 2:
-        bytes.replace(at, 8, raw(kWords[random() % std::size(kWords)]));
-        break;
-      default:
-        bytes.erase(at, 1 + random() % 16);
-    }
-  }
-  return bytes;
-}
-
 TEST(Gguf, FiveThousandDamagedFilesAreReadOrRefusedInOneLine) {
   std::mt19937_64 random(20261121);
-  const std::string whole = broken_base().bytes();
+  const GgufBuilder whole = broken_base();
   const MemoryLimit limit;
   int refused = 0;
   for (int i = 0; i < 5000; ++i) {
-    const Status used = use_gguf(damage(whole, random));
+    const Status used = use_gguf(test::damaged(whole, random));
     if (used) continue;
     ++refused;
     ASSERT_THAT(used.error().message, AllOf(HasSubstr("test.gguf"), Not(HasSubstr("\n")))) << i;
