@@ -13,8 +13,17 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
-// Length of the valid UTF-8 sequence at the start of `text`, or 0.
-size_t sequence_length(std::string_view text) {
+// Of C0 and C1: terminals obey both.
+bool is_control(std::string_view sequence) {
+  const auto first = static_cast<unsigned char>(sequence[0]);
+  if (sequence.size() == 2) return first == 0xC2 && static_cast<unsigned char>(sequence[1]) < 0xA0;
+  return (first < 0x20 && first != '\n' && first != '\t') || first == 0x7F;
+}
+
+}  // namespace
+
+size_t utf8_length(std::string_view text) {
+  if (text.empty()) return 0;
   const auto first = static_cast<unsigned char>(text[0]);
   if (first < 0x80) return 1;
   const size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 0;
@@ -29,20 +38,20 @@ size_t sequence_length(std::string_view text) {
   return overlong || surrogate || beyond ? 0 : length;
 }
 
-// Of C0 and C1: terminals obey both.
-bool is_control(std::string_view sequence) {
-  const auto first = static_cast<unsigned char>(sequence[0]);
-  if (sequence.size() == 2) return first == 0xC2 && static_cast<unsigned char>(sequence[1]) < 0xA0;
-  return (first < 0x20 && first != '\n' && first != '\t') || first == 0x7F;
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
 }
-
-}  // namespace
 
 std::string clean_utf8(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());
   while (!bytes.empty()) {
-    const size_t length = sequence_length(bytes);
+    const size_t length = utf8_length(bytes);
     if (length == 0 || is_control(bytes.substr(0, length))) {
       out += kReplacement;
       bytes.remove_prefix(std::max<size_t>(length, 1));
@@ -52,6 +61,13 @@ std::string clean_utf8(std::string_view bytes) {
     }
   }
   return out;
+}
+
+std::string one_line(std::string_view bytes, size_t limit) {
+  std::string line = clean_utf8(bytes.substr(0, 4 * limit));
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  return shorten(line, limit);
 }
 
 std::string driver_string(std::string_view bytes) {

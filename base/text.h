@@ -9,6 +9,11 @@ namespace clvet {
 
 // Replaces each invalid UTF-8 sequence, and each control character but tab and newline, by U+FFFD.
 std::string clean_utf8(std::string_view bytes);
+// clean_utf8 on one line of at most about `limit` bytes: names from files, in messages.
+std::string one_line(std::string_view bytes, size_t limit = 200);
+// Bytes of the valid UTF-8 sequence at the start of `text`; 0 where there is none.
+size_t utf8_length(std::string_view text);
+bool is_utf8(std::string_view text);
 // A driver's string: ends at the returned length or at the first NUL, then clean_utf8.
 std::string driver_string(std::string_view bytes);
 // At most `limit` bytes, cut at a character boundary, with the number of bytes left out said.

@@ -24,7 +24,7 @@ stage_sanitizers() {
   export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
   ctest --test-dir build-asan --output-on-failure --no-tests=error -j2 -LE nightly
 }
-stage_tests() { build release && ctest --test-dir build --output-on-failure -L nightly; }
+stage_tests() { bash ci/models_nightly.sh && build release && ctest --test-dir build --output-on-failure -L nightly; }
 stage_drivers() {
   build release && bash ci/drivers.sh mali && bash ci/drivers.sh matrix --nightly build/cli/clvet
 }

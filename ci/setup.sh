@@ -13,8 +13,8 @@ case $mode in
 esac
 
 build_packages=(g++ cmake ninja-build pkg-config opencl-headers libcli11-dev libfmt-dev nlohmann-json3-dev
-  libexpected-dev libeigen3-dev libprotobuf-dev protobuf-compiler libstb-dev nettle-dev ca-certificates
-  python3 python3-venv)
+  libexpected-dev libeigen3-dev libpcre2-dev libprotobuf-dev protobuf-compiler libstb-dev nettle-dev
+  ca-certificates python3 python3-venv)
 # libvalijson-dev draws in Qt, MySQL and POCO: the program must build without it.
 test_packages=(fonts-dejavu-core libgtest-dev libgmock-dev libbenchmark-dev libvalijson-dev ocl-icd-libopencl1 ocl-icd-opencl-dev
   pocl-opencl-icd mesa-opencl-icd oclgrind clang clang-format clinfo strace procps debootstrap)

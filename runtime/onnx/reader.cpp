@@ -45,11 +45,7 @@ Result<Graph> build(const onnx::ModelProto& model, const OnnxOptions& options) {
 
 // One line without control characters, whatever names the file holds.
 tl::unexpected<Error> in_file(Error error, const std::string& name) {
-  std::string line = clean_utf8(error.message);
-  for (char& c : line) {
-    if (c == '\n' || c == '\t') c = ' ';
-  }
-  error.message = shorten(line, 600);
+  error.message = one_line(error.message, 600);
   return wrap(std::move(error), name);
 }
 

@@ -44,6 +44,21 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"first_after_c1", "\xC2\xA0", "\xC2\xA0"}),
     [](const auto& info) { return info.param.name; });
 
+TEST(OneLine, HoldsNoLineBreaksAndIsShort) {
+  EXPECT_EQ(one_line("two\nlines\tand\x1B"), "two lines and" U);
+  EXPECT_LT(one_line(std::string(100000, 'x')).size(), 240u);
+}
+
+TEST(Utf8, LengthsAreThoseOfTheFirstValidSequence) {
+  EXPECT_EQ(utf8_length("az"), 1u);
+  EXPECT_EQ(utf8_length("\xE2\x82\xAC!"), 3u);
+  EXPECT_EQ(utf8_length("\xE2\x82"), 0u);
+  EXPECT_EQ(utf8_length("\x80"), 0u);
+  EXPECT_EQ(utf8_length(""), 0u);
+  EXPECT_TRUE(is_utf8("a\xC3\xA9\n"));
+  EXPECT_FALSE(is_utf8("a\xC3"));
+}
+
 TEST(DriverString, EndsAtTheReturnedLengthOrAtTheFirstNul) {
   EXPECT_EQ(driver_string(std::string_view("OpenCL 1.2\0junk", 15)), "OpenCL 1.2");
   EXPECT_EQ(driver_string(std::string_view("OpenCL 1.2 and more", 10)), "OpenCL 1.2");

@@ -1,0 +1,84 @@
+// Tiny language models as GGUF files: every key and tensor that an architecture wants, written down
+// here once more.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/runtime/gguf/gguf_builder.h"
+
+namespace clvet::test {
+
+struct TinyShape {
+  uint64_t layers = 2, width = 64, ff = 96, heads = 4, kv_heads = 2, head_dim = 16, vocab = 7;
+};
+
+// A GPT-2 vocabulary of single letters.
+inline void put_tiny_vocabulary(GgufBuilder& builder, uint64_t tokens) {
+  std::vector<std::string> texts{"<|im_end|>"};
+  for (uint64_t i = 1; i < tokens; ++i) texts.push_back(std::string(1, static_cast<char>('a' + i)));
+  std::vector<int32_t> kinds(tokens, 1);
+  kinds[0] = 3;
+  builder.put("tokenizer.ggml.model", gguf_text("gpt2"))
+      .put("tokenizer.ggml.pre", gguf_text("qwen2"))
+      .put("tokenizer.ggml.tokens", gguf_texts(texts))
+      .put("tokenizer.ggml.token_type", gguf_ints(kinds))
+      .put("tokenizer.ggml.merges", gguf_texts(std::vector<std::string>{}))
+      .put("tokenizer.ggml.eos_token_id", gguf_u32(0));
+}
+
+// Matrices are of `type`, vectors F32; all zero.
+inline GgufBuilder tiny_model(const std::string& arch, const TinyShape& shape = {},
+                              const std::string& type = "Q8_0") {
+  const uint64_t d = shape.width, q = shape.heads * shape.head_dim,
+                 kv = shape.kv_heads * shape.head_dim, ff = shape.ff;
+  GgufBuilder builder;
+  const auto number = [&](const char* key, uint64_t value) {
+    builder.put(arch + key, gguf_u32(static_cast<uint32_t>(value)));
+  };
+  builder.put("general.architecture", gguf_text(arch));
+  number(".block_count", shape.layers);
+  number(".embedding_length", d);
+  number(".feed_forward_length", ff);
+  number(".context_length", 128);
+  number(".attention.head_count", shape.heads);
+  number(".attention.head_count_kv", shape.kv_heads);
+  builder.put(arch + ".attention.layer_norm_rms_epsilon", gguf_f32(1e-6f));
+  put_tiny_vocabulary(builder, shape.vocab);
+  builder.zeros("token_embd.weight", {d, shape.vocab}, type).zeros("output_norm.weight", {d});
+  for (uint64_t i = 0; i < shape.layers; ++i) {
+    const auto vector = [&](const char* name, uint64_t length) {
+      builder.zeros(fmt::format("blk.{}.{}", i, name), {length});
+    };
+    const auto matrix = [&](const char* name, uint64_t columns, uint64_t rows) {
+      builder.zeros(fmt::format("blk.{}.{}", i, name), {columns, rows}, type);
+    };
+    vector("attn_norm.weight", d);
+    matrix("attn_q.weight", d, q);
+    matrix("attn_k.weight", d, kv);
+    matrix("attn_v.weight", d, kv);
+    matrix("attn_output.weight", q, d);
+    vector("ffn_norm.weight", d);
+    matrix("ffn_gate.weight", d, ff);
+    matrix("ffn_up.weight", d, ff);
+    matrix("ffn_down.weight", ff, d);
+    if (arch == "qwen2") {
+      vector("attn_q.bias", q);
+      vector("attn_k.bias", kv);
+      vector("attn_v.bias", kv);
+    }
+    if (arch == "gemma3") {
+      vector("attn_q_norm.weight", shape.head_dim);
+      vector("attn_k_norm.weight", shape.head_dim);
+      vector("post_attention_norm.weight", d);
+      vector("post_ffw_norm.weight", d);
+    }
+  }
+  if (q != d) {
+    number(".attention.key_length", shape.head_dim);
+    number(".attention.value_length", shape.head_dim);
+  }
+  return builder;
+}
+
+}  // namespace clvet::test
