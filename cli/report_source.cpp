@@ -12,17 +12,30 @@
 namespace clvet {
 namespace {
 
-Result<Report> probe_now(const std::string& why, const EventSink& sink) {
-  sink({EventLevel::kInfo, why + "; probing the core tier first (once, about half a minute)"});
+// Kept in `file`.
+Result<Report> probe_now(const std::string& why, const std::vector<std::string>& needs,
+                         const std::string& file, const EventSink& sink) {
+  sink({EventLevel::kInfo,
+        why + (needs.empty() ? "; probing the core tier first (once, about a minute)"
+                             : "; trying the kernels that are needed first (once)")});
   ProbeOptions options;
+  options.cases = needs;
   options.state_dir = state_dir();
   options.program = own_executable();
   options.sink = sink;
   CLVET_ASSIGN_OR_RETURN(Report report, probe(options));
   if (interrupt_requested) return fail(ErrorCode::kDeadlineExceeded, "interrupted while probing");
-  CLVET_RETURN_IF_ERROR(
-      write_file_atomically(options.state_dir + "/report.json", report_to_json(report)));
+  CLVET_RETURN_IF_ERROR(write_file_atomically(file, report_to_json(report)));
   return report;
+}
+
+// Of the same needs, in the same order.
+bool serves(const std::string& file, const std::vector<std::string>& needs, Report& report) {
+  const auto text = read_file(file);
+  auto found = text ? report_from_json(*text, file) : tl::unexpected(text.error());
+  if (!found || found->run.only_cases != needs || !report_is_current(*found, false)) return false;
+  report = std::move(*found);
+  return true;
 }
 
 }  // namespace
@@ -33,17 +46,22 @@ bool report_is_current(const Report& report, bool whole) {
          std::all_of(report.devices.begin(), report.devices.end(), same_environment);
 }
 
-Result<Report> current_report(const std::string& path, const EventSink& sink) {
-  const std::string file = path.empty() ? state_dir() + "/report.json" : path;
+Result<Report> current_report(const std::string& path, const EventSink& sink,
+                              const std::vector<std::string>& needs) {
+  const std::string whole = state_dir() + "/report.json", file = path.empty() ? whole : path;
+  const std::string part = needs.empty() ? whole : state_dir() + "/report-of-needs.json";
+  std::string why = "no report for this machine yet";
   const auto text = read_file(file);
-  if (!text) {
-    const bool absent = text.error().code == ErrorCode::kNotFound;
-    if (!absent || !path.empty()) return tl::unexpected(text.error());
-    return probe_now("no report for this machine yet", sink);
+  if (text) {
+    CLVET_ASSIGN_OR_RETURN(Report report, report_from_json(*text, file));
+    if (report_is_current(report, path.empty())) return report;
+    why = "the report " + file + " was made with other drivers or kernels";
+  } else if (text.error().code != ErrorCode::kNotFound || !path.empty()) {
+    return tl::unexpected(text.error());
   }
-  CLVET_ASSIGN_OR_RETURN(Report report, report_from_json(*text, file));
-  if (report_is_current(report, path.empty())) return report;
-  return probe_now("the report " + file + " was made with other drivers or kernels", sink);
+  Report report;
+  if (!needs.empty() && serves(part, needs, report)) return report;
+  return probe_now(why, needs, part, sink);
 }
 
 }  // namespace clvet

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/event.h"
 #include "base/result.h"
@@ -14,7 +15,11 @@ namespace clvet {
 // report is kept in the state folder. A named file that cannot be read is an error; one that was
 // made elsewhere is said to be stale and probed anew as well; one of a part of the tier serves as
 // it is.
-Result<Report> current_report(const std::string& path, const EventSink& sink);
+//
+// `needs`, where given, are patterns of cases: if the state folder's report does not stand, those
+// alone are probed, and kept beside it for the next who has the same needs.
+Result<Report> current_report(const std::string& path, const EventSink& sink,
+                              const std::vector<std::string>& needs = {});
 
 // True where the report still stands for this machine's drivers and this program's kernels, and
 // where `whole` holds all of its tier.

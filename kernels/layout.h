@@ -79,6 +79,16 @@ struct PackedWeights {
 // rows of a column by min and max (used by trials; models bring their own blocks).
 PackedWeights pack_weights(const TensorRole& role, Precision precision, WeightType type,
                            Storage storage, int64_t pack, std::span<const double> values);
+// Weights as models bring them: [cout][cin], taps = 1.
+struct QuantisedRows {
+  WeightType type = WeightType::kInt8;     // quants up to 255, or up to 15
+  std::span<const uint8_t> quants;         // [cout][cin]
+  std::span<const float> scales, offsets;  // [cout][ceil(cin / kQuantBlock)]
+};
+PackedWeights pack_rows(const TensorRole& role, Precision precision, Storage storage, int64_t pack,
+                        const QuantisedRows& rows);
+PackedWeights pack_rows(const TensorRole& role, Precision precision, Storage storage, int64_t pack,
+                        std::span<const float> rows);
 // The exact values that a kernel multiplies by after pack_weights with the same arguments: storage
 // rounding and quantisation applied, scales rounded as stored. Logical order.
 Values effective_weights(const TensorRole& role, Precision precision, WeightType type,

@@ -119,6 +119,21 @@ void pack_quantised(const Matrix& matrix, Precision precision, WeightType type, 
   }
 }
 
+int64_t panel_of(const Matrix& matrix, Storage storage, int64_t pack) {
+  return pack == 0 || storage == Storage::kImage ? matrix.columns : pack;
+}
+
+PackedWeights empty_weights(const Matrix& matrix, Precision precision, WeightType type,
+                            int64_t pack) {
+  const int64_t packed_rows = matrix.rows / rows_per_word(type);
+  const bool floats = type == WeightType::kFloat;
+  const size_t size = floats && !stores_half(precision) ? 4 : 2;
+  PackedWeights packed;
+  packed.image = {matrix.columns / 4, packed_rows};
+  packed.data.resize(static_cast<size_t>(round_up(matrix.columns, pack) * packed_rows) * size);
+  return packed;
+}
+
 }  // namespace
 
 int64_t weight_rows(const TensorRole& role) { return Matrix{role}.rows; }
@@ -127,14 +142,9 @@ int64_t weight_columns(const TensorRole& role) { return Matrix{role}.columns; }
 PackedWeights pack_weights(const TensorRole& role, Precision precision, WeightType type,
                            Storage storage, int64_t pack, std::span<const double> values) {
   const Matrix matrix{role};
-  if (pack == 0 || storage == Storage::kImage) pack = matrix.columns;
-  const int64_t packed_rows = matrix.rows / rows_per_word(type);
-  const bool floats = type == WeightType::kFloat;
-  const size_t size = floats && !stores_half(precision) ? 4 : 2;
-  PackedWeights packed;
-  packed.image = {matrix.columns / 4, packed_rows};
-  packed.data.resize(static_cast<size_t>(round_up(matrix.columns, pack) * packed_rows) * size);
-  if (floats) {
+  pack = panel_of(matrix, storage, pack);
+  PackedWeights packed = empty_weights(matrix, precision, type, pack);
+  if (type == WeightType::kFloat) {
     pack_float(matrix, precision, pack, values, packed);
   } else {
     pack_quantised(matrix, precision, type, pack, values, packed);
@@ -165,6 +175,50 @@ Values effective_weights(const TensorRole& role, Precision precision, WeightType
     }
   }
   return result;
+}
+
+PackedWeights pack_rows(const TensorRole& role, Precision precision, Storage storage, int64_t pack,
+                        const QuantisedRows& rows) {
+  const Matrix matrix{role};
+  pack = panel_of(matrix, storage, pack);
+  PackedWeights packed = empty_weights(matrix, precision, rows.type, pack);
+  const int64_t blocks = (matrix.rows + kQuantBlock - 1) / kQuantBlock;
+  packed.scales.resize(static_cast<size_t>(blocks * 2 * matrix.columns) *
+                       (stores_half(precision) ? 2 : 4));
+  const int64_t given = (role.cin + kQuantBlock - 1) / kQuantBlock;
+  const int64_t per_word = rows_per_word(rows.type), words = matrix.rows / per_word;
+  const int bits = rows.type == WeightType::kInt8 ? 8 : 4;
+  for (int64_t column = 0; column < role.cout; ++column) {
+    for (int64_t block = 0; block < given; ++block) {
+      const auto at = static_cast<size_t>(column * given + block);
+      put(precision, packed.scales, block * 2 * matrix.columns + column, rows.scales[at]);
+      put(precision, packed.scales, (block * 2 + 1) * matrix.columns + column, rows.offsets[at]);
+    }
+    const uint8_t* quants = rows.quants.data() + column * role.cin;
+    for (int64_t row = 0; row < role.cin; row += per_word) {
+      uint16_t word = 0;
+      for (int64_t i = 0; i < per_word && row + i < role.cin; ++i) {
+        word = static_cast<uint16_t>(word | quants[row + i] << (i * bits));
+      }
+      const int64_t at = packed_index(row / per_word, column, words, pack) * 2;
+      std::memcpy(packed.data.data() + at, &word, 2);
+    }
+  }
+  return packed;
+}
+
+PackedWeights pack_rows(const TensorRole& role, Precision precision, Storage storage, int64_t pack,
+                        std::span<const float> rows) {
+  const Matrix matrix{role};
+  pack = panel_of(matrix, storage, pack);
+  PackedWeights packed = empty_weights(matrix, precision, WeightType::kFloat, pack);
+  for (int64_t column = 0; column < role.cout; ++column) {
+    for (int64_t row = 0; row < role.cin; ++row) {
+      put(precision, packed.data, packed_index(row, column, matrix.rows, pack),
+          rows[static_cast<size_t>(column * role.cin + row)]);
+    }
+  }
+  return packed;
 }
 
 }  // namespace clvet

@@ -125,6 +125,15 @@ Status Device::write(cl_mem buffer, std::span<const std::byte> bytes) {
                    "clEnqueueWriteBuffer");
 }
 
+Status Device::copy(cl_mem from, cl_mem to, size_t bytes) {
+  if (!api().clEnqueueCopyBuffer) {
+    return fail(ErrorCode::kUnsupported, "the driver has no clEnqueueCopyBuffer");
+  }
+  return cl_status(
+      api().clEnqueueCopyBuffer(queue_.get(), from, to, 0, 0, bytes, 0, nullptr, nullptr),
+      "clEnqueueCopyBuffer");
+}
+
 Status Device::write_image(cl_mem image, const ImageExtent& extent,
                            std::span<const std::byte> bytes) {
   const Region region(extent);

@@ -38,6 +38,8 @@ class Device {
 
   Status write(cl_mem buffer, std::span<const std::byte> bytes);
   Status write_image(cl_mem image, const ImageExtent& extent, std::span<const std::byte> bytes);
+  // The first `bytes` of one buffer into another.
+  Status copy(cl_mem from, cl_mem to, size_t bytes);
   // Through a mapping where the report says that a mapped read is right, else by a read.
   Status read(cl_mem buffer, std::span<std::byte> bytes);
   Status read_image(cl_mem image, const ImageExtent& extent, std::span<std::byte> bytes);

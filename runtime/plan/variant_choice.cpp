@@ -53,13 +53,12 @@ bool images_fit(const Variant& variant, const std::vector<TensorRole>& roles,
 }  // namespace
 
 VariantChooser::VariantChooser(const Catalog& catalog, DeviceEvidence evidence,
-                               DeviceFeatures features)
+                               DeviceFeatures features, WeightType type)
     : evidence_(std::move(evidence)), features_(std::move(features)) {
   for (const Manifest& manifest : catalog.manifests()) {
     if (manifest.trial_only) continue;
     for (const Variant& variant : variants_of(manifest)) {
-      // Models with float weights alone come this way; quantised ones bring their own call.
-      if (variant.weight_type.value_or(WeightType::kFloat) != WeightType::kFloat) continue;
+      if (variant.weight_type.value_or(type) != type) continue;
       auto program = program_of(variant);
       if (!program) continue;
       Row row{variant, std::make_shared<const Program>(std::move(*program)), nullptr};

@@ -22,7 +22,9 @@ struct ChosenVariant {
 class VariantChooser {
  public:
   // The device's class ranks variants that were not timed; its limits bound the size of images.
-  VariantChooser(const Catalog& catalog, DeviceEvidence evidence, DeviceFeatures features);
+  // `type`: how the weights of ops that have some are stored.
+  VariantChooser(const Catalog& catalog, DeviceEvidence evidence, DeviceFeatures features,
+                 WeightType type = WeightType::kFloat);
 
   // Tries `wanted`, then other storages (buffers last), then the next higher precisions. nullopt:
   // nothing trusted can run the call; `reason` says what was missing.

@@ -225,5 +225,29 @@ TEST(Vector, IsPaddedWithZerosToSixteenFloats) {
   EXPECT_EQ(float_at(bytes, 18), 0);
 }
 
+TEST(RowsOfAModel, LieWhereTheDocumentedFormulaFindsThem) {
+  const TensorRole role = matrix(1, 70, 18);
+  std::vector<uint8_t> quants(18 * 70);
+  std::vector<float> scales(18 * 3), offsets(18 * 3);
+  for (size_t i = 0; i < quants.size(); ++i) quants[i] = static_cast<uint8_t>(i * 7 % 16);
+  for (size_t i = 0; i < scales.size(); ++i) {
+    scales[i] = 0.25f * static_cast<float>(i + 1);
+    offsets[i] = -static_cast<float>(i);
+  }
+  const PackedWeights packed = pack_rows(role, Precision::kHigh, Storage::kBuffer, 16,
+                                         {WeightType::kInt4, quants, scales, offsets});
+  ASSERT_EQ(packed.data.size(), 32u * 18 * 2);
+  for (size_t o = 0; o < 18; ++o) {
+    for (size_t k = 0; k < 70; ++k) {
+      const auto word =
+          word_at(packed.data, static_cast<int64_t>((o / 16 * 18 + k / 4) * 16 + o % 16));
+      ASSERT_EQ(word >> (k % 4 * 4) & 15, quants[o * 70 + k]) << o << " " << k;
+      const auto at = static_cast<int64_t>(k / 32 * 64 + o);
+      ASSERT_EQ(float_at(packed.scales, at), scales[o * 3 + k / 32]);
+      ASSERT_EQ(float_at(packed.scales, at + 32), offsets[o * 3 + k / 32]);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace clvet

@@ -1,0 +1,309 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/isolate.h"
+#include "cli/report_source.h"
+#include "cli/terminal.h"
+#include "probe/worker/supervisor.h"
+#include "runtime/exec/language_session.h"
+#include "runtime/llm/arch.h"
+#include "runtime/llm/chat.h"
+#include "runtime/llm/sampler.h"
+#include "runtime/llm/teacher_forced.h"
+#include "runtime/llm/text_stream.h"
+
+namespace clvet::command_generate {
+namespace {
+
+struct GenerateArguments {
+  std::string model, prompt, prompt_ids, teacher_forced, report, system;
+  bool chat = false, isolate = false;
+  int64_t tokens = 128;
+  std::string precision = "auto", memory = "auto", activations = "auto", weights = "auto";
+  SamplerOptions sampler;
+  LanguageOptions options;
+  OutputOptions output;
+};
+
+// The kernels that a language model needs: all that is tried before its first token, where nothing
+// is known of this machine yet.
+const std::vector<std::string> kNeeds = {"gemm_*", "gemv_*",      "rms_norm_*",      "rope_*",
+                                         "glu_*",  "attention_*", "eltwise_binary_*"};
+
+struct Answer {
+  std::vector<int32_t> prompt, tokens;
+  std::string text;
+  bool interrupted = false;
+  double prompt_ms = 0, tokens_ms = 0;
+};
+
+Result<std::vector<int32_t>> read_ids(const std::string& path) {
+  CLVET_ASSIGN_OR_RETURN(const std::string text, read_file(path, size_t{1} << 24));
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  std::vector<int32_t> ids;
+  for (const auto& row : json.is_array() ? json : nlohmann::json::array()) {
+    if (!row.is_number_integer() || row < 0 || row > INT32_MAX) break;
+    ids.push_back(row.get<int32_t>());
+  }
+  if (!json.is_array() || ids.empty() || ids.size() != json.size()) {
+    return fail(ErrorCode::kInvalidArgument, "{}: not a JSON array of token ids, e.g. [1, 2, 3]",
+                path);
+  }
+  return ids;
+}
+
+Result<std::vector<int32_t>> prompt_of(const GenerateArguments& arguments, const GgufFile& file,
+                                       const Tokenizer& tokenizer) {
+  if (!arguments.chat) return tokenizer.encode(arguments.prompt);
+  std::vector<ChatMessage> messages;
+  if (!arguments.system.empty()) messages.push_back({"system", arguments.system});
+  messages.push_back({"user", arguments.prompt});
+  const auto text = file.metadata().string("tokenizer.chat_template");
+  CLVET_ASSIGN_OR_RETURN(const auto parts, chat_prompt(text ? *text : "", messages));
+  return tokenizer.encode(parts);
+}
+
+// Our own stdout, which a driver's banners do not reach.
+class Paper {
+ public:
+  explicit Paper(bool quiet) : fd_(quiet ? -1 : ::dup(STDOUT_FILENO)), terminal_(::isatty(1)) {}
+  void write(std::string_view text) const {
+    const std::string clean = terminal_ ? clean_utf8(text) : std::string(text);
+    for (size_t at = 0; fd_.get() >= 0 && at < clean.size();) {
+      const ssize_t wrote = ::write(fd_.get(), clean.data() + at, clean.size() - at);
+      if (wrote <= 0) return;
+      at += static_cast<size_t>(wrote);
+    }
+  }
+
+ private:
+  UniqueFd fd_;
+  bool terminal_;
+};
+
+Result<Answer> answer(const GenerateArguments& arguments, LanguageSession& session,
+                      const Tokenizer* tokenizer, std::vector<int32_t> prompt, const Paper& paper) {
+  CLVET_ASSIGN_OR_RETURN(const Sampler sampler, Sampler::create(arguments.sampler));
+  Answer out;
+  out.prompt = std::move(prompt);
+  double started = monotonic_seconds();
+  CLVET_ASSIGN_OR_RETURN(auto logits, session.take(out.prompt, [&](size_t done) {
+    arguments.options.sink(
+        {EventLevel::kProgress, fmt::format("prompt: {} of {} tokens", done, out.prompt.size())});
+  }));
+  out.prompt_ms = (monotonic_seconds() - started) * 1e3;
+  end_progress();
+  started = monotonic_seconds();
+  std::optional<TextStream> stream;
+  if (tokenizer) stream.emplace(*tokenizer);
+  const auto say = [&](const std::string& piece) {
+    out.text += piece;
+    paper.write(piece);
+  };
+  for (int64_t i = 0; i < arguments.tokens; ++i) {
+    CLVET_ASSIGN_OR_RETURN(const int32_t next, sampler.pick(logits, static_cast<uint64_t>(i)));
+    if (tokenizer && tokenizer->ends(next)) break;
+    out.tokens.push_back(next);
+    say(stream ? stream->push(next) : fmt::format("{}{}", i ? " " : "", next));
+    if (interrupt_requested.load()) {
+      out.interrupted = true;
+      break;
+    }
+    if (i + 1 == arguments.tokens) break;
+    auto more = session.take(std::span(&out.tokens.back(), 1));
+    if (!more) {
+      say(stream ? stream->finish() : "");
+      paper.write("\n");
+      return tl::unexpected(more.error());
+    }
+    logits = std::move(*more);
+  }
+  if (stream) say(stream->finish());
+  paper.write("\n");
+  out.tokens_ms = (monotonic_seconds() - started) * 1e3;
+  return out;
+}
+
+nlohmann::ordered_json to_json(const LanguageRecord& record) {
+  nlohmann::ordered_json json = {{"device", record.device},
+                                 {"combination", to_string(record.combination)},
+                                 {"launches_a_token", record.launches},
+                                 {"load_ms", record.load_ms},
+                                 {"warnings", record.warnings},
+                                 {"avoided", nlohmann::ordered_json::array()}};
+  for (const auto& row : record.avoided) {
+    json["avoided"].push_back(
+        {{"combination", to_string(row.combination)}, {"reason", row.reason}});
+  }
+  return json;
+}
+
+std::string document(const GenerateArguments& arguments, const LanguageRecord& record,
+                     const Answer& answer) {
+  nlohmann::ordered_json json = {{"schema", "clvet.generate/1"}, {"model", arguments.model}};
+  json.update(to_json(record));
+  json["prompt_ids"] = answer.prompt;
+  json["ids"] = answer.tokens;
+  json["text"] = answer.text;
+  json["prompt_ms"] = answer.prompt_ms;
+  json["ids_ms"] = answer.tokens_ms;
+  return json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+double a_second(size_t count, double ms) {
+  return ms > 0 ? static_cast<double>(count) / ms * 1e3 : 0;
+}
+
+Result<int> compare(const GenerateArguments& arguments, LanguageSession& session,
+                    const std::vector<TeacherForcedCase>& cases, const Paper& paper) {
+  const TeacherForcedModel model{
+      [&] { session.restart(); },
+      [&](std::span<const int32_t> tokens) { return session.take(tokens); }};
+  CLVET_ASSIGN_OR_RETURN(const TeacherForcedCount count,
+                         compare_teacher_forced(cases, model, arguments.options.sink));
+  end_progress();
+  const LanguageRecord& record = session.record();
+  paper.write(fmt::format("on {} with {}\n", record.device, to_string(record.combination)));
+  if (count.exact_of > 0) {
+    paper.write(fmt::format("float32 argmax: {} of {} where its margin > {}\n", count.exact,
+                            count.exact_of, kExactMargin));
+  }
+  paper.write(
+      fmt::format("teacher-forced: {} of {} where margin > {}\n", count.right, count.of, kMargin));
+  return count.right < count.of ? kExitFindings : kExitFine;
+}
+
+Result<int> go_on(const GenerateArguments& arguments, LanguageSession& session,
+                  const Tokenizer* tokenizer, std::vector<int32_t> prompt, const Paper& paper) {
+  CLVET_ASSIGN_OR_RETURN(const Answer said,
+                         answer(arguments, session, tokenizer, std::move(prompt), paper));
+  const LanguageRecord& record = session.record();
+  arguments.options.sink(
+      {EventLevel::kInfo,
+       fmt::format("{} with {}: {} launches a token; prompt of {} tokens at {:.1f} a second, "
+                   "{} more at {:.1f} a second",
+                   record.device, to_string(record.combination), record.launches,
+                   said.prompt.size(), a_second(said.prompt.size(), said.prompt_ms),
+                   said.tokens.size(), a_second(said.tokens.size(), said.tokens_ms))});
+  CLVET_RETURN_IF_ERROR(write_document(arguments.output, document(arguments, record, said)));
+  return said.interrupted ? kExitInterrupted : kExitFine;
+}
+
+Result<int> run_once(GenerateArguments& arguments) {
+  const Paper paper(arguments.output.quiet || arguments.output.json == "-");
+  CLVET_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::open(arguments.model));
+  CLVET_ASSIGN_OR_RETURN(const LlmConfig config, load_config(file));
+  std::optional<Tokenizer> tokenizer;
+  std::vector<TeacherForcedCase> cases;
+  std::vector<int32_t> prompt;
+  if (!arguments.teacher_forced.empty()) {
+    CLVET_ASSIGN_OR_RETURN(cases, read_teacher_forced(arguments.teacher_forced));
+  } else if (!arguments.prompt_ids.empty()) {
+    CLVET_ASSIGN_OR_RETURN(prompt, read_ids(arguments.prompt_ids));
+  } else {
+    CLVET_ASSIGN_OR_RETURN(tokenizer, Tokenizer::create(file.metadata()));
+    CLVET_ASSIGN_OR_RETURN(prompt, prompt_of(arguments, file, *tokenizer));
+  }
+  std::optional<Report> report;
+  if (arguments.options.device != "host") {
+    CLVET_ASSIGN_OR_RETURN(report,
+                           current_report(arguments.report, arguments.options.sink, kNeeds));
+  }
+  const StdoutGuard quiet_driver;
+  CLVET_ASSIGN_OR_RETURN(
+      const auto session,
+      LanguageSession::open(file, config, report ? &*report : nullptr, arguments.options));
+  if (!cases.empty()) return compare(arguments, *session, cases, paper);
+  return go_on(arguments, *session, tokenizer ? &*tokenizer : nullptr, std::move(prompt), paper);
+}
+
+int run(GenerateArguments& arguments) {
+  arguments.options.sink = terminal_sink(arguments.output.quiet);
+  arguments.options.words = {parse_precision(arguments.precision), parse_memory(arguments.memory),
+                             parse_storage(arguments.weights)};
+  catch_interrupts();
+  if (arguments.isolate) return run_isolated(arguments.options.sink);
+  const auto code = run_once(arguments);
+  end_progress();
+  if (code) return *code;
+  const bool refused = arguments.options.strict && code.error().code == ErrorCode::kUnavailable;
+  const int reported = report_error(code.error());
+  return refused ? kExitFindings : reported;
+}
+
+void add_words(CLI::App& verb, GenerateArguments& arguments) {
+  verb.add_option("--device", arguments.options.device,
+                  "auto, host, index, platform:index or part of a name")
+      ->type_name("SEL")
+      ->capture_default_str();
+  verb.add_option("--precision", arguments.precision)
+      ->check(CLI::IsMember({"auto", "low", "normal", "high"}))
+      ->capture_default_str();
+  verb.add_option("--memory", arguments.memory, "low: weights stay quantised on the device")
+      ->check(CLI::IsMember({"auto", "low", "normal"}))
+      ->capture_default_str();
+  verb.add_option("--activations", arguments.activations, "language models keep them in buffers")
+      ->check(CLI::IsMember({"auto", "buffer"}))
+      ->capture_default_str();
+  verb.add_option("--weights", arguments.weights)
+      ->check(CLI::IsMember({"auto", "buffer", "image"}))
+      ->capture_default_str();
+  verb.add_flag("--strict", arguments.options.strict, "fail (exit 1) where a fallback is needed");
+  verb.add_flag("--isolate", arguments.isolate, "run in a child process");
+}
+
+void add(CLI::App& app, int& exit_code) {
+  CLI::App* verb = app.add_subcommand("generate", "let a language model go on from a prompt");
+  auto arguments = std::make_shared<GenerateArguments>();
+  verb->add_option("model", arguments->model, "GGUF file")->required()->type_name("MODEL.gguf");
+  auto* source = verb->add_option_group("what to go on from");
+  source->add_option("--prompt", arguments->prompt, "text")->type_name("TEXT");
+  source
+      ->add_option("--prompt-ids", arguments->prompt_ids, "a JSON array of token ids; ids come out")
+      ->type_name("FILE");
+  source
+      ->add_option("--teacher-forced", arguments->teacher_forced,
+                   "compare with the tokens that another program chose; exit 1: some differ")
+      ->type_name("FILE");
+  source->require_option(1);
+  verb->add_flag("--chat", arguments->chat, "the prompt is a user's turn, by the model's template");
+  verb->add_option("--system", arguments->system, "with --chat: what the model is told first")
+      ->type_name("TEXT");
+  verb->add_option("-n", arguments->tokens, "the most tokens to add")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
+      ->capture_default_str();
+  verb->add_option("--temperature", arguments->sampler.temperature, "0: always the likeliest token")
+      ->capture_default_str();
+  verb->add_option("--top-k", arguments->sampler.top_k, "0: all")->capture_default_str();
+  verb->add_option("--top-p", arguments->sampler.top_p)->capture_default_str();
+  verb->add_option("--seed", arguments->sampler.seed)->capture_default_str();
+  verb->add_option("--report", arguments->report, "report file (default: in the state folder)")
+      ->type_name("FILE");
+  add_words(*verb, *arguments);
+  verb->add_option("--json", arguments->output.json, "write clvet.generate/1 there; - is stdout")
+      ->type_name("FILE|-");
+  verb->add_flag("--quiet", arguments->output.quiet, "no text, no progress");
+  verb->footer(
+      "Examples:\n"
+      "  clvet generate model.gguf --prompt \"The capital of France is\" -n 32\n"
+      "  clvet generate model.gguf --chat --prompt \"Why is the sky blue?\" --temperature 0.7 "
+      "--top-p 0.9\n"
+      "  clvet generate model.gguf --teacher-forced golden.json --device host");
+  verb->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+}  // namespace
+
+extern const Command def;
+const Command def{add};
+
+}  // namespace clvet::command_generate

@@ -1,0 +1,69 @@
+// A language model on an OpenCL device.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "runtime/exec/device.h"
+#include "runtime/llm/decoder.h"
+#include "runtime/llm/decoder_calls.h"
+#include "runtime/llm/decoder_plan.h"
+#include "runtime/llm/weights.h"
+
+namespace clvet {
+
+class DeviceDecoder : public DecoderBackend {
+ public:
+  // `device`, `weights` and `config` must outlive it; at most `rows` tokens a step.
+  static Result<std::unique_ptr<DeviceDecoder>> create(Device& device, const LlmConfig& config,
+                                                       const LlmWeights& weights,
+                                                       DecoderPlanner planner, int64_t rows);
+
+  Result<std::vector<float>> step(std::span<const float> hidden, int64_t rows, int64_t position,
+                                  bool answer) override;
+  Status reserve(int64_t capacity) override;
+  // Of one token.
+  int launches() const { return launches_; }
+
+ private:
+  struct Launch {
+    ClKernel kernel;
+    KernelCall call;
+    int position_arg = -1;
+  };
+  struct Weights {
+    ClMem data, scales;
+  };
+  // Name, storage, panel width, halves or floats.
+  using WeightsKey = std::tuple<std::string, Storage, int64_t, bool>;
+
+  DeviceDecoder(Device& device, const LlmConfig& config, const LlmWeights& weights,
+                DecoderPlanner planner)
+      : device_(device), config_(config), weights_(weights), planner_(std::move(planner)) {}
+  Status allocate(int64_t rows);
+  Result<const std::vector<Launch>*> launches_for(int64_t rows, bool answer);
+  Result<Launch> launch_of(const DecoderCall& call);
+  Result<cl_mem> object_of(const DecoderCall& call, const ChosenVariant& chosen,
+                           const CallArg& arg);
+  Result<const Weights*> matrix(const DecoderCall& call, const ChosenVariant& chosen);
+  Result<cl_mem> vector(const std::string& name);
+  TensorRole row_of(const std::string& buffer, int64_t rows) const;
+
+  Device& device_;
+  const LlmConfig& config_;
+  const LlmWeights& weights_;
+  DecoderPlanner planner_;
+  ProgramGuard guard_;
+  std::map<std::string, int64_t> columns_;  // of each buffer
+  std::map<std::string, ClMem> buffers_, vectors_;
+  std::map<WeightsKey, Weights> matrices_;
+  std::map<std::pair<int64_t, bool>, std::vector<Launch>> steps_;  // by rows and answer
+  int64_t capacity_ = 0;
+  int launches_ = 0;
+  Bytes staging_;
+};
+
+}  // namespace clvet

@@ -1,0 +1,171 @@
+#include "runtime/exec/language_session.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/clock.h"
+#include "probe/probe.h"
+#include "runtime/llm/host_decoder.h"
+#include "runtime/plan/evidence.h"
+
+namespace clvet {
+namespace {
+
+constexpr int64_t kRowsOfAStep = 64;
+
+// Logits of a model: finite, and not all alike (what a driver that computes nothing leaves).
+std::string fault_of(std::span<const float> logits) {
+  if (!std::all_of(logits.begin(), logits.end(), [](float v) { return std::isfinite(v); })) {
+    return "values beyond the range of the precision (logits are not finite)";
+  }
+  const auto [low, high] = std::minmax_element(logits.begin(), logits.end());
+  return *low == *high ? "logits are all alike" : "";
+}
+
+std::string describe_avoided(const DecoderPlan& plan) {
+  const DecoderPlan::Avoided& first = plan.avoided.front();
+  return fmt::format("avoids {} ({}); a token reads {:.2g} times the bytes that it would there",
+                     to_string(first.combination), first.reason,
+                     plan.bytes / std::max(1.0, first.bytes));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LanguageSession>> LanguageSession::open(const GgufFile& file,
+                                                               const LlmConfig& config,
+                                                               const Report* report,
+                                                               LanguageOptions options) {
+  const double started = monotonic_seconds();
+  std::unique_ptr<LanguageSession> session(new LanguageSession(file, config, std::move(options)));
+  CLVET_RETURN_IF_ERROR(session->open_somewhere(report));
+  session->record_.load_ms = (monotonic_seconds() - started) * 1e3;
+  return session;
+}
+
+void LanguageSession::warn(const std::string& text) {
+  record_.warnings.push_back(text);
+  if (options_.sink) options_.sink({EventLevel::kWarning, "warning: " + text});
+}
+
+Status LanguageSession::open_somewhere(const Report* report) {
+  if (options_.device == "host" || !report) return open_host();
+  CLVET_ASSIGN_OR_RETURN(Catalog catalog, Catalog::embedded());
+  catalog_ = std::make_unique<Catalog>(std::move(catalog));
+  std::string reason = "the report holds no device";
+  bool matched = false;
+  std::vector<Place> places;
+  for (size_t i = 0; i < report->devices.size(); ++i) {
+    if (options_.device != "auto" && !device_matches(report->devices, i, options_.device)) continue;
+    matched = true;
+    Place place{&report->devices[i], evidence_of(*report, report->devices[i].id), {}};
+    auto plan = plan_of(place);
+    if (plan) {
+      place.plan = std::move(*plan);
+      places.push_back(std::move(place));
+    } else {
+      reason = place.device->name + ": " + plan.error().message;
+    }
+  }
+  std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+    return a.plan.estimated_ms < b.plan.estimated_ms;
+  });
+  for (Place& place : places) {
+    const std::string name = place.device->name;
+    const Status opened = open_device(std::move(place));
+    if (opened) return {};
+    reason = name + ": " + opened.error().message;
+  }
+  if (!matched && options_.device != "auto") {
+    return fail(ErrorCode::kInvalidArgument, "no device of the report matches --device '{}'",
+                options_.device);
+  }
+  if (options_.strict) {
+    return fail(ErrorCode::kUnavailable, "--strict: no device can run the model ({})", reason);
+  }
+  warn("runs on the host: " + reason);
+  return open_host();
+}
+
+Result<DecoderPlan> LanguageSession::plan_of(const Place& place) const {
+  return plan_decoder(*catalog_, place.evidence, features_of(*place.device), config_, weights_,
+                      options_.words);
+}
+
+Status LanguageSession::open_device(Place place) {
+  const DeviceReport& device = *place.device;
+  DecoderPlan& plan = place.plan;
+  feed_.reset();
+  backend_.reset();
+  CLVET_ASSIGN_OR_RETURN(device_, Device::open(device));
+  CLVET_ASSIGN_OR_RETURN(
+      auto decoder,
+      DeviceDecoder::create(*device_, config_, weights_,
+                            DecoderPlanner(*catalog_, place.evidence, features_of(device),
+                                           plan.combination, weights_),
+                            kRowsOfAStep));
+  if (!plan.avoided.empty()) warn(describe_avoided(plan));
+  record_.device = device.name;
+  record_.combination = plan.combination;
+  record_.avoided = std::move(plan.avoided);
+  record_.launches = decoder->launches();
+  used_ = &device;
+  evidence_ = std::move(place.evidence);
+  backend_ = std::move(decoder);
+  feed_ = std::make_unique<TokenFeed>(*backend_, config_, weights_, kRowsOfAStep);
+  return {};
+}
+
+Status LanguageSession::open_host() {
+  CLVET_ASSIGN_OR_RETURN(backend_, HostDecoder::create(config_, weights_, kRowsOfAStep));
+  used_ = nullptr;
+  record_.device = "host";
+  record_.launches = 0;
+  record_.combination = {Precision::kHigh, Memory::kLow, Storage::kBuffer, Storage::kBuffer};
+  feed_ = std::make_unique<TokenFeed>(*backend_, config_, weights_, kRowsOfAStep);
+  return {};
+}
+
+Status LanguageSession::step_down(const std::string& fault) {
+  const std::string where = fmt::format("{} on {}", to_string(record_.combination), record_.device);
+  if (!used_ || options_.strict) {
+    return fail(ErrorCode::kDeviceError, "{}: {}", where, fault);
+  }
+  if (record_.combination.precision != Precision::kHigh) {
+    options_.words.precision = Precision::kHigh;
+    Place place{used_, evidence_, {}};
+    auto plan = plan_of(place);
+    if (plan) place.plan = std::move(*plan);
+    if (plan && open_device(std::move(place))) {
+      warn(
+          fmt::format("{}: {}; taken again with {}", where, fault, to_string(record_.combination)));
+      return {};
+    }
+  }
+  warn(fmt::format("{}: {}; taken again on the host", where, fault));
+  return open_host();
+}
+
+void LanguageSession::restart() {
+  taken_.clear();
+  feed_->restart();
+}
+
+Result<std::vector<float>> LanguageSession::take(std::span<const int32_t> tokens,
+                                                 const std::function<void(size_t)>& progress) {
+  std::vector<int32_t> next(tokens.begin(), tokens.end());
+  for (;;) {
+    auto logits = feed_->take(next, progress);
+    const bool ours = !logits && logits.error().code != ErrorCode::kDeviceError;
+    if (ours) return tl::unexpected(logits.error());
+    const std::string fault = logits ? fault_of(*logits) : logits.error().message;
+    if (fault.empty()) {
+      taken_.insert(taken_.end(), tokens.begin(), tokens.end());
+      return logits;
+    }
+    CLVET_RETURN_IF_ERROR(step_down(fault));
+    next = taken_;
+    next.insert(next.end(), tokens.begin(), tokens.end());
+  }
+}
+
+}  // namespace clvet

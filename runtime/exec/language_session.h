@@ -1,0 +1,85 @@
+// A language model where it runs best, and elsewhere once it fails there.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/event.h"
+#include "probe/report/report.h"
+#include "runtime/exec/device_decoder.h"
+#include "runtime/llm/decoder_plan.h"
+#include "runtime/llm/token_feed.h"
+
+namespace clvet {
+
+struct LanguageOptions {
+  std::string device = "auto";  // "auto", "host" or a selector of the report's devices
+  DecoderWords words;
+  bool strict = false;  // no fallback
+  EventSink sink;
+};
+
+// What a run of a language model tells of itself.
+struct LanguageRecord {
+  std::string device;  // its name, or "host"
+  Combination combination;
+  std::vector<DecoderPlan::Avoided> avoided;
+  std::vector<std::string> warnings;
+  int launches = 0;  // of kernels, a token
+  double load_ms = 0;
+};
+
+class LanguageSession {
+ public:
+  // `file`, `config` and `report` must outlive it; `report` may be null for the host. Of several
+  // devices the one with the fastest plan is taken. kUnavailable: strict,
+  // and no device can run it; kInvalidArgument: no device of the report is the one asked for.
+  static Result<std::unique_ptr<LanguageSession>> open(const GgufFile& file,
+                                                       const LlmConfig& config,
+                                                       const Report* report,
+                                                       LanguageOptions options);
+
+  // The logits behind the last of `tokens`, which go on from what was taken before. Where the
+  // device fails, or its logits cannot be a model's (not finite, or all alike), all tokens are
+  // taken again at the next higher precision, then on the host, which is said.
+  Result<std::vector<float>> take(std::span<const int32_t> tokens,
+                                  const std::function<void(size_t)>& progress = nullptr);
+  // Forgets all text.
+  void restart();
+  int64_t position() const { return feed_->position(); }
+  const LanguageRecord& record() const { return record_; }
+
+ private:
+  LanguageSession(const GgufFile& file, const LlmConfig& config, LanguageOptions options)
+      : config_(config), weights_(file, config), options_(std::move(options)) {}
+  // A device, what is known of it, and how the model would run there.
+  struct Place {
+    const DeviceReport* device = nullptr;
+    DeviceEvidence evidence;
+    DecoderPlan plan;
+  };
+  Result<DecoderPlan> plan_of(const Place& place) const;
+  Status open_device(Place place);
+  Status open_somewhere(const Report* report);
+  Status open_host();
+  // The next place to try, after `fault`.
+  Status step_down(const std::string& fault);
+  void warn(const std::string& text);
+
+  const LlmConfig& config_;
+  LlmWeights weights_;
+  LanguageOptions options_;
+  LanguageRecord record_;
+  std::unique_ptr<Catalog> catalog_;
+  const DeviceReport* used_ = nullptr;  // null: the host
+  DeviceEvidence evidence_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<DecoderBackend> backend_;
+  std::unique_ptr<TokenFeed> feed_;
+  std::vector<int32_t> taken_;
+};
+
+}  // namespace clvet

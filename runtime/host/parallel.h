@@ -1,0 +1,13 @@
+// Loops over the processors of the machine.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace clvet {
+
+// Calls body(first, end) for parts that make up 0..count, on threads that are kept for the next
+// loop; returns when all are done. One loop at a time. Parts hold at least `grain` of the count.
+void parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t)>& body);
+
+}  // namespace clvet

@@ -1,0 +1,144 @@
+#include "runtime/llm/decoder_calls.h"
+
+#include <cmath>
+
+namespace clvet {
+namespace {
+
+const Scalars kNoActivation = {{"act_lo", 0.0}, {"act_hi", 0.0}};
+
+class Writer {
+ public:
+  Writer(const LlmConfig& config, int64_t rows, int64_t capacity)
+      : config_(config), rows_(rows), capacity_(capacity) {}
+
+  void norm(const std::string& from, const std::string& scale, const std::string& to) {
+    calls_.push_back({"rms_norm",
+                      {{"M", rows_}, {"W", 1}, {"C", config_.width}},
+                      {{"epsilon", config_.norm_eps}},
+                      {{"x", from}, {"scale", scale}, {"y", to}}});
+  }
+
+  void product(const std::string& from, const std::string& matrix, const std::string& to,
+               int64_t inputs, int64_t outputs, const std::string& bias = "zeros") {
+    DecoderCall call{"gemv", {{"N", outputs}, {"K", inputs}, {"act", 0}}, kNoActivation, {}};
+    if (rows_ > 1) {
+      call.op = "gemm";
+      call.dims["M"] = rows_;
+      call.dims["W"] = 1;
+    }
+    call.tensors = {{"x", from}, {"w", matrix}, {"bias", bias}, {"y", to}};
+    calls_.push_back(std::move(call));
+  }
+
+  void rope(int64_t layer, const std::string& prefix) {
+    const std::string reach = config_.windowed(layer) ? "local" : "global";
+    DecoderCall call{"rope", heads(), {{"epsilon", config_.norm_eps}}, {}};
+    call.dims["halves"] = config_.rope == RopeKind::kNeox;
+    call.dims["norm"] = config_.qk_norm;
+    call.tensors = {{"x", "qkv"},
+                    {"cosines", "cos_" + reach},
+                    {"sines", "sin_" + reach},
+                    {"q_scale", config_.qk_norm ? prefix + "q_norm" : "zeros"},
+                    {"k_scale", config_.qk_norm ? prefix + "k_norm" : "zeros"},
+                    {"y", "query"},
+                    {"k", prefix + "k"},
+                    {"v", prefix + "v"}};
+    calls_.push_back(std::move(call));
+  }
+
+  void attention(int64_t layer, const std::string& prefix) {
+    DecoderCall call{"attention", heads(), {{"scale", config_.attention_scale}}, {}};
+    call.dims["window"] = config_.windowed(layer) ? config_.window : 0;
+    call.tensors = {{"q", "query"}, {"k", prefix + "k"}, {"v", prefix + "v"}, {"y", "attended"}};
+    calls_.push_back(std::move(call));
+  }
+
+  void gate() {
+    calls_.push_back({"glu",
+                      {{"M", rows_},
+                       {"W", 1},
+                       {"F", config_.ff},
+                       {"act", static_cast<int64_t>(config_.activation)}},
+                      kNoActivation,
+                      {{"x", "gate_up"}, {"y", "gated"}}});
+  }
+
+  // hidden + what -> to.
+  void add(const std::string& from, const std::string& what, const std::string& to) {
+    const int64_t c = config_.width;
+    calls_.push_back({"eltwise_binary",
+                      {{"N", 1},
+                       {"H", 1},
+                       {"W", rows_},
+                       {"C", c},
+                       {"N2", 1},
+                       {"H2", 1},
+                       {"W2", rows_},
+                       {"C2", c},
+                       {"code", 0},
+                       {"act", 0}},
+                      kNoActivation,
+                      {{"x1", from}, {"x2", what}, {"y", to}}});
+  }
+
+  std::vector<DecoderCall> take() { return std::move(calls_); }
+
+ private:
+  Dims heads() const {
+    return {{"M", rows_}, {"H", config_.heads}, {"KV", config_.kv_heads}, {"D", config_.head_dim},
+            {"P", 0},     {"cap", capacity_}};
+  }
+
+  const LlmConfig& config_;
+  int64_t rows_, capacity_;
+  std::vector<DecoderCall> calls_;
+};
+
+}  // namespace
+
+std::vector<DecoderBuffer> decoder_buffers(const LlmConfig& config) {
+  const int64_t kv = config.kv_heads * config.head_dim, q = config.heads * config.head_dim;
+  std::vector<DecoderBuffer> buffers = {{"hidden", config.width}, {"between", config.width},
+                                        {"normed", config.width}, {"delta", config.width},
+                                        {"qkv", q + 2 * kv},      {"query", q},
+                                        {"attended", q},          {"gate_up", 2 * config.ff},
+                                        {"gated", config.ff},     {"logits", config.vocab}};
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    for (const char* which : {".k", ".v"}) {
+      buffers.push_back({std::to_string(layer) + which, kv, true});
+    }
+  }
+  return buffers;
+}
+
+std::vector<DecoderCall> decoder_calls(const LlmConfig& config, int64_t rows, int64_t capacity,
+                                       bool answer) {
+  Writer write(config, rows, capacity);
+  const int64_t d = config.width, q = config.heads * config.head_dim;
+  const int64_t qkv = q + 2 * config.kv_heads * config.head_dim;
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    const std::string prefix = std::to_string(layer) + ".";
+    write.norm("hidden", prefix + "attn_norm", "normed");
+    write.product("normed", prefix + "qkv", "qkv", d, qkv,
+                  config.qkv_bias ? prefix + "qkv_bias" : "zeros");
+    write.rope(layer, prefix);
+    write.attention(layer, prefix);
+    write.product("attended", prefix + "o", "delta", q, d);
+    if (config.post_norms) write.norm("delta", prefix + "attn_post_norm", "normed");
+    write.add("hidden", config.post_norms ? "normed" : "delta", "between");
+    write.norm("between", prefix + "ffn_norm", "normed");
+    write.product("normed", prefix + "gate_up", "gate_up", d, 2 * config.ff);
+    write.gate();
+    write.product("gated", prefix + "down", "delta", config.ff, d);
+    if (config.post_norms) write.norm("delta", prefix + "ffn_post_norm", "normed");
+    write.add("between", config.post_norms ? "normed" : "delta", "hidden");
+  }
+  if (answer) {
+    write.norm("hidden", "out_norm", "normed");
+    write.product("normed", "head", "logits", d, config.vocab);
+  }
+  return write.take();
+}
+
+}  // namespace clvet

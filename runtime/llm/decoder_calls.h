@@ -1,0 +1,48 @@
+// A language model as calls of ops (kernels/contract.h), the same wherever they run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernels/contract.h"
+#include "runtime/llm/llm_config.h"
+
+namespace clvet {
+
+// What a name in DecoderCall::tensors stands for.
+struct DecoderBuffer {
+  std::string name;
+  int64_t columns = 0;
+  bool cache = false;  // a row for each position, else one for each token of a step
+};
+
+struct DecoderCall {
+  std::string op;
+  Dims dims;  // "P", the position of the step's first token, is 0: whoever runs the call sets it
+  Scalars scalars;
+  // Role -> buffer, matrix or vector, by name.
+  std::map<std::string, std::string, std::less<>> tensors;
+  // The dims of a matrix product; empty elsewhere.
+  std::string matrix() const {
+    const auto found = tensors.find("w");
+    return found == tensors.end() ? std::string() : found->second;
+  }
+};
+
+// Every buffer of the model; "hidden" takes the embeddings, "logits" gives the answer.
+std::vector<DecoderBuffer> decoder_buffers(const LlmConfig& config);
+
+// A step of `rows` tokens with caches of `capacity` positions. With `answer` (one row only) the
+// logits of the token behind are computed too.
+//
+// Matrices: "<layer>.qkv" [(H + 2 KV) D][d], "<layer>.o", "<layer>.gate_up" [2 F][d],
+// "<layer>.down", "head". Vectors: "<layer>.attn_norm", "<layer>.ffn_norm", "<layer>.q_norm",
+// "<layer>.k_norm", "<layer>.attn_post_norm", "<layer>.ffn_post_norm", "<layer>.qkv_bias",
+// "out_norm", "cos_global", "sin_global", "cos_local", "sin_local"; a matrix without bias has
+// "zeros".
+std::vector<DecoderCall> decoder_calls(const LlmConfig& config, int64_t rows, int64_t capacity,
+                                       bool answer);
+
+}  // namespace clvet

@@ -1,0 +1,248 @@
+#include "runtime/llm/host_decoder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/host/dot.h"
+#include "runtime/host/parallel.h"
+
+namespace clvet {
+namespace {
+
+constexpr int64_t kFirstPositions = 256;
+// Rows of a matrix worth a thread of their own.
+constexpr int64_t kRowGrain = 16;
+
+size_t at(int64_t index) { return static_cast<size_t>(index); }
+
+int64_t dim_of(const DecoderCall& call, const char* name) { return call.dims.find(name)->second; }
+double scalar_of(const DecoderCall& call, const char* name) {
+  return call.scalars.find(name)->second;
+}
+
+float inverse_rms(const float* x, int64_t count, double epsilon) {
+  double squares = 0;
+  for (int64_t i = 0; i < count; ++i) squares += static_cast<double>(x[i]) * x[i];
+  return static_cast<float>(1 / std::sqrt(squares / static_cast<double>(count) + epsilon));
+}
+
+// The sum of each block of kQuantBlock values of x.
+std::vector<float> block_sums(const float* x, int64_t count) {
+  std::vector<float> sums(at(count / kQuantBlock));
+  for (size_t b = 0; b < sums.size(); ++b) {
+    for (size_t i = 0; i < at(kQuantBlock); ++i) sums[b] += x[b * at(kQuantBlock) + i];
+  }
+  return sums;
+}
+
+void expand_row(const WeightMatrix& matrix, int64_t row, std::vector<float>& out) {
+  const int64_t blocks = matrix.columns / kQuantBlock;
+  for (int64_t i = 0; i < matrix.columns; ++i) {
+    const size_t block = at(row * blocks + i / kQuantBlock);
+    out[at(i)] =
+        matrix.scales[block] * static_cast<float>(matrix.quants[at(row * matrix.columns + i)]) +
+        matrix.offsets[block];
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HostDecoder>> HostDecoder::create(const LlmConfig& config,
+                                                         const LlmWeights& weights, int64_t rows) {
+  std::unique_ptr<HostDecoder> decoder(new HostDecoder(config, weights));
+  for (const DecoderBuffer& buffer : decoder_buffers(config)) {
+    if (!buffer.cache) decoder->values_[buffer.name].resize(at(rows * buffer.columns));
+  }
+  CLVET_RETURN_IF_ERROR(decoder->reserve(std::min(kFirstPositions, config.context)));
+  for (const DecoderCall& call : decoder_calls(config, 1, decoder->capacity_, true)) {
+    CLVET_RETURN_IF_ERROR(decoder->fetch(call));
+  }
+  return decoder;
+}
+
+Status HostDecoder::reserve(int64_t capacity) {
+  if (capacity <= capacity_) return {};
+  capacity = std::max(capacity, std::min(2 * capacity_, config_.context));
+  for (const DecoderBuffer& buffer : decoder_buffers(config_)) {
+    if (buffer.cache) values_[buffer.name].resize(at(capacity * buffer.columns));
+  }
+  std::erase_if(values_, [](const auto& row) {
+    return row.first.starts_with("cos_") || row.first.starts_with("sin_");
+  });
+  capacity_ = capacity;
+  return {};
+}
+
+// What the call reads of the model, where it is not there yet.
+Status HostDecoder::fetch(const DecoderCall& call) {
+  for (const auto& [role, name] : call.tensors) {
+    if (role == "w") {
+      if (matrices_.contains(name)) continue;
+      CLVET_ASSIGN_OR_RETURN(matrices_[name], weights_.matrix(name));
+    } else if (!values_.contains(name)) {
+      CLVET_ASSIGN_OR_RETURN(values_[name], weights_.vector(name, capacity_));
+    }
+  }
+  return {};
+}
+
+const std::vector<float>& HostDecoder::read(const DecoderCall& call, const char* role) const {
+  return values_.at(call.tensors.find(role)->second);
+}
+float* HostDecoder::write(const DecoderCall& call, const char* role) {
+  return values_.at(call.tensors.find(role)->second).data();
+}
+
+void HostDecoder::rms_norm(const DecoderCall& call) {
+  const int64_t rows = dim_of(call, "M"), c = dim_of(call, "C");
+  const float* x = read(call, "x").data();
+  const float* scale = read(call, "scale").data();
+  float* y = write(call, "y");
+  for (int64_t m = 0; m < rows; ++m) {
+    const float factor = inverse_rms(x + m * c, c, scalar_of(call, "epsilon"));
+    for (int64_t i = 0; i < c; ++i) y[m * c + i] = x[m * c + i] * factor * scale[i];
+  }
+}
+
+void HostDecoder::product(const DecoderCall& call, int64_t rows) {
+  const WeightMatrix& w = matrices_.at(call.matrix());
+  const float* x = read(call, "x").data();
+  const float* bias = read(call, "bias").data();
+  float* y = write(call, "y");
+  const int64_t k = w.columns, n = w.rows, blocks = k / kQuantBlock;
+  const bool floats = w.type == WeightType::kFloat;
+  const std::vector<float> sums = floats ? std::vector<float>{} : block_sums(x, k);
+  parallel_for(n, kRowGrain, [&](int64_t first, int64_t end) {
+    std::vector<float> row(rows > 1 && !floats ? at(k) : 0);
+    for (int64_t i = first; i < end; ++i) {
+      if (!floats && rows == 1) {
+        y[i] = bias[i] + dot_blocks(w.quants.data() + i * k, w.scales.data() + i * blocks,
+                                    w.offsets.data() + i * blocks, x, sums.data(), at(blocks));
+        continue;
+      }
+      if (!floats) expand_row(w, i, row);
+      const float* values = floats ? w.values.data() + i * k : row.data();
+      for (int64_t m = 0; m < rows; ++m) y[m * n + i] = bias[i] + dot_f32(values, x + m * k, at(k));
+    }
+  });
+}
+
+void HostDecoder::rope(const DecoderCall& call, int64_t position) {
+  const int64_t rows = dim_of(call, "M"), h = dim_of(call, "H"), kv = dim_of(call, "KV"),
+                d = dim_of(call, "D");
+  const bool halves = dim_of(call, "halves") == 1, norm = dim_of(call, "norm") == 1;
+  const float* x = read(call, "x").data();
+  float* const targets[] = {write(call, "y"), write(call, "k"), write(call, "v")};
+  std::vector<float> head(at(d));
+  for (int64_t m = 0; m < rows; ++m) {
+    const int64_t p = position + m;
+    const float* cosines = read(call, "cosines").data() + p * d / 2;
+    const float* sines = read(call, "sines").data() + p * d / 2;
+    for (int64_t i = 0; i < h + 2 * kv; ++i, x += d) {
+      const bool query = i < h, value = i >= h + kv;
+      float* to = query   ? targets[0] + (m * h + i) * d
+                  : value ? targets[2] + (p * kv + i - h - kv) * d
+                          : targets[1] + (p * kv + i - h) * d;
+      if (value) {
+        std::copy(x, x + d, to);
+        continue;
+      }
+      std::copy(x, x + d, head.begin());
+      if (norm) {
+        const float* scale = read(call, query ? "q_scale" : "k_scale").data();
+        const float factor = inverse_rms(x, d, scalar_of(call, "epsilon"));
+        for (int64_t e = 0; e < d; ++e) head[at(e)] *= factor * scale[e];
+      }
+      for (int64_t e = 0; e < d / 2; ++e) {
+        const int64_t a = halves ? e : 2 * e, b = halves ? e + d / 2 : 2 * e + 1;
+        to[a] = head[at(a)] * cosines[e] - head[at(b)] * sines[e];
+        to[b] = head[at(b)] * cosines[e] + head[at(a)] * sines[e];
+      }
+    }
+  }
+}
+
+void HostDecoder::attention(const DecoderCall& call, int64_t position) {
+  const int64_t rows = dim_of(call, "M"), h = dim_of(call, "H"), kv = dim_of(call, "KV"),
+                d = dim_of(call, "D"), window = dim_of(call, "window");
+  const auto scale = static_cast<float>(scalar_of(call, "scale"));
+  const float* q = read(call, "q").data();
+  const float* keys = read(call, "k").data();
+  const float* values = read(call, "v").data();
+  float* y = write(call, "y");
+  parallel_for(rows * h, 1, [&](int64_t first, int64_t end) {
+    std::vector<float> scores;
+    for (int64_t i = first; i < end; ++i) {
+      const int64_t p = position + i / h, own = i % h / (h / kv);
+      const int64_t from = window > 0 ? std::max<int64_t>(0, p - window + 1) : 0;
+      scores.resize(at(p + 1 - from));
+      for (int64_t j = from; j <= p; ++j) {
+        scores[at(j - from)] = scale * dot_f32(q + i * d, keys + (j * kv + own) * d, at(d));
+      }
+      const float top = *std::max_element(scores.begin(), scores.end());
+      float sum = 0;
+      for (float& score : scores) sum += score = std::exp(score - top);
+      std::fill(y + i * d, y + (i + 1) * d, 0.f);
+      for (int64_t j = from; j <= p; ++j) {
+        const float share = scores[at(j - from)] / sum;
+        const float* value = values + (j * kv + own) * d;
+        for (int64_t e = 0; e < d; ++e) y[i * d + e] += share * value[e];
+      }
+    }
+  });
+}
+
+void HostDecoder::gate(const DecoderCall& call) {
+  const int64_t rows = dim_of(call, "M"), f = dim_of(call, "F");
+  const auto act = static_cast<Act>(dim_of(call, "act"));
+  const float* x = read(call, "x").data();
+  float* y = write(call, "y");
+  for (int64_t m = 0; m < rows; ++m) {
+    const float* row = x + 2 * m * f;
+    for (int64_t i = 0; i < f; ++i) {
+      y[m * f + i] = static_cast<float>(apply_act(act, 0, 0, row[i])) * row[f + i];
+    }
+  }
+}
+
+void HostDecoder::add(const DecoderCall& call) {
+  const int64_t count = dim_of(call, "W") * dim_of(call, "C");
+  const float* a = read(call, "x1").data();
+  const float* b = read(call, "x2").data();
+  float* y = write(call, "y");
+  for (int64_t i = 0; i < count; ++i) y[i] = a[i] + b[i];
+}
+
+Status HostDecoder::run(const DecoderCall& call, int64_t rows, int64_t position) {
+  CLVET_RETURN_IF_ERROR(fetch(call));
+  if (call.op == "rms_norm") {
+    rms_norm(call);
+  } else if (!call.matrix().empty()) {
+    product(call, rows);
+  } else if (call.op == "rope") {
+    rope(call, position);
+  } else if (call.op == "attention") {
+    attention(call, position);
+  } else if (call.op == "glu") {
+    gate(call);
+  } else if (call.op == "eltwise_binary") {
+    add(call);
+  } else {
+    return fail(ErrorCode::kInternal, "the host has no '{}'", call.op);
+  }
+  return {};
+}
+
+Result<std::vector<float>> HostDecoder::step(std::span<const float> hidden, int64_t rows,
+                                             int64_t position, bool answer) {
+  CLVET_RETURN_IF_ERROR(reserve(position + rows));
+  std::copy(hidden.begin(), hidden.end(), values_.at("hidden").begin());
+  for (const DecoderCall& call : decoder_calls(config_, rows, capacity_, answer)) {
+    CLVET_RETURN_IF_ERROR(run(call, rows, position));
+  }
+  if (!answer) return std::vector<float>{};
+  const std::vector<float>& logits = values_.at("logits");
+  return std::vector<float>(logits.begin(), logits.begin() + config_.vocab);
+}
+
+}  // namespace clvet

@@ -1,0 +1,46 @@
+// A language model on the CPU, in float32.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/llm/decoder.h"
+#include "runtime/llm/decoder_calls.h"
+#include "runtime/llm/weights.h"
+
+namespace clvet {
+
+class HostDecoder : public DecoderBackend {
+ public:
+  // Both must outlive it; at most `rows` tokens a step. Quantised matrices stay so.
+  static Result<std::unique_ptr<HostDecoder>> create(const LlmConfig& config,
+                                                     const LlmWeights& weights, int64_t rows);
+
+  Result<std::vector<float>> step(std::span<const float> hidden, int64_t rows, int64_t position,
+                                  bool answer) override;
+  Status reserve(int64_t capacity) override;
+
+ private:
+  HostDecoder(const LlmConfig& config, const LlmWeights& weights)
+      : config_(config), weights_(weights) {}
+  const std::vector<float>& read(const DecoderCall& call, const char* role) const;
+  float* write(const DecoderCall& call, const char* role);
+  void rms_norm(const DecoderCall& call);
+  void product(const DecoderCall& call, int64_t rows);
+  void rope(const DecoderCall& call, int64_t position);
+  void attention(const DecoderCall& call, int64_t position);
+  void gate(const DecoderCall& call);
+  void add(const DecoderCall& call);
+  Status run(const DecoderCall& call, int64_t rows, int64_t position);
+  Status fetch(const DecoderCall& call);
+
+  const LlmConfig& config_;
+  const LlmWeights& weights_;
+  std::map<std::string, std::vector<float>> values_;  // buffers and vectors
+  std::map<std::string, WeightMatrix> matrices_;
+  int64_t capacity_ = 0;
+};
+
+}  // namespace clvet

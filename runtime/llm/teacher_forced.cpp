@@ -1,0 +1,100 @@
+#include "runtime/llm/teacher_forced.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+
+namespace clvet {
+namespace {
+
+constexpr size_t kMostBytes = size_t{1} << 26;
+
+template <class T>
+Result<std::vector<T>> numbers(const nlohmann::json& row, const char* field,
+                               const std::string& where, bool optional = false) {
+  std::vector<T> out;
+  const auto found = row.find(field);
+  if (found == row.end() && optional) return out;
+  if (found == row.end() || !found->is_array()) {
+    return fail(ErrorCode::kInvalidArgument, "{}: '{}' is no array", where, field);
+  }
+  for (const auto& value : *found) {
+    const double number = value.is_number() ? value.get<double>() : NAN;
+    if (!std::isfinite(number) || (std::is_integral_v<T> && (number < 0 || number > INT32_MAX))) {
+      return fail(ErrorCode::kInvalidArgument, "{}: '{}' holds {}", where, field, value.dump());
+    }
+    out.push_back(static_cast<T>(number));
+  }
+  return out;
+}
+
+Result<TeacherForcedCase> read_case(const nlohmann::json& row, const std::string& where) {
+  TeacherForcedCase out;
+  if (!row.is_object()) return fail(ErrorCode::kInvalidArgument, "{} is no object", where);
+  CLVET_ASSIGN_OR_RETURN(out.prompt, numbers<int32_t>(row, "prompt_ids", where));
+  CLVET_ASSIGN_OR_RETURN(out.chosen, numbers<int32_t>(row, "greedy_ids", where));
+  CLVET_ASSIGN_OR_RETURN(out.margins, numbers<double>(row, "top1_top2_margin", where));
+  CLVET_ASSIGN_OR_RETURN(out.exact,
+                         numbers<int32_t>(row, "fp32_teacher_forced_argmax", where, true));
+  CLVET_ASSIGN_OR_RETURN(out.exact_margins, numbers<double>(row, "fp32_margin", where, true));
+  const bool fits = !out.prompt.empty() && out.margins.size() == out.chosen.size() &&
+                    out.exact.size() == out.exact_margins.size() &&
+                    (out.exact.empty() || out.exact.size() == out.chosen.size());
+  if (!fits) {
+    return fail(ErrorCode::kInvalidArgument, "{}: fields of different lengths, or no prompt",
+                where);
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<TeacherForcedCase>> read_teacher_forced(const std::string& path) {
+  CLVET_ASSIGN_OR_RETURN(const std::string text, read_file(path, kMostBytes));
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto rows = json.is_object() ? json.find("cases") : json.end();
+  if (!json.is_object() || rows == json.end() || !rows->is_array() || rows->empty()) {
+    return fail(ErrorCode::kInvalidArgument, "{}: not a golden file: it holds no 'cases'", path);
+  }
+  std::vector<TeacherForcedCase> cases;
+  for (const auto& row : *rows) {
+    const std::string where = fmt::format("{}: cases[{}]", path, cases.size());
+    CLVET_ASSIGN_OR_RETURN(TeacherForcedCase one, read_case(row, where));
+    cases.push_back(std::move(one));
+  }
+  return cases;
+}
+
+Result<TeacherForcedCount> compare_teacher_forced(const std::vector<TeacherForcedCase>& cases,
+                                                  const TeacherForcedModel& model,
+                                                  const EventSink& sink) {
+  TeacherForcedCount count;
+  for (size_t n = 0; n < cases.size(); ++n) {
+    const TeacherForcedCase& one = cases[n];
+    if (sink) {
+      sink({EventLevel::kProgress, fmt::format("text {} of {}", n + 1, cases.size())});
+    }
+    model.restart();
+    std::span<const int32_t> next = one.prompt;
+    for (size_t i = 0; i < one.chosen.size(); ++i) {
+      CLVET_ASSIGN_OR_RETURN(const std::vector<float> logits, model.take(next));
+      const auto best =
+          static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+      if (one.margins[i] > kMargin) {
+        ++count.of;
+        count.right += best == one.chosen[i];
+      }
+      if (!one.exact.empty() && one.exact_margins[i] > kExactMargin) {
+        ++count.exact_of;
+        count.exact += best == one.exact[i];
+      }
+      next = std::span(one.chosen).subspan(i, 1);
+    }
+  }
+  return count;
+}
+
+}  // namespace clvet

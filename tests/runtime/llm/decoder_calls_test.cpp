@@ -1,0 +1,93 @@
+#include "runtime/llm/decoder_calls.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace clvet {
+namespace {
+
+LlmConfig small(bool gemma) {
+  LlmConfig config;
+  config.layers = 3;
+  config.width = 64;
+  config.ff = 96;
+  config.heads = 4;
+  config.kv_heads = 2;
+  config.head_dim = 16;
+  config.context = 128;
+  config.vocab = 100;
+  config.norm_eps = 1e-5;
+  config.rope_base = 1e4;
+  config.qk_norm = config.post_norms = gemma;
+  config.window = gemma ? 8 : 0;
+  config.window_pattern = gemma ? 3 : 0;
+  config.rope_base_local = 1e3;
+  return config;
+}
+
+class DecoderCalls : public testing::TestWithParam<bool> {};
+
+TEST_P(DecoderCalls, FitTheContractsOfTheirOps) {
+  const LlmConfig config = small(GetParam());
+  for (const int64_t rows : {1, 5}) {
+    for (const DecoderCall& call : decoder_calls(config, rows, 32, rows == 1)) {
+      const OpContract* contract = find_op_contract(call.op);
+      ASSERT_NE(contract, nullptr) << call.op;
+      const auto roles = contract->roles(call.dims);
+      ASSERT_TRUE(roles) << call.op << ": " << roles.error().message;
+      for (const TensorRole& role : *roles) {
+        EXPECT_TRUE(call.tensors.contains(role.name)) << call.op << " has no " << role.name;
+      }
+    }
+  }
+}
+
+TEST_P(DecoderCalls, ReadNoBufferThatNothingWrote) {
+  const LlmConfig config = small(GetParam());
+  std::set<std::string> buffers, written = {"hidden"};
+  for (const DecoderBuffer& buffer : decoder_buffers(config)) buffers.insert(buffer.name);
+  for (const DecoderCall& call : decoder_calls(config, 1, 32, true)) {
+    const auto roles = find_op_contract(call.op)->roles(call.dims);
+    ASSERT_TRUE(roles);
+    for (const TensorRole& role : *roles) {
+      const std::string& name = call.tensors.find(role.name)->second;
+      if (role.kind == TensorKind::kInput) EXPECT_TRUE(written.contains(name)) << call.op << name;
+      if (role.kind == TensorKind::kOutput) written.insert(name);
+      if (role.kind == TensorKind::kInput || role.kind == TensorKind::kOutput) {
+        EXPECT_TRUE(buffers.contains(name)) << name;
+      }
+    }
+  }
+  EXPECT_TRUE(written.contains("logits"));
+}
+
+TEST_P(DecoderCalls, WriteRowsAsWideAsTheirBuffers) {
+  const LlmConfig config = small(GetParam());
+  std::map<std::string, int64_t> columns;
+  for (const DecoderBuffer& buffer : decoder_buffers(config)) columns[buffer.name] = buffer.columns;
+  for (const DecoderCall& call : decoder_calls(config, 5, 32, false)) {
+    for (const TensorRole& role : *find_op_contract(call.op)->roles(call.dims)) {
+      if (role.kind != TensorKind::kInput && role.kind != TensorKind::kOutput) continue;
+      const std::string& name = call.tensors.find(role.name)->second;
+      EXPECT_EQ(role.c, columns.at(name)) << call.op << " " << role.name;
+      const bool cache = name.ends_with(".k") || name.ends_with(".v");
+      EXPECT_EQ(role.n * role.h * role.w, cache ? 32 : 5) << call.op << " " << role.name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, DecoderCalls, testing::Values(false, true),
+                         [](const auto& row) { return row.param ? "Gemma" : "Llama"; });
+
+TEST(DecoderCallsOfGemma, GiveTheWindowToAllLayersButTheLastOfEachPattern) {
+  std::vector<int64_t> windows;
+  for (const DecoderCall& call : decoder_calls(small(true), 1, 32, false)) {
+    if (call.op == "attention") windows.push_back(call.dims.at("window"));
+  }
+  EXPECT_EQ(windows, (std::vector<int64_t>{8, 8, 0}));
+}
+
+}  // namespace
+}  // namespace clvet

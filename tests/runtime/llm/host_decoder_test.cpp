@@ -1,0 +1,237 @@
+#include "runtime/llm/host_decoder.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "runtime/llm/arch.h"
+#include "runtime/llm/token_feed.h"
+#include "tests/runtime/llm/model_files.h"
+
+namespace clvet::test {
+namespace {
+
+using Rows = std::vector<std::vector<double>>;
+
+// The whole text through the model at once, in float64, from the papers' formulas: nothing is
+// cached.
+class WholeText {
+ public:
+  WholeText(const GgufFile& file, const LlmConfig& config) : file_(file), c_(config) {}
+
+  std::vector<double> logits(std::span<const int32_t> tokens) const {
+    Rows hidden;
+    const std::vector<double> table = values("token_embd.weight");
+    for (const int32_t token : tokens) {
+      std::vector<double> row(table.begin() + token * c_.width,
+                              table.begin() + (token + 1) * c_.width);
+      for (double& value : row) value *= c_.embedding_scale;
+      hidden.push_back(row);
+    }
+    for (int64_t layer = 0; layer < c_.layers; ++layer) {
+      const std::string at = "blk." + std::to_string(layer) + ".";
+      add(attention(layer, at, normed(hidden, at + "attn_norm.weight", c_.width)), at,
+          "post_attention_norm.weight", hidden);
+      const Rows inner = normed(hidden, at + "ffn_norm.weight", c_.width);
+      Rows gate = product(inner, at + "ffn_gate.weight"), up = product(inner, at + "ffn_up.weight");
+      for (size_t t = 0; t < gate.size(); ++t) {
+        for (size_t i = 0; i < gate[t].size(); ++i) {
+          const double z = gate[t][i], cube = z + 0.044715 * z * z * z;
+          const double gelu = 0.5 * z * (1 + std::tanh(std::sqrt(2 / M_PI) * cube));
+          gate[t][i] = (c_.activation == Act::kSilu ? z / (1 + std::exp(-z)) : gelu) * up[t][i];
+        }
+      }
+      add(product(gate, at + "ffn_down.weight"), at, "post_ffw_norm.weight", hidden);
+    }
+    const Rows last = normed({hidden.back()}, "output_norm.weight", c_.width);
+    return product(last, c_.tied_head ? "token_embd.weight" : "output.weight")[0];
+  }
+
+ private:
+  std::vector<double> values(const std::string& name) const {
+    const GgufTensor& tensor = *file_.find(name);
+    std::vector<float> floats(static_cast<size_t>(tensor.rows() * tensor.columns()));
+    EXPECT_TRUE(dequantize(*tensor.type, file_.data(tensor), floats));
+    return {floats.begin(), floats.end()};
+  }
+
+  Rows normed(Rows rows, const std::string& scale_name, int64_t width) const {
+    const std::vector<double> scale = values(scale_name);
+    for (auto& row : rows) {
+      for (size_t from = 0; from < row.size(); from += static_cast<size_t>(width)) {
+        double squares = 0;
+        for (int64_t i = 0; i < width; ++i) squares += row[from + i] * row[from + i];
+        const double root = std::sqrt(squares / static_cast<double>(width) + c_.norm_eps);
+        for (int64_t i = 0; i < width; ++i) row[from + i] *= scale[i] / root;
+      }
+    }
+    return rows;
+  }
+
+  Rows product(const Rows& rows, const std::string& name) const {
+    const std::vector<double> w = values(name);
+    const size_t inputs = rows[0].size(), outputs = w.size() / inputs;
+    const std::string bias_name = name.substr(0, name.rfind('.')) + ".bias";
+    std::vector<double> bias(outputs, 0.0);
+    if (file_.find(bias_name)) bias = values(bias_name);
+    Rows out;
+    for (const auto& row : rows) {
+      out.push_back(bias);
+      for (size_t o = 0; o < outputs; ++o) {
+        for (size_t i = 0; i < inputs; ++i) out.back()[o] += w[o * inputs + i] * row[i];
+      }
+    }
+    return out;
+  }
+
+  void turn(Rows& rows, int64_t layer) const {
+    const int64_t d = c_.head_dim;
+    for (size_t p = 0; p < rows.size(); ++p) {
+      for (size_t from = 0; from < rows[p].size(); from += static_cast<size_t>(d)) {
+        for (int64_t i = 0; i < d / 2; ++i) {
+          const double angle = static_cast<double>(p) *
+                               std::pow(c_.rope_base_of(layer), -2.0 * static_cast<double>(i) / d);
+          const bool halves = c_.rope == RopeKind::kNeox;
+          double& a = rows[p][from + (halves ? i : 2 * i)];
+          double& b = rows[p][from + (halves ? i + d / 2 : 2 * i + 1)];
+          const double x = a, y = b;
+          a = x * std::cos(angle) - y * std::sin(angle);
+          b = y * std::cos(angle) + x * std::sin(angle);
+        }
+      }
+    }
+  }
+
+  Rows attention(int64_t layer, const std::string& at, const Rows& x) const {
+    Rows q = product(x, at + "attn_q.weight"), k = product(x, at + "attn_k.weight");
+    const Rows v = product(x, at + "attn_v.weight");
+    if (c_.qk_norm) {
+      q = normed(q, at + "attn_q_norm.weight", c_.head_dim);
+      k = normed(k, at + "attn_k_norm.weight", c_.head_dim);
+    }
+    turn(q, layer);
+    turn(k, layer);
+    const int64_t d = c_.head_dim, group = c_.heads / c_.kv_heads;
+    Rows out(x.size(), std::vector<double>(static_cast<size_t>(c_.heads * d), 0.0));
+    for (int64_t p = 0; p < static_cast<int64_t>(x.size()); ++p) {
+      const int64_t from = c_.windowed(layer) ? std::max<int64_t>(0, p - c_.window + 1) : 0;
+      for (int64_t h = 0; h < c_.heads; ++h) {
+        const int64_t own = h / group * d;
+        std::vector<double> share;
+        double sum = 0;
+        for (int64_t j = from; j <= p; ++j) {
+          double dot = 0;
+          for (int64_t i = 0; i < d; ++i) dot += q[p][h * d + i] * k[j][own + i];
+          share.push_back(std::exp(c_.attention_scale * dot));
+          sum += share.back();
+        }
+        for (int64_t j = from; j <= p; ++j) {
+          for (int64_t i = 0; i < d; ++i)
+            out[p][h * d + i] += share[j - from] / sum * v[j][own + i];
+        }
+      }
+    }
+    return product(out, at + "attn_output.weight");
+  }
+
+  void add(Rows delta, const std::string& at, const char* post_norm, Rows& hidden) const {
+    if (c_.post_norms) delta = normed(delta, at + post_norm, c_.width);
+    for (size_t t = 0; t < hidden.size(); ++t) {
+      for (size_t i = 0; i < hidden[t].size(); ++i) hidden[t][i] += delta[t][i];
+    }
+  }
+
+  const GgufFile& file_;
+  const LlmConfig& c_;
+};
+
+uint32_t noise(uint32_t& state) { return state = state * 1664525u + 1013904223u; }
+
+// Every tensor F32 and random, the extents small, the context long.
+GgufBuilder noisy_model(const std::string& arch, uint32_t window) {
+  TinyShape shape;
+  shape.width = 32;
+  shape.ff = 32;
+  shape.heads = 2;
+  shape.kv_heads = 1;
+  GgufBuilder builder = tiny_model(arch, shape, "F32");
+  builder.put(arch + ".context_length", gguf_u32(4096));
+  if (window > 0) builder.put(arch + ".attention.sliding_window", gguf_u32(window));
+  if (window > 0) builder.put(arch + ".attention.sliding_window_pattern", gguf_u32(2));
+  uint32_t state = 7;
+  for (auto& row : builder.tensors) {
+    const bool scale = row.name.find("norm") != std::string::npos;
+    for (size_t i = 0; i < row.data.size(); i += 4) {
+      const double unit = noise(state) / 4294967296.0 - 0.5;
+      const auto value = static_cast<float>(scale ? 1 + unit : unit);
+      std::memcpy(row.data.data() + i, &value, 4);
+    }
+  }
+  return builder;
+}
+
+struct Model {
+  const char* arch;
+  uint32_t window;
+  size_t tokens;
+};
+
+class HostDecoderOf : public testing::TestWithParam<Model> {};
+
+TEST_P(HostDecoderOf, GivesTheLogitsOfTheWholeTextInFloat64) {
+  const auto [arch, window, count] = GetParam();
+  const std::string bytes = noisy_model(arch, window).bytes();
+  const auto file = parse_gguf(bytes);
+  ASSERT_TRUE(file) << file.error().message;
+  const auto config = load_config(*file);
+  ASSERT_TRUE(config) << config.error().message;
+  const LlmWeights weights(*file, *config);
+  auto decoder = HostDecoder::create(*config, weights, 48);
+  ASSERT_TRUE(decoder) << decoder.error().message;
+  TokenFeed feed(**decoder, *config, weights, 48);
+  std::vector<int32_t> tokens;
+  uint32_t state = 3;
+  for (size_t i = 0; i < count; ++i) tokens.push_back(static_cast<int32_t>(noise(state) >> 16) % 7);
+  // In two goes, the second token by token, as a text grows.
+  const size_t first = count - 3;
+  auto logits = feed.take(std::span(tokens).first(first));
+  for (size_t i = first; i < count && logits; ++i)
+    logits = feed.take(std::span(tokens).subspan(i, 1));
+  ASSERT_TRUE(logits) << logits.error().message;
+  const std::vector<double> want = WholeText(*file, *config).logits(tokens);
+  ASSERT_EQ(logits->size(), want.size());
+  double largest = 0;
+  for (const double value : want) largest = std::max(largest, std::fabs(value));
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR((*logits)[i], want[i], 2e-4 * largest) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, HostDecoderOf,
+                         testing::Values(Model{"llama", 0, 70}, Model{"qwen2", 0, 70},
+                                         Model{"gemma3", 0, 40}, Model{"gemma3", 512, 600},
+                                         Model{"llama", 0, 2100}),
+                         [](const auto& row) {
+                           return fmt::format("{}_{}_tokens_window_{}", row.param.arch,
+                                              row.param.tokens, row.param.window);
+                         });
+
+TEST(TokenFeed, RefusesMoreTokensThanTheContextHolds) {
+  const std::string bytes = noisy_model("llama", 0).bytes();
+  const auto file = parse_gguf(bytes);
+  const auto config = load_config(*file);
+  ASSERT_TRUE(config);
+  const LlmWeights weights(*file, *config);
+  auto decoder = HostDecoder::create(*config, weights, 8);
+  ASSERT_TRUE(decoder);
+  TokenFeed feed(**decoder, *config, weights, 8);
+  EXPECT_FALSE(feed.take({}));
+  const std::vector<int32_t> many(4097, 1), beyond = {7};
+  const auto refused = feed.take(many);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kResourceExhausted);
+  const auto unknown = feed.take(beyond);
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace clvet::test

@@ -1,0 +1,65 @@
+#include "runtime/llm/teacher_forced.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+
+namespace clvet {
+namespace {
+
+using testing::HasSubstr;
+
+// Says 1 after every token but 7, after which it says 2.
+TeacherForcedModel sevens(int& restarts) {
+  return {[&restarts] { ++restarts; },
+          [](std::span<const int32_t> tokens) -> Result<std::vector<float>> {
+            return tokens.back() == 7 ? std::vector<float>{0, 0, 9} : std::vector<float>{0, 9, 0};
+          }};
+}
+
+TEST(TeacherForced, GoesOnFromTheOthersChoiceAndCountsClearMarginsOnly) {
+  const std::vector<TeacherForcedCase> cases = {
+      {.prompt = {5},
+       .chosen = {7, 2, 1},
+       .margins = {1.0, 1.0, 0.3},
+       .exact = {},
+       .exact_margins = {}},
+      {.prompt = {5, 7}, .chosen = {2}, .margins = {0.31}, .exact = {1}, .exact_margins = {0.5}}};
+  int restarts = 0;
+  const auto count = compare_teacher_forced(cases, sevens(restarts), nullptr);
+  ASSERT_TRUE(count);
+  EXPECT_EQ(restarts, 2);
+  EXPECT_EQ(count->of, 3) << "a margin of 0.3 is not over 0.3";
+  EXPECT_EQ(count->right, 2) << "7 was chosen where the model says 1";
+  EXPECT_EQ(count->exact_of, 1);
+  EXPECT_EQ(count->exact, 0);
+}
+
+TEST(TeacherForced, RefusesFilesThatHoldSomethingElseNamingCaseAndField) {
+  const std::string path = testing::TempDir() + "/teacher_forced_test.json";
+  struct Row {
+    const char* text;
+    const char* fault;
+  };
+  for (const Row& row :
+       {Row{"", "not a golden file"}, Row{"[]", "not a golden file"},
+        Row{"{\"cases\": []}", "not a golden file"},
+        Row{"{\"cases\": [1]}", "cases[0] is no object"},
+        Row{"{\"cases\": [{}]}", "'prompt_ids' is no array"},
+        Row{"{\"cases\": [{\"prompt_ids\": [-1]}]}", "'prompt_ids' holds -1"},
+        Row{"{\"cases\": [{\"prompt_ids\": [\"a\"]}]}", "'prompt_ids' holds \"a\""},
+        Row{"{\"cases\": [{\"prompt_ids\": [1], \"greedy_ids\": [1, 2], \"top1_top2_margin\": "
+            "[1]}]}",
+            "different lengths"},
+        Row{"{\"cases\": [{\"prompt_ids\": [], \"greedy_ids\": [1], \"top1_top2_margin\": [1]}]}",
+            "no prompt"}}) {
+    ASSERT_TRUE(write_file_atomically(path, std::string_view(row.text)));
+    const auto read = read_teacher_forced(path);
+    ASSERT_FALSE(read) << row.text;
+    EXPECT_THAT(read.error().message, HasSubstr(row.fault)) << row.text;
+  }
+}
+
+}  // namespace
+}  // namespace clvet
