@@ -68,7 +68,9 @@ TEST_P(DecoderCalls, WriteRowsAsWideAsTheirBuffers) {
   std::map<std::string, int64_t> columns;
   for (const DecoderBuffer& buffer : decoder_buffers(config)) columns[buffer.name] = buffer.columns;
   for (const DecoderCall& call : decoder_calls(config, 5, 32, false)) {
-    for (const TensorRole& role : *find_op_contract(call.op)->roles(call.dims)) {
+    const auto roles = find_op_contract(call.op)->roles(call.dims);
+    ASSERT_TRUE(roles);
+    for (const TensorRole& role : *roles) {
       if (role.kind != TensorKind::kInput && role.kind != TensorKind::kOutput) continue;
       const std::string& name = call.tensors.find(role.name)->second;
       EXPECT_EQ(role.c, columns.at(name)) << call.op << " " << role.name;
