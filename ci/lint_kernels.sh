@@ -16,8 +16,8 @@ if [ "${1:-}" = --one ]; then
   # shellcheck disable=SC2086
   text=$(${CLANG:-clang} -x cl -cl-std=CL1.2 -cl-no-stdinc $plain -E -P "$file")
   has() { printf '%s\n' "$text" | grep -Pq -- "$1" && echo "$2" || true; }
-  image=image_float
-  case $options in *STORE_HALF=1*) image=image_half ;; esac
+  image=image_half
+  case $(basename "$file") in *.high.*) image=image_float ;; esac
   vectors=$(printf '%s\n' "$text" |
     grep -Po '\b(float|half|int|uint|ushort|real|act_float|texel_pos)(2|3|4|8|16)? \K\w+(?= *[=;,)])' | sort -u)
   found=$(

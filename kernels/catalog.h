@@ -65,6 +65,7 @@ struct Manifest {
   std::map<std::string, int> rank;      // device class ("cpu", "gpu") -> preference, higher first
   std::vector<std::string> constructs;  // beyond those that follow from precision and storage
   bool trial_only = false;  // never planned; tried because other engines use its constructs
+  bool full_tier = false;  // tried in the full tier or where a model needs it, not in the core tier
   std::vector<TestShape> tests;
 };
 
@@ -87,7 +88,8 @@ struct Program {
   std::vector<std::string> sources;  // preludes, then the kernel's own text after `#line 1`
   std::string options;               // -D and build flags
   std::string entry;
-  std::string key;                      // variant key: SHA-256 of sources, options and entry
+  std::string key;  // SHA-256 of sources, options and entry: variants of one key share a build
+  std::string variant_key;              // SHA-256 of key and variant name: what evidence is about
   std::vector<std::string> constructs;  // sorted, words of INTERFACES.md
 };
 

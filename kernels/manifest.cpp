@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 constexpr std::array kFields = {
     "op",     "precisions", "activations", "weights",    "weight_types", "args",
     "global", "tests",      "preludes",    "params",     "where",        "pack",
-    "local",  "require",    "rank",        "constructs", "trial_only"};
+    "local",  "require",    "rank",        "constructs", "trial_only",   "tier"};
 
 // Thrown inside this file alone: the field and what is wrong with it.
 struct FieldError {
@@ -132,6 +132,10 @@ void read_fields(const Json& root, Manifest& manifest) {
   if (root.contains("pack")) manifest.pack = as<int64_t>(root["pack"], "pack", "an integer");
   if (root.contains("trial_only")) {
     manifest.trial_only = as<bool>(root["trial_only"], "trial_only", "true or false");
+  }
+  if (root.contains("tier")) {
+    if (root["tier"] != "full") throw FieldError{"tier", "must be \"full\" or absent"};
+    manifest.full_tier = true;
   }
   for (const std::string& text : strings(root, "args")) manifest.args.push_back(arg_of(text));
   if (!root["tests"].is_array()) throw FieldError{"tests", "must be a list"};

@@ -18,13 +18,31 @@ int weight_bits(const Variant& variant) {
   }
 }
 
+bool holds_buffer_tensor(const Variant& variant) {
+  for (const ArgSpec& arg : variant.manifest->args) {
+    const bool tensor = arg.kind == ArgKind::kInput || arg.kind == ArgKind::kOutput;
+    if (tensor && arg.storage.value_or(variant.activations) == Storage::kBuffer) return true;
+  }
+  return false;
+}
+
+// Whether a buffer holds values in the storage type: all else is in images, whose texels are read
+// as float, so that `normal` and `high` are one program.
+bool holds_values_in_buffer(const Variant& variant) {
+  const bool weights =
+      variant.weights && (weight_bits(variant) != 0 || *variant.weights == Storage::kBuffer);
+  return weights || holds_buffer_tensor(variant);
+}
+
 std::string options_of(const Variant& variant) {
   const Manifest& manifest = *variant.manifest;
   std::string options = "-cl-std=CL1.2 -cl-mad-enable";
   const auto define = [&](const std::string& name, int64_t value) {
     options += " -D" + name + "=" + std::to_string(value);
   };
-  define("STORE_HALF", stores_half(variant.precision));
+  define("STORE_HALF",
+         variant.precision == Precision::kLow ||
+             (variant.precision == Precision::kNormal && holds_values_in_buffer(variant)));
   define("ARITH_HALF", variant.precision == Precision::kLow);
   define("ACT_IMAGE", variant.activations == Storage::kImage);
   if (variant.weights) {
@@ -36,14 +54,6 @@ std::string options_of(const Variant& variant) {
   return options;
 }
 
-bool holds_buffer_tensor(const Variant& variant) {
-  for (const ArgSpec& arg : variant.manifest->args) {
-    const bool tensor = arg.kind == ArgKind::kInput || arg.kind == ArgKind::kOutput;
-    if (tensor && arg.storage.value_or(variant.activations) == Storage::kBuffer) return true;
-  }
-  return false;
-}
-
 // What follows from precision and storage through kernels/common; manifests add the rest. A kernel
 // without preludes brings every one of its own.
 std::vector<std::string> constructs_of(const Variant& variant) {
@@ -52,12 +62,11 @@ std::vector<std::string> constructs_of(const Variant& variant) {
   if (variant.manifest->preludes.empty()) return {words.begin(), words.end()};
   const bool quantised = weight_bits(variant) != 0;
   const bool image_weights = variant.weights == Storage::kImage;
-  const bool buffer_values = variant.weights && (quantised || !image_weights);
   if (variant.activations == Storage::kImage || (image_weights && !quantised)) {
     words.insert(stores_half(variant.precision) ? "image_half" : "image_float");
   }
   if (image_weights && quantised) words.insert("image_uint16_weights");
-  if (variant.precision == Precision::kNormal && (holds_buffer_tensor(variant) || buffer_values)) {
+  if (variant.precision == Precision::kNormal && holds_values_in_buffer(variant)) {
     words.insert("vload_half");
   }
   if (variant.precision == Precision::kLow) {
@@ -87,6 +96,7 @@ Result<Program> program_of(const Variant& variant) {
   Sha256 hash;
   for (const std::string& source : program.sources) hash.add_field(source);
   program.key = hash.add_field(program.options).add_field(program.entry).hex();
+  program.variant_key = Sha256().add_field(program.key).add_field(variant.name()).hex();
   return program;
 }
 

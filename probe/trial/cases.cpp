@@ -61,7 +61,7 @@ std::vector<Variant> first_choices(const Catalog& catalog, const DeviceFeatures&
   using Need = std::tuple<std::string, Combination, std::optional<WeightType>>;
   std::map<Need, std::vector<Variant>> rivals;
   for (const Manifest& manifest : catalog.manifests()) {
-    if (manifest.trial_only) continue;
+    if (manifest.trial_only || manifest.full_tier) continue;
     for (const Variant& variant : variants_of(manifest)) {
       rivals[{manifest.op, variant.combination(), variant.weight_type}].push_back(variant);
     }
@@ -80,6 +80,15 @@ std::vector<Variant> first_choices(const Catalog& catalog, const DeviceFeatures&
     }
   }
   return chosen;
+}
+
+// In the order in which the programs come first.
+void group_by_program(std::vector<TrialCase>& cases) {
+  std::map<std::string, size_t> first;
+  for (const TrialCase& trial : cases) first.try_emplace(trial.program->key, first.size());
+  std::stable_sort(cases.begin(), cases.end(), [&](const TrialCase& a, const TrialCase& b) {
+    return first[a.program->key] < first[b.program->key];
+  });
 }
 
 std::vector<Variant> all_variants(const Catalog& catalog) {
@@ -155,6 +164,7 @@ Result<std::vector<TrialCase>> plan_cases(const Catalog& catalog, const DeviceFe
     }
     if (most >= 0) cases[largest].timed = true;
   }
+  group_by_program(cases);
   return cases;
 }
 

@@ -147,7 +147,7 @@ VerdictReport blank_verdict(const TrialCase& trial, const std::string& device_id
   verdict.case_name = trial.id;
   verdict.op = trial.variant.manifest->op;
   verdict.kernel = trial.variant.manifest->id;
-  verdict.variant_key = trial.program->key;
+  verdict.variant_key = trial.program->variant_key;
   verdict.combination = trial.variant.combination();
   verdict.weight_type = trial.variant.weight_type;
   verdict.constructs = trial.program->constructs;

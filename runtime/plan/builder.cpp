@@ -210,7 +210,7 @@ Status PlanBuilder::run_on_device(int index, const std::vector<LoweredCall>& cal
   for (size_t i = 0; i < calls.size(); ++i) {
     if (i + 1 == calls.size()) {
       planned.kernel = chosen[i].variant.name();
-      planned.variant_key = chosen[i].program->key;
+      planned.variant_key = chosen[i].program->variant_key;
     }
     CLVET_ASSIGN_OR_RETURN(const int output, add_call(index, calls[i], std::move(chosen[i]), made));
     made.push_back(output);

@@ -62,7 +62,7 @@ VariantChooser::VariantChooser(const Catalog& catalog, DeviceEvidence evidence,
       auto program = program_of(variant);
       if (!program) continue;
       Row row{variant, std::make_shared<const Program>(std::move(*program)), nullptr};
-      const auto found = evidence_.find(row.program->key);
+      const auto found = evidence_.find(row.program->variant_key);
       if (found != evidence_.end()) row.evidence = &found->second;
       rows_.emplace(manifest.op, std::move(row));
     }

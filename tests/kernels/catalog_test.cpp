@@ -221,7 +221,8 @@ TEST_P(EmbeddedManifest, AssemblesEveryVariantUnderAKeyOfItsOwn) {
     EXPECT_EQ(program->entry, manifest().id);
     EXPECT_EQ(program->key.size(), 64u);
     EXPECT_EQ(program->sources.size(), manifest().preludes.size() + 1);
-    EXPECT_TRUE(keys.insert(program->key).second) << variant.name();
+    EXPECT_EQ(program->variant_key.size(), 64u);
+    EXPECT_TRUE(keys.insert(program->variant_key).second) << variant.name();
     EXPECT_TRUE(names.insert(variant.name()).second) << variant.name();
     EXPECT_TRUE(std::is_sorted(program->constructs.begin(), program->constructs.end()));
     EXPECT_EQ(variant.combination().weights.has_value(), variant.combination().memory.has_value());
@@ -232,6 +233,24 @@ TEST_P(EmbeddedManifest, AssemblesEveryVariantUnderAKeyOfItsOwn) {
         program->constructs,
         Not(Contains(AnyOf("read_imageh", "write_imageh", "sampler", "image_int32_weights"))));
   }
+}
+
+TEST(ProgramOf, IsOneForNormalAndHighWhereAllValuesLieInImages) {
+  const auto catalog = Catalog::embedded();
+  ASSERT_TRUE(catalog);
+  std::map<std::string, std::string> keys;
+  for (const Manifest& manifest : catalog->manifests()) {
+    for (const Variant& variant : variants_of(manifest)) {
+      keys[variant.name()] = program_of(variant)->key;
+    }
+  }
+  EXPECT_EQ(keys.at("pool_window/normal/-/image/-/-"), keys.at("pool_window/high/-/image/-/-"));
+  EXPECT_NE(keys.at("pool_window/low/-/image/-/-"), keys.at("pool_window/high/-/image/-/-"));
+  EXPECT_NE(keys.at("pool_window/normal/-/buffer/-/-"), keys.at("pool_window/high/-/buffer/-/-"));
+  EXPECT_EQ(keys.at("gemm_tile4x4/normal/normal/image/image/float"),
+            keys.at("gemm_tile4x4/high/normal/image/image/float"));
+  EXPECT_NE(keys.at("gemm_tile4x4/normal/low/image/image/int8"),
+            keys.at("gemm_tile4x4/high/low/image/image/int8"));
 }
 
 TEST_P(EmbeddedManifest, PassesAsManyArgumentsAsItsKernelTakes) {

@@ -40,16 +40,18 @@ __kernel void gemm_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict bi
   for (int block = 0; block < quads; block += 8) {
     const int end = min(block + 8, quads);
     W_BLOCK(0);
-    for (int quad = block; quad < end; quad += 2) {
+    for (int quad = block; quad < end; quad += CHUNK_QUADS) {
       real4 w0, w1, w2, w3;
       CHUNK_BEGIN(c0, sum0);
       CHUNK_BEGIN(c1, sum1);
       CHUNK_BEGIN(c2, sum2);
       CHUNK_BEGIN(c3, sum3);
       QUAD;
+#if CHUNK_QUADS == 2
       if (quad + 1 < end) {
         QUAD;
       }
+#endif
       CHUNK_END(c0, sum0);
       CHUNK_END(c1, sum1);
       CHUNK_END(c2, sum2);

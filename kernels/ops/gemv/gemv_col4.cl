@@ -25,9 +25,11 @@ __kernel void gemv_col4(ACT_IN(x), W_ARGS, __global const float4* restrict bias,
     for (int quad = block; quad < end;) {
       CHUNK_BEGIN(chunk, sum);
       QUAD;
+#if CHUNK_QUADS == 2
       if (quad < end) {
         QUAD;
       }
+#endif
       CHUNK_END(chunk, sum);
     }
   }

@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const std::vector<std::string> kFew{"--case", "gemv_col4/high/normal/buffer/buffer/float"};
+const std::vector<std::string> kFew{"--case", "gemv_split/high/normal/buffer/buffer/float"};
 
 // One line that names the file, and no driver was ever loaded.
 void expect_refused_before_any_work(const test::Bench& bench, const test::Finished& done,
@@ -96,7 +96,7 @@ TEST(ProbeCommand, SaysWhichDevicesThereAreWhereNoneMatches) {
 
 TEST(ProbeCommand, TriesOnlyTheCasesAskedForAndSaysSo) {
   test::Bench bench;
-  bench.probe({"--case", "gemv_col4/low/*/odd", "--case", "softmax_row/high"});
+  bench.probe({"--case", "gemv_split/low/*/odd", "--case", "softmax_row/high"});
   const Report report = bench.report();
   EXPECT_EQ(report.verdicts.size(), 12u + 12u);
   EXPECT_FALSE(report.complete) << "not the whole tier";
@@ -231,7 +231,7 @@ TEST(TwoProbes, DoNotShareAStateFolder) {
 
 TEST(SyncedRecords, AreAboutOneACase) {
   test::Bench bench;
-  bench.probe({"--case", "gemv_col4"});
+  bench.probe({"--case", "gemv_split"});
   const Report report = bench.report();
   EXPECT_LE(report.run.synced_records, report.run.cases * 11 / 10);
   EXPECT_GE(report.run.synced_records, report.run.cases);

@@ -12,7 +12,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr const char* kFewCases = "gemv_col4/high/normal/buffer/buffer/float";
+constexpr const char* kFewCases = "gemv_split/high/normal/buffer/buffer/float";
 
 struct Row {
   std::string name, scenario;
@@ -134,14 +134,14 @@ TEST(DeviceFacts, ADeviceThatCannotBeOpenedGivesEveryCaseTheReason) {
 TEST(DeviceFacts, ADeviceThatAnswersNoMoreIsLostAndIsSentNothingElse) {
   test::Bench bench("none", test::scenario("device-lost-after-crash.json"));
   const auto done =
-      bench.probe({"--case", "gemv_col4/low/*/odd", "--case", "gemv_col4/high/*/odd"});
+      bench.probe({"--case", "gemv_split/low/*/odd", "--case", "gemv_split/high/*/odd"});
   EXPECT_EQ(done.exit_code, 1);
   int crashes = 0, lost = 0;
   for (const VerdictReport& row : bench.report().verdicts) {
     crashes += row.verdict == Verdict::kCrash;
     lost += row.verdict == Verdict::kDeviceLost;
     if (row.verdict == Verdict::kDeviceLost)
-      EXPECT_THAT(row.evidence.note, HasSubstr("since gemv_col4/low"));
+      EXPECT_THAT(row.evidence.note, HasSubstr("since gemv_split/low"));
   }
   EXPECT_EQ(crashes, 1) << "the case that did it keeps its own verdict";
   EXPECT_EQ(lost, 23);
@@ -154,7 +154,7 @@ TEST(DeviceFacts, AnErrorThatSpoilsOnlyItsProcessCostsNoOtherCase) {
      "do":{"action":"error","code":"CL_OUT_OF_RESOURCES","once_file":"$FAKE_CL_STATE/spoilt","once_limit":1000}},
     {"match":{"call":"clEnqueueNDRangeKernel","kernel":"^clvet_canary$","count":{"from":2,"to":1000}},
      "do":{"action":"error","code":"CL_OUT_OF_RESOURCES"}}]})");
-  bench.probe({"--case", "gemv_col4/low/*/odd", "--case", "gemv_col4/high/*/odd"});
+  bench.probe({"--case", "gemv_split/low/*/odd", "--case", "gemv_split/high/*/odd"});
   for (const VerdictReport& row : bench.report().verdicts) {
     const bool low = row.combination.precision == Precision::kLow;
     EXPECT_EQ(row.verdict, low ? Verdict::kLaunchError : Verdict::kWrong)
@@ -173,7 +173,7 @@ TEST(DeviceFacts, ADriverThatClosesOurDescriptorsHasCrashed) {
   test::Bench bench("none",
                     R"({"rules":[{"match":{"call":"clBuildProgram","constructs_all":["half_arith"]},
                                          "do":{"action":"close_fds"}}]})");
-  bench.probe({"--case", "gemv_col4/low/*/odd", "--case", "gemv_col4/high/*/odd"});
+  bench.probe({"--case", "gemv_split/low/*/odd", "--case", "gemv_split/high/*/odd"});
   for (const VerdictReport& row : bench.report().verdicts) {
     const bool low = row.combination.precision == Precision::kLow;
     EXPECT_EQ(row.verdict, low ? Verdict::kCrash : Verdict::kWrong)

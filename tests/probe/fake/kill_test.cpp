@@ -101,7 +101,7 @@ void expect_the_same_words_after_kills(const Setting& setting) {
 
 TEST(Kill, OfTheSupervisorAtRandomMomentsNeverChangesAVerdict) {
   const Setting setting{
-      "none", kMixed, {"--case", "gemv_col4/*/odd", "--case", "pool_global_texel/*/odd"}};
+      "none", kMixed, {"--case", "gemv_split/*/odd", "--case", "pool_global_texel/*/odd"}};
   const auto words = undisturbed(setting).words;
   std::set<std::string> kinds;
   for (const auto& [name, word] : words) kinds.insert(word.substr(0, word.find(' ')));
@@ -125,7 +125,7 @@ TEST(KillNightly, OverARealDriverNeverChangesAVerdict) {
 }
 
 TEST(Interrupt, StopsAtOnceLeavesNoChildAndIsGoneOnFrom) {
-  const Setting setting{"none", kMixed, {"--case", "gemv_col4/*/odd"}};
+  const Setting setting{"none", kMixed, {"--case", "gemv_split/*/odd"}};
   const Undisturbed wanted = undisturbed(setting);
   for (const int number : {SIGINT, SIGTERM}) {
     test::Bench bench(setting.target, setting.scenario);
@@ -145,7 +145,7 @@ TEST(Interrupt, StopsAtOnceLeavesNoChildAndIsGoneOnFrom) {
 
 TEST(Interrupt, InTheMiddleOfAHangIsObeyed) {
   test::Bench bench("none", test::scenario("build-hang.json"));
-  test::Process process(bench.command({"--case", "gemv_col4/low"}), bench.environment());
+  test::Process process(bench.command({"--case", "gemv_split/low"}), bench.environment());
   while (bench.log().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   ::kill(process.pid(), SIGINT);
   const auto done = process.wait(5);
@@ -158,7 +158,7 @@ TEST(Interrupt, InTheMiddleOfAHangIsObeyed) {
 // name.
 class BoardReset : public testing::Test {
  protected:
-  static constexpr const char* kCase = "gemv_col4/low/normal/buffer/buffer/float/odd";
+  static constexpr const char* kCase = "gemv_split/low/normal/buffer/buffer/float/odd";
   std::string journal() const { return bench_.state() + "/probe.journal"; }
   std::vector<std::string> arguments() const { return {"--case", kCase}; }
   // Probes until `firings` builds hang, ends all of it, and lets the machine start anew.

@@ -160,11 +160,11 @@ INSTANTIATE_TEST_SUITE_P(Judge, JudgeOutputs,
                          testing::Values("gemm_tile4x4/high/normal/buffer/buffer/float/odd",
                                          "gemm_tile4x4/normal/low/image/buffer/int4/k_tail",
                                          "gemm_tile4x4/low/normal/image/image/float/odd",
-                                         "gemv_col4/normal/low/buffer/buffer/int8/k_tail"),
+                                         "gemv_split/normal/low/buffer/buffer/int8/k_tail"),
                          [](const auto& info) { return "case" + std::to_string(info.index); });
 
 TEST(JudgeOutputsOfOddWidths, CallsADirtyPaddingLaneWrong) {
-  const Trial t("gemv_col4/high/normal/buffer/buffer/float/odd");
+  const Trial t("gemv_split/high/normal/buffer/buffer/float/odd");
   ASSERT_NE(t.role.c % 4, 0) << "the case must have padding lanes";
   Bytes reading = t.right();
   reading[t.memory().guard + static_cast<size_t>(t.role.c) * 4] = std::byte{1};
@@ -265,7 +265,7 @@ class JudgeOutcome : public testing::Test {
     outcome.captured = "LLVM ERROR: Cannot select";
     return outcome;
   }
-  const Trial t_{"gemv_col4/high/normal/buffer/buffer/float/odd"};
+  const Trial t_{"gemv_split/high/normal/buffer/buffer/float/odd"};
 };
 
 TEST_F(JudgeOutcome, OfASignalIsACrashWithItsEvidence) {
