@@ -12,12 +12,6 @@
     CHUNK_END(c, sum);                \
     at##i += texel_step(1);           \
   }
-#define FINISH(i, sum)                                                   \
-  if (row + i < M) {                                                     \
-    const float4 v = activate(sum, act, act_lo, act_hi);                 \
-    store4(y, texel_at((row + i) * quads_c + column, line, M * quads_c), \
-           mask_texel(v, column, C));                                    \
-  }
 
 __kernel void bmm_tile4x4(ACT_IN(x1), ACT_IN(x2), ACT_OUT(y), int N, int H, int M, int K, int C,
                           int N2, int H2, int act, float act_lo, float act_hi) {
@@ -46,8 +40,8 @@ __kernel void bmm_tile4x4(ACT_IN(x1), ACT_IN(x2), ACT_OUT(y), int N, int H, int 
     STEP(3, sum3);
     down += texel_step(4 * quads_c);
   }
-  FINISH(0, sum0);
-  FINISH(1, sum1);
-  FINISH(2, sum2);
-  FINISH(3, sum3);
+  for (int i = 0; i < 4 && row + i < M; ++i) {
+    const float4 v = activate(pick_of_4(i, sum0, sum1, sum2, sum3), act, act_lo, act_hi);
+    store4(y, texel_at((row + i) * quads_c + column, line, M * quads_c), mask_texel(v, column, C));
+  }
 }

@@ -1,24 +1,4 @@
-// Direct convolution, zero padding: 4 output channels by 4 neighbouring columns an item. One chunk
-// of half products is one input texel of one tap.
-#define READ(ix) \
-  ((ix) >= 0 && (ix) < W ? load4(x, texel_at((ix)*quads + quad, line, W * quads)) : (real4)(real)0)
-#define STEP(sum, v)                        \
-  {                                         \
-    const real4 u = v;                      \
-    CHUNK_BEGIN(chunk, sum);                \
-    chunk = madd((real4)(u.s0), w0, chunk); \
-    chunk = madd((real4)(u.s1), w1, chunk); \
-    chunk = madd((real4)(u.s2), w2, chunk); \
-    chunk = madd((real4)(u.s3), w3, chunk); \
-    CHUNK_END(chunk, sum);                  \
-  }
-#define FINISH(i, sum)                                                  \
-  if (ox + i < OW) {                                                    \
-    const float4 v = activate(sum + bias4, act, act_lo, act_hi);        \
-    store4(y, texel_at((ox + i) * quads_o + column, out, OW * quads_o), \
-           mask_texel(v, column, OC));                                  \
-  }
-
+// Direct convolution, zero padding: 4 output channels by 4 neighbouring columns an item.
 __kernel void conv2d_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict bias, ACT_OUT(y),
                              int N, int H, int W, int C, int OC, int KH, int KW, int stride_h,
                              int stride_w, int pad_top, int pad_left, int dil_h, int dil_w, int OH,
@@ -45,16 +25,12 @@ __kernel void conv2d_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict 
       for (int quad = 0; quad < quads; ++quad) {
         real4 w0, w1, w2, w3;
         W_QUAD(0, w0, w1, w2, w3);
-        STEP(sum0, READ(ix));
-        STEP(sum1, READ(ix + stride_w));
-        STEP(sum2, READ(ix + 2 * stride_w));
-        STEP(sum3, READ(ix + 3 * stride_w));
+        TILE_STEP(sum0, TILE_READ(ix, quad));
+        TILE_STEP(sum1, TILE_READ(ix + stride_w, quad));
+        TILE_STEP(sum2, TILE_READ(ix + 2 * stride_w, quad));
+        TILE_STEP(sum3, TILE_READ(ix + 3 * stride_w, quad));
       }
     }
   }
-  const float4 bias4 = bias[column];
-  FINISH(0, sum0);
-  FINISH(1, sum1);
-  FINISH(2, sum2);
-  FINISH(3, sum3);
+  TILE_FINISH(ox, 1)
 }

@@ -36,9 +36,5 @@ __kernel void conv2d_group_tile4x4(ACT_IN(x), W_ARGS, __global const float4* res
       }
     }
   }
-  const float4 bias4 = bias[column];
-  TILE_FINISH(ox, sum0);
-  TILE_FINISH(ox + 1, sum1);
-  TILE_FINISH(ox + 2, sum2);
-  TILE_FINISH(ox + 3, sum3);
+  TILE_FINISH(ox, 1)
 }

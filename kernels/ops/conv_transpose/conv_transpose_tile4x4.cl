@@ -35,9 +35,5 @@ __kernel void conv_transpose_tile4x4(ACT_IN(x), W_ARGS, __global const float4* r
       }
     }
   }
-  const float4 bias4 = bias[column];
-  TILE_FINISH(ox, sum0);
-  TILE_FINISH(ox + stride_w, sum1);
-  TILE_FINISH(ox + 2 * stride_w, sum2);
-  TILE_FINISH(ox + 3 * stride_w, sum3);
+  TILE_FINISH(ox, stride_w)
 }

@@ -15,12 +15,6 @@
   STEP(c1, at1);             \
   STEP(c2, at2);             \
   STEP(c3, at3)
-#define FINISH(row, sum)                                                  \
-  if (row < M) {                                                          \
-    const float4 v = activate(sum + bias4, act, act_lo, act_hi);          \
-    store4(y, texel_at(row % W * quads_n + column, row / W, W * quads_n), \
-           mask_texel(v, column, N));                                     \
-  }
 
 __kernel void gemm_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict bias, ACT_OUT(y),
                            int M, int N, int K, int W, int act, float act_lo, float act_hi) {
@@ -58,9 +52,10 @@ __kernel void gemm_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict bi
       CHUNK_END(c3, sum3);
     }
   }
-  const float4 bias4 = bias[column];
-  FINISH(row0, sum0);
-  FINISH(row1, sum1);
-  FINISH(row2, sum2);
-  FINISH(row3, sum3);
+  for (int i = 0; i < 4 && row0 + i < M; ++i) {
+    const int row = row0 + i;
+    const float4 sum = pick_of_4(i, sum0, sum1, sum2, sum3);
+    const float4 v = activate(sum + bias[column], act, act_lo, act_hi);
+    store4(y, texel_at(row % W * quads_n + column, row / W, W * quads_n), mask_texel(v, column, N));
+  }
 }
