@@ -37,6 +37,14 @@ leave() { # folders that were made here and hold nothing else
   rm "$at/.clvet-made"
   if rmdir "$at" 2>/dev/null; then leave "$at"; else : > "$at/.clvet-made"; fi
 }
+inside() { # the tree, so that its own links lead nowhere else
+  if [ -z "$root" ]; then return 0; fi
+  at=${1%/*}
+  while [ -n "$at" ] && [ "$at" != "$root" ]; do
+    if [ -L "$at" ]; then echo "$at is a link and may lead out of $root: do this by hand" >&2; exit 1; fi
+    at=${at%/*}
+  done
+}
 made() { there "$1.clvet-before" || there "$1.clvet-new"; }
 keep() { # what stands there, or the knowledge that nothing did
   folders "$1"
@@ -48,6 +56,7 @@ restore() {
   say "restored $1"
 }
 link() { # PATH TARGET
+  inside "$1"
   ours() { [ -L "$1" ] && [ "$(readlink "$1")" = "$2" ]; }
   case $mode in
     --dry-run) say "would link $1 -> $2" ;;
@@ -56,6 +65,7 @@ link() { # PATH TARGET
   esac
 }
 file() { # PATH TEXT, which ends with a newline of its own
+  inside "$1"
   ours() { [ -f "$1" ] && [ ! -L "$1" ] && [ "$(cat "$1"; echo .)" = "$2
 ." ]; }
   case $mode in
@@ -65,6 +75,8 @@ file() { # PATH TEXT, which ends with a newline of its own
   esac
 }
 move() { # FROM TO
+  inside "$1"
+  inside "$2"
   case $mode in
     --dry-run) say "would move $1 to $2" ;;
     --apply) if there "$1" && ! there "$2"; then mv "$1" "$2"; say "moved $1 to $2"; fi ;;
@@ -73,12 +85,6 @@ move() { # FROM TO
 }
 by_hand() { if [ "$mode" != --undo ]; then say "by hand: $1"; fi; }
 )sh";
-
-std::string shell_word(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
 
 std::string command_of(const Change& change) {
   const std::string path = "\"$root\"" + shell_word(change.path);
@@ -107,17 +113,27 @@ std::string comment(const std::string& text) {
 }  // namespace
 }  // namespace scripting
 
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-+:=,@";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos)
+    return std::string(text);
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 std::string fix_script(const std::vector<ScriptStep>& steps, const std::string& root) {
   std::vector<std::string> forward;
   for (const ScriptStep& step : steps) {
     if (step.changes.empty())
-      forward.push_back(fmt::format("by_hand {}\n", scripting::shell_word(clean_utf8(step.why))));
+      forward.push_back(fmt::format("by_hand {}\n", shell_word(clean_utf8(step.why))));
     for (size_t i = 0; i < step.changes.size(); ++i)
       forward.push_back((i == 0 ? scripting::comment(step.why) : "") +
                         scripting::command_of(step.changes[i]));
   }
-  const std::string body = fmt::format("default_root={}\nroot=${{CLVET_ROOT-$default_root}}\n",
-                                       scripting::shell_word(root));
+  const std::string body =
+      fmt::format("default_root={}\nroot=${{CLVET_ROOT-$default_root}}\n", shell_word(root));
   std::string text = scripting::kHead + body + scripting::kTools + "\nforward() {\n:\n";
   for (const std::string& row : forward) text += row;
   text += "}\nbackward() {\n:\n";

@@ -8,6 +8,8 @@ namespace clvet {
 namespace discover_words {
 namespace {
 
+constexpr size_t kLongestLine = 4000;
+
 class Writer {
  public:
   Writer(const Diagnosis& diagnosis, const std::string& lang)
@@ -25,7 +27,7 @@ class Writer {
 
  private:
   const char* say(const char* en, const char* zh) const { return chinese_ ? zh : en; }
-  void line(const std::string& text) { text_ += text + "\n"; }
+  void line(const std::string& text) { text_ += one_line(text, kLongestLine) + "\n"; }
 
   void heading() {
     const LinkerSetting& setting = diagnosis_.survey.setting;
@@ -95,13 +97,13 @@ class Writer {
   static std::string command(const Change& row) {
     switch (row.kind) {
       case Change::Kind::kLink:
-        return fmt::format("ln -s {} {}", row.value, row.path);
+        return fmt::format("ln -s {} {}", shell_word(row.value), shell_word(row.path));
       case Change::Kind::kFile:
-        return fmt::format("echo {} > {}", trim(row.value), row.path);
+        return fmt::format("echo {} > {}", shell_word(trim(row.value)), shell_word(row.path));
       case Change::Kind::kMove:
-        return fmt::format("mv {} {}", row.path, row.value);
+        return fmt::format("mv {} {}", shell_word(row.path), shell_word(row.value));
       default:
-        return fmt::format("export {}={}", row.path, row.value);
+        return fmt::format("export {}={}", row.path, shell_word(row.value));
     }
   }
 

@@ -17,16 +17,6 @@ using testing::Not;
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> board_names() {
-  std::vector<std::string> names;
-  for (const auto& entry :
-       fs::directory_iterator(std::string(CLVET_SOURCE_DIR) + "/tests/data/boards")) {
-    if (entry.path().extension() == ".json") names.push_back(entry.path().stem());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 std::vector<std::string> classes_of(const std::vector<Finding>& findings) {
   std::vector<std::string> names;
   for (const Finding& row : findings) names.push_back(row.name);
@@ -114,7 +104,7 @@ Report report_of(const json& behaviour) {
     candidate.reason = row.value("reason", "");
     report.candidates.push_back(std::move(candidate));
   }
-  for (const std::string type : behaviour.value("devices", std::vector<std::string>())) {
+  for (const std::string& type : behaviour.value("devices", std::vector<std::string>())) {
     DeviceReport device;
     device.id = "d0";
     device.name = "A device";
@@ -145,12 +135,12 @@ TEST_P(Board, IsUnderstoodAndMended) {
                  board.at("expect"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Boards, Board, testing::ValuesIn(board_names()),
+INSTANTIATE_TEST_SUITE_P(Boards, Board, testing::ValuesIn(test::board_names()),
                          [](const auto& info) { return info.param; });
 
 TEST(FailureClasses, EachHasABoard) {
   std::set<std::string> shown;
-  for (const std::string& name : board_names()) {
+  for (const std::string& name : test::board_names()) {
     const json expect = test::board(name).at("expect");
     if (!expect.at("class").is_null()) shown.insert(expect.at("class").get<std::string>());
   }
@@ -206,6 +196,25 @@ TEST(FixScript, QuotesWhateverAFileIsCalled) {
   EXPECT_FALSE(fs::exists("pwned"));
   run_script(dir / "fix.sh", dir / "tree", "--undo");
   EXPECT_TRUE(fs::is_empty(dir / "tree"));
+}
+
+TEST(FixScript, DoesNotFollowATreesLinksOutOfIt) {
+  const test::TempDir dir, outside;
+  fs::create_directories(dir / "tree/usr");
+  fs::create_symlink(outside.path(), dir / "tree/usr/lib");
+  test::put(dir / "fix.sh",
+            fix_script({{"x", {{Change::Kind::kFile, "/usr/lib/deep/f", "new\n"}}}}, ""));
+  const std::string command = "CLVET_ROOT='" + dir / "tree" + "' sh '" + dir / "fix.sh";
+  EXPECT_NE(::system((command + "' --apply 2> '" + dir / "said" + "'").c_str()), 0);
+  EXPECT_THAT(test::get(dir / "said"), HasSubstr("usr/lib is a link"));
+  EXPECT_TRUE(fs::is_empty(outside.path()));
+}
+
+TEST(FixScript, QuotesWordsThatAShellWouldTakeApart) {
+  EXPECT_EQ(shell_word("/usr/lib/libOpenCL.so.1"), "/usr/lib/libOpenCL.so.1");
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("a b;$(c)"), "'a b;$(c)'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
 }
 
 TEST(FixScript, DoesNotTakeBackWhatItDidNotDo) {
