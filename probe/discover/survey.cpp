@@ -129,7 +129,10 @@ const char* yes(bool value) { return value ? "yes" : "no"; }
 class FactWriter {
  public:
   FactWriter(const FileSystemView& view, const Survey& survey) : view_(view), survey_(survey) {
-    if (const LibraryInView* driver = best_driver(survey)) driver_ = driver->path;
+    const LibraryInView* driver = best_driver(survey);
+    if (!driver) return;
+    driver_ = driver->path;
+    driver_opencl_ = driver->opencl;
   }
 
   std::vector<Fact> write() {
@@ -169,6 +172,7 @@ class FactWriter {
     const Opening runtime = open_library(view_, survey_.setting, "libOpenCL.so.1");
     const Opening link = open_library(view_, survey_.setting, "libOpenCL.so");
     const bool runs = runtime.outcome == Opening::Outcome::kOpened;
+    reachable_ = runs || link.outcome == Opening::Outcome::kOpened;
     if (runs && link.outcome == Opening::Outcome::kAbsent) {
       const std::string folder = runtime.path.substr(0, runtime.path.rfind('/'));
       add({{"fact", "runtime-only"},
@@ -302,6 +306,7 @@ class FactWriter {
     const auto& icds = survey_.icd_files;
     const bool icd_usable =
         std::any_of(icds.begin(), icds.end(), [](const auto& row) { return row.usable; });
+    const std::string own = "/usr/lib/" + triplet_of(survey_.setting.abi);
     const Change icd_file = icd_file_for(view_, driver_.empty() ? "libdriver.so" : driver_);
     add({{"fact", "files"},
          {"system", to_string(survey_.setting.system)},
@@ -314,7 +319,10 @@ class FactWriter {
          {"usable", yes(survey_.usable)},
          {"gpu", yes(survey_.gpu)},
          {"driver", driver_},
+         {"driver_opencl", driver_opencl_},
          {"icd_path", icd_file.path},
+         {"reachable", yes(reachable_)},
+         {"link_path", resolve(view_, own).value_or("/usr/lib") + "/libOpenCL.so"},
          {"say", fmt::format("{} libraries of a known name, {} ICD files, for {} {}",
                              survey_.libraries.size(), icds.size(),
                              to_string(survey_.setting.system), abi_name(survey_.setting.abi))}});
@@ -322,7 +330,8 @@ class FactWriter {
 
   const FileSystemView& view_;
   const Survey& survey_;
-  std::string driver_;
+  std::string driver_, driver_opencl_;
+  bool reachable_ = false;  // by the name that programs look for
   std::vector<Fact> facts_;
 };
 
