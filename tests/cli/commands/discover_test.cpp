@@ -1,6 +1,9 @@
 // `clvet discover` as scripts meet it: exit codes, files, languages, a hostile driver.
 #include <gmock/gmock.h>
 
+#include <elf.h>
+#include <fmt/format.h>
+
 #include "tests/boards.h"
 #include "tests/probe/fake/helpers.h"
 
@@ -92,6 +95,78 @@ TEST_F(DiscoverCommand, TellsOfThisMachinesDriversWhatTheyDid) {
   EXPECT_THAT(done.out, HasSubstr("platform_crash:"));
   EXPECT_THAT(done.out, HasSubstr("signal 11 in dlopen"));
 }
+
+TEST_F(DiscoverCommand, WithAFrameworkExitsByWhatItsReplayFoundHere) {
+  test::Bench fine("none", test::scenario("plain-g78.json"));
+  const std::vector<std::string> words = {"discover", "--library", FAKE_CL, "--quiet", "--as"};
+  const auto exit_code = [&](const char* framework) {
+    std::vector<std::string> arguments = words;
+    arguments.push_back(framework);
+    return fine.run(arguments).exit_code;
+  };
+  fine.environment()["OPENCV_OPENCL_RUNTIME"] = FAKE_CL;
+  EXPECT_EQ(exit_code("opencv"), 0) << "its variable names the driver";
+  test::put(fine / "text.so", "not a library");
+  fine.environment()["LIBOPENCL_SO_PATH"] = fine / "text.so";
+  EXPECT_EQ(exit_code("clpeak"), 1) << "it stops at a file that exists and does not load";
+}
+
+#if defined(__x86_64__)
+// Small libraries, each with a way of its own to fail. The code runs as they are loaded.
+struct Bad {
+  std::string outcome;
+  test::ElfSpec spec;
+};
+
+test::ElfSpec on_load(std::string_view code) {
+  test::ElfSpec spec = test::library_of_kind("vendor");
+  spec.machine = EM_X86_64;
+  spec.on_load = code;
+  return spec;
+}
+
+test::ElfSpec of(const char* kind, int bits, uint16_t machine) {
+  test::ElfSpec spec = test::library_of_kind(kind);
+  spec.bits = bits;
+  spec.machine = machine;
+  return spec;
+}
+
+std::vector<Bad> bad_libraries() {
+  using std::string_view_literals::operator""sv;
+  test::ElfSpec needs = of("vendor", 64, EM_X86_64);
+  needs.needed = {"libnot-there.so.7"};
+  return {
+      {"hang", on_load("\xb8\x22\0\0\0\x0f\x05\xeb\xf7"sv)},          // pause(), again
+      {"crash", on_load("\x0f\x0b"sv)},                               // ud2
+      {"exited", on_load("\xbf\x03\0\0\0\xb8\xe7\0\0\0\x0f\x05"sv)},  // exit_group(3)
+      {"missing-symbols",                                             // write(1, "{banner}\n", 9)
+       on_load(
+           "\xbf\x01\0\0\0\x48\x8d\x35\x0a\0\0\0\xba\x09\0\0\0\x89\xf8\x0f\x05\xc3{banner}\n"sv)},
+      {"missing-symbols", of("egl", 64, EM_X86_64)},
+      {"wrong-elf-class", of("vendor", 32, EM_ARM)},
+      {"wrong-elf-class", of("vendor", 64, EM_AARCH64)},
+      {"missing-dependency", needs}};
+}
+
+TEST_F(DiscoverCommand, GivesEachOfSixtyBadLibrariesItsOwnOutcomeThoughFiveHang) {
+  std::vector<std::string> arguments = {"--json", "-", "--library"}, outcomes;
+  const auto add = [&](const Bad& bad) {
+    const std::string path = bench_ / fmt::format("lib{}.so", outcomes.size());
+    test::put(path, test::write_elf(bad.spec));
+    arguments.push_back(path);
+    outcomes.push_back(bad.outcome);
+  };
+  const std::vector<Bad> bad = bad_libraries();
+  for (size_t i = 0; i < 60; ++i) add(i % 12 == 0 ? bad[0] : bad[1 + i % (bad.size() - 1)]);
+  const auto done = run(arguments);
+  EXPECT_EQ(done.exit_code, 3) << done.err;
+  const json candidates = json::parse(done.out).at("discovery").at("candidates");
+  ASSERT_EQ(candidates.size(), outcomes.size());
+  for (size_t i = 0; i < outcomes.size(); ++i)
+    EXPECT_EQ(candidates[i].at("outcome"), outcomes[i]) << candidates[i].dump();
+}
+#endif
 
 TEST_F(DiscoverCommand, ListsTheDevicesOfADriverThatWorks) {
   test::Bench fine("none", test::scenario("plain-g78.json"));
