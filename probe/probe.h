@@ -19,7 +19,7 @@ struct ProbeOptions {
   std::vector<std::string> cases;  // patterns (keep_cases): only cases that match one; empty: all
   double budget_seconds = 0;       // 0: none
   bool fresh = false;              // forget what an interrupted probe left behind
-  int jobs = 4;                    // candidates tried at the same time
+  int jobs = 8;                    // candidates tried at the same time
   std::string data_dir;            // replaces embedded advice data (data_files.h); empty: none
   std::string state_dir;           // journal, stage page, scratch
   std::string program;             // absolute path of clvet, re-executed for workers

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -105,6 +106,16 @@ inline std::map<std::string, std::string> read_tree(const std::string& root) {
 inline nlohmann::json board(const std::string& name) {
   return nlohmann::json::parse(
       get(std::string(CLVET_SOURCE_DIR) + "/tests/data/boards/" + name + ".json"));
+}
+
+inline std::vector<std::string> board_names() {
+  std::vector<std::string> names;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(CLVET_SOURCE_DIR) + "/tests/data/boards")) {
+    if (entry.path().extension() == ".json") names.push_back(entry.path().stem());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace clvet::test

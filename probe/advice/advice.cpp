@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
+
+#include "probe/advice/report_facts.h"
 
 namespace clvet {
 namespace {
@@ -115,30 +118,6 @@ void advise_capabilities(const DeviceReport& device, std::vector<AdviceReport>& 
   }
 }
 
-void advise_candidates(const Report& report, std::vector<AdviceReport>& out) {
-  for (const CandidateReport& row : report.candidates) {
-    const bool died = row.outcome == CandidateOutcome::kCrash ||
-                      row.outcome == CandidateOutcome::kHang ||
-                      row.outcome == CandidateOutcome::kExited;
-    if (!died) continue;
-    add(out, "library-" + row.name, {row.reason},
-        {fmt::format("{} ends the process that loads it ({})", row.name, to_string(row.outcome)),
-         {"do not let other programs load it: remove its .icd file or its package, or install the "
-          "version "
-          "that fits this board"}},
-        {fmt::format("加载 {} 会使进程终止({})", row.name, to_string(row.outcome)),
-         {"请勿让其他程序加载它:删除其 .icd 文件或软件包,或安装适合本板的版本"}});
-  }
-  if (!report.devices.empty()) return;
-  add(out, "no-device", {},
-      {"no OpenCL device was found",
-       {"install the board vendor's OpenCL driver, or pocl-opencl-icd for the CPU",
-        "if a driver is installed, name its library: clvet probe --library PATH"}},
-      {"未找到 OpenCL 设备",
-       {"请安装板卡厂商的 OpenCL 驱动,或安装 pocl-opencl-icd(CPU)",
-        "若已安装驱动,请指定其库文件:clvet probe --library PATH"}});
-}
-
 }  // namespace
 
 Words blamed_constructs(const Rows& failing, const Rows& right) {
@@ -166,6 +145,7 @@ Words blamed_constructs(const Rows& failing, const Rows& right) {
 Result<AdviceData> advice_data(const std::string& data_dir) {
   AdviceData data;
   CLVET_ASSIGN_OR_RETURN(data.issues, known_issues(data_dir));
+  CLVET_ASSIGN_OR_RETURN(data.rules, failure_rules(data_dir));
   return data;
 }
 
@@ -175,8 +155,12 @@ std::vector<AdviceReport> advise(const Report& report, const AdviceData& data) {
     advise_failures(device, report, out);
     advise_capabilities(device, out);
   }
-  advise_candidates(report, out);
-  for (AdviceReport& row : advise_known_issues(data.issues, report)) out.push_back(std::move(row));
+  const auto append = [&](std::vector<AdviceReport> rows) {
+    out.insert(out.end(), std::make_move_iterator(rows.begin()),
+               std::make_move_iterator(rows.end()));
+  };
+  append(advice_of_findings(find_failures(data.rules, facts_of_report(report))));
+  append(advise_known_issues(data.issues, report));
   return out;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "probe/advice/known_issues.h"
+#include "probe/advice/rules.h"
 #include "probe/report/report.h"
 
 namespace clvet {
@@ -18,6 +19,7 @@ std::vector<std::string> blamed_constructs(const std::vector<const VerdictReport
 // What advice rests on beside the report.
 struct AdviceData {
   std::vector<KnownIssue> issues;
+  std::vector<Rule> rules;
 };
 // That of `data_dir`, else (and for what it lacks) the embedded one.
 Result<AdviceData> advice_data(const std::string& data_dir);

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "base/elf_library.h"
 #include "base/text.h"
 
 namespace clvet {
@@ -25,6 +26,22 @@ std::string path_of(void* handle, const std::string& name) {
 
 bool mentions(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
+}
+
+// dlopen says of a file for another processor that it is not there.
+LoadFailure explain_failure(const std::string& name, const std::string& text) {
+  LoadFailure failure = classify_load_error(name, text);
+  if (failure.outcome != CandidateOutcome::kAbsent || name.find('/') == std::string::npos)
+    return failure;
+  const auto library = read_elf_library(name, nullptr);
+  const auto own = read_elf_library("/proc/self/exe", nullptr);
+  if (!library || !own || library->machine == own->machine) return failure;
+  return {
+      CandidateOutcome::kWrongElfClass,
+      fmt::format(
+          "{}: built for another processor (ELF machine {}, here {}); install the package of this "
+          "architecture",
+          clean_utf8(name), library->machine, own->machine)};
 }
 
 // Tells the two common loaders apart by the query that both answer.
@@ -104,8 +121,7 @@ tl::expected<LoadedLibrary, LoadFailure> load_library(const std::string& name) {
   void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char* text = ::dlerror();
-    return tl::unexpected(
-        classify_load_error(name, text ? text : "dlopen failed without a reason"));
+    return tl::unexpected(explain_failure(name, text ? text : "dlopen failed without a reason"));
   }
   LoadedLibrary library;
   library.path = path_of(handle, name);

@@ -11,7 +11,7 @@ namespace clvet {
 struct DiscoverySettings {
   std::vector<std::string> libraries;  // empty: search
   WorkerSettings worker;
-  int jobs = 4;  // candidates tried at the same time
+  int jobs = 8;  // candidates tried at the same time; those that hang take a clock's time each
 };
 
 struct FoundDevice {

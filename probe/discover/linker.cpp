@@ -209,9 +209,20 @@ class Scanner {
  public:
   explicit Scanner(const FileSystemView& view) : view_(view) {}
 
+  // Level by level, and each of the usual folders in turn, so that a tree too large to be walked
+  // whole is known where libraries lie.
   std::vector<std::string> scan() {
     for (const char* folder : kScanFolders) {
-      if (const auto real = resolve(view_, folder)) walk(*real, 0);
+      walks_.emplace_back();
+      if (const auto real = resolve(view_, folder)) add(*real, 0, walks_.back());
+    }
+    for (bool more = true; more;) {
+      more = false;
+      for (Walk& walk : walks_) {
+        if (walk.next == walk.folders.size() || entries_ > kMostEntries) continue;
+        look_into(walk);
+        more = true;
+      }
     }
     return {found_.begin(), found_.end()};
   }
@@ -224,23 +235,39 @@ class Scanner {
                        [&](const char* prefix) { return name.starts_with(prefix); });
   }
 
-  void walk(const std::string& folder, int depth) {
-    if (depth > 8 || !walked_.insert(folder).second) return;
-    for (const std::string& name : view_.names(folder)) {
-      if (++entries_ > 50000) return;
-      const std::string path = folder + "/" + name;
+  struct Folder {
+    std::string path;
+    int depth = 0;
+  };
+  struct Walk {
+    std::vector<Folder> folders;
+    size_t next = 0;
+  };
+
+  void add(const std::string& path, int depth, Walk& walk) {
+    if (depth <= kDeepestFolder && known_.insert(path).second)
+      walk.folders.push_back({path, depth});
+  }
+
+  void look_into(Walk& walk) {
+    const Folder folder = walk.folders[walk.next++];
+    for (const std::string& name : view_.names(folder.path)) {
+      const std::string path = folder.path + "/" + name;
       const auto entry = view_.entry(path);
+      ++entries_;
       if (!entry) continue;
       if (entry->kind == FileEntry::Kind::kFolder) {
-        walk(path, depth + 1);
+        add(path, folder.depth + 1, walk);
       } else if (named_so(name)) {
         if (const auto real = resolve(view_, path)) found_.insert(*real);
       }
     }
   }
 
+  static constexpr int kMostEntries = 50000, kDeepestFolder = 8;
   const FileSystemView& view_;
-  std::set<std::string> found_, walked_;
+  std::vector<Walk> walks_;
+  std::set<std::string> found_, known_;
   int entries_ = 0;
 };
 

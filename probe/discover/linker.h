@@ -53,7 +53,7 @@ Opening open_library(const FileSystemView& view, const LinkerSetting& setting,
 std::vector<std::string> library_folders(const FileSystemView& view, const LinkerSetting& setting);
 
 // Libraries that may hold OpenCL by their file name, in the usual folders and below /opt; each file
-// once, sorted, links followed. Bounded: 8 levels, 50000 entries.
+// once, sorted, links followed. Bounded: 8 levels, about 50000 entries, the upper levels first.
 std::vector<std::string> scan_libraries(const FileSystemView& view);
 
 }  // namespace clvet

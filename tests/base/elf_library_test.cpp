@@ -1,5 +1,6 @@
 #include "base/elf_library.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 
 #include <random>
@@ -52,6 +53,59 @@ TEST(ElfLibrary, TellsWhatALinkerReadsInEveryClassAndTable) {
     }
   }
 }
+
+std::string output_of(const std::string& command) {
+  std::string out;
+  FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
+  char part[4096];
+  while (const size_t size = ::fread(part, 1, sizeof part, pipe)) out.append(part, size);
+  ::pclose(pipe);
+  return out;
+}
+
+// What the tests' own libraries are is said by others: binutils and this system's linker.
+TEST(TestLibrary, IsWhatReadelfReadsInEveryClassAndTable) {
+  const test::TempDir dir;
+  for (const auto& [bits, machine, name] :
+       {std::tuple<int, uint16_t, const char*>{64, EM_AARCH64, "AArch64"},
+        {64, EM_RISCV, "RISC-V"},
+        {64, EM_X86_64, "X86-64"},
+        {32, EM_ARM, "ARM"},
+        {32, EM_386, "80386"}}) {
+    for (const bool gnu_hash : {false, true}) {
+      test::put(dir / "lib.so", test::write_elf(spec(bits, machine, gnu_hash)));
+      const std::string said = output_of("readelf -hdsW --use-dynamic '" + dir / "lib.so" + "'");
+      if (said.find("not found") != std::string::npos) GTEST_SKIP() << said;
+      for (const char* words :
+           {name, "Library soname: [libmali.so.1]", "Shared library: [libdrm.so.2]", "[$ORIGIN]",
+            "clGetPlatformIDs@@OPENCL_1.0", "eglInitialize@@OPENCL_1.0", "UND malloc"})
+        EXPECT_THAT(said, HasSubstr(words)) << name;
+      EXPECT_THAT(said, testing::Not(HasSubstr("readelf:"))) << name;
+    }
+  }
+}
+
+#if defined(__x86_64__)
+TEST(TestLibrary, IsLoadedByThisSystemsLinkerAndItsFunctionsReturnZero) {
+  for (const bool gnu_hash : {false, true}) {
+    const test::TempDir dir;
+    test::ElfSpec own = spec(64, EM_X86_64, gnu_hash);
+    own.needed = {"libc.so.6"};
+    own.undefined.clear();
+    test::put(dir / "lib.so", test::write_elf(own));
+    void* library = ::dlopen((dir / "lib.so").c_str(), RTLD_NOW);
+    ASSERT_TRUE(library) << ::dlerror();
+    for (const std::string& name : own.symbols) {
+      const auto function = reinterpret_cast<int (*)()>(::dlsym(library, name.c_str()));
+      ASSERT_TRUE(function) << name;
+      EXPECT_EQ(function(), 0);
+    }
+    EXPECT_TRUE(::dlvsym(library, "clFinish", "OPENCL_1.0"));
+    EXPECT_FALSE(::dlsym(library, "clNotThere"));
+    ::dlclose(library);
+  }
+}
+#endif
 
 TEST(ElfLibrary, OfThisSystemsCLibraryIsRead) {
   const auto library = read_elf_library("/lib/x86_64-linux-gnu/libc.so.6",

@@ -96,7 +96,9 @@ void spoil(const Rule& rule, cl_command_queue queue, const Output& output) {
   const size_t total = bytes_of(output.info);
   const size_t middle = p.value("offset", total / 2 / 16 * 16);
   if (rule.action == "zeros") {
-    edit(queue, output, 0, total, [](unsigned char* data, size_t n) { std::fill_n(data, n, 0); });
+    edit(queue, output, 0, total, [&](unsigned char* data, size_t n) {
+      std::fill_n(data, n, p.value("byte", static_cast<unsigned char>(0)));
+    });
   } else if (rule.action == "wrong_tile") {
     edit(queue, output, middle, p.value("bytes", size_t{64}), [](unsigned char* data, size_t n) {
       for (size_t i = 0; i < n; ++i) data[i] ^= 0x55;

@@ -9,8 +9,10 @@
 
 #include "base/file.h"
 #include "probe/data_files.h"
+#include "probe/discover/diagnosis.h"
 #include "probe/report/report_json.h"
 #include "runtime/exec/run_record.h"
+#include "tests/boards.h"
 #include "tests/probe/samples.h"
 
 namespace clvet {
@@ -80,6 +82,31 @@ TEST(Schema, RefusesAKnownIssueWhoseNamePatternIsNotAnchored) {
   Document issue = Document::parse(data_files("", "advice/known_issues")->front().text);
   issue["identity"] = {{{"stack", {"mali"}}, {"name", {"Mali"}}}};
   EXPECT_NE(fault_in("known_issue.schema.json", issue), "");
+}
+
+TEST(Schema, HoldsForEveryFailureClass) {
+  const auto files = data_files("", "advice/rules");
+  ASSERT_TRUE(files);
+  EXPECT_GE(files->size(), 29u);
+  for (const DataFile& file : *files) {
+    const Document rule = Document::parse(file.text);
+    EXPECT_EQ(fault_in("failure_class.schema.json", rule), "") << file.name;
+    EXPECT_EQ("advice/rules/" + rule.at("class").get<std::string>() + ".json", file.name);
+  }
+}
+
+TEST(Schema, HoldsForADiscovery) {
+  for (const char* name : {"rk3399", "icd_rejected", "namespace_denied", "no_library"}) {
+    const test::TempDir dir;
+    test::build_tree(test::board(name).at("tree"), dir.path());
+    DiagnosisOptions options;
+    options.root = dir.path();
+    options.as = "paddle-lite";
+    const auto found = diagnose(options);
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_EQ(fault_in("discover.schema.json", Document::parse(diagnosis_to_json(*found))), "")
+        << name;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,170 @@
+#include "probe/discover/diagnosis.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <regex>
+
+#include "probe/advice/report_facts.h"
+#include "probe/host/host.h"
+#include "probe/worker/supervisor.h"
+
+namespace clvet {
+namespace diagnosing {
+namespace {
+
+constexpr const char* kVariables[] = {
+    "LD_LIBRARY_PATH",     "OCL_ICD_VENDORS",     "OPENCL_VENDOR_PATH",  "LIBOPENCL_SO_PATH",
+    "LIBOPENCL_SO_PATH_2", "LIBOPENCL_SO_PATH_3", "LIBOPENCL_SO_PATH_4", "OPENCV_OPENCL_RUNTIME"};
+
+std::map<std::string, std::string> linker_variables() {
+  std::map<std::string, std::string> found;
+  for (const char* name : kVariables) {
+    if (const char* value = std::getenv(name)) found[name] = value;
+  }
+  return found;
+}
+
+bool any_pattern(const std::vector<std::string>& patterns, const std::string& text) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+    return text.size() <= 256 && std::regex_match(text, std::regex(pattern));
+  });
+}
+
+bool has_word(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// Why the rule takes this device not; nullopt where it takes it.
+std::optional<std::string> refusal(const DeviceRule& rule, const DeviceReport& device) {
+  if (!rule.types.empty() && !has_word(rule.types, device.type))
+    return device.name + " is a " + device.type + " device";
+  if (any_pattern(rule.not_platforms, device.platform)) return "it skips " + device.platform;
+  if (!rule.names.empty() && !any_pattern(rule.names, device.name))
+    return "it does not know " + device.name;
+  for (const std::string& word : rule.extensions) {
+    if (!has_word(device.extensions, word)) return device.name + " has no " + word;
+  }
+  const auto images = device.properties.find("CL_DEVICE_IMAGE_SUPPORT");
+  if (rule.images && images != device.properties.end() &&
+      (images->second.value == "false" || images->second.value == "0"))
+    return device.name + " has no images";
+  return std::nullopt;
+}
+
+// The machine's own answer for the library, by what discovery got through it; that of the files
+// where discovery did not try it, or where the files are not the machine's own any more.
+class LiveDevices {
+ public:
+  LiveDevices(const Report& live, const FileSystemView& own) : live_(live), own_(own) {}
+
+  std::optional<std::string> operator()(const FileSystemView& view, const LinkerSetting& setting,
+                                        const Personality& personality,
+                                        const Opening& opening) const {
+    std::vector<std::string> names;
+    for (const CandidateReport& row : live_.candidates) {
+      if (row.path == opening.path) names.push_back(row.name);
+    }
+    const bool changed = &view != &own_ && is_loader(opening.library);
+    if (names.empty() || changed) return devices_by_files(view, setting, personality, opening);
+    std::string why = opening.path + " gives no device";
+    std::string first_platform;
+    for (const DeviceReport& device : live_.devices) {
+      if (!through(device, names)) continue;
+      if (first_platform.empty()) first_platform = device.platform;
+      if (personality.devices.first_platform_only && device.platform != first_platform) break;
+      const auto refused = refusal(personality.devices, device);
+      if (!refused) return std::nullopt;
+      why = *refused;
+    }
+    return why;
+  }
+
+ private:
+  static bool through(const DeviceReport& device, const std::vector<std::string>& names) {
+    return has_word(names, device.library) ||
+           std::any_of(device.also_via.begin(), device.also_via.end(),
+                       [&](const std::string& name) { return has_word(names, name); });
+  }
+
+  const Report& live_;
+  const FileSystemView& own_;
+};
+
+Result<Report> discover_here(const DiagnosisOptions& options) {
+  become_subreaper();
+  CLVET_ASSIGN_OR_RETURN(Discovery found, discover(options.discovery));
+  Report report;
+  report.host = read_host();
+  report.loader = std::move(found.loader);
+  report.candidates = std::move(found.candidates);
+  report.icd_files = std::move(found.icd_files);
+  for (FoundDevice& device : found.devices) report.devices.push_back(std::move(device.report));
+  return report;
+}
+
+// Those of the machine's own report come first: what was tried outweighs what the files say.
+std::vector<Fact> all_facts(const FileSystemView& view, const Diagnosis& diagnosis) {
+  std::vector<Fact> facts = facts_of_files(view, diagnosis.survey);
+  if (!diagnosis.live) return facts;
+  std::erase_if(facts, [](const Fact& fact) {  // host facts know who may open a node, modes do not
+    return fact.at("fact") == "node" && fact.at("state") == "denied";
+  });
+  std::vector<Fact> live = facts_of_report(*diagnosis.live);
+  std::erase_if(live, [](const Fact& fact) { return fact.at("fact") == "icd-fault"; });
+  live.insert(live.end(), facts.begin(), facts.end());
+  return live;
+}
+
+Status check_root(const std::string& root) {
+  std::error_code error;
+  if (root.empty() || std::filesystem::is_directory(root, error)) return {};
+  return fail(ErrorCode::kNotFound,
+              "--root {}: no such folder; name the top of a mounted image or a copied tree", root);
+}
+
+}  // namespace
+}  // namespace diagnosing
+
+Result<Diagnosis> diagnose(const DiagnosisOptions& options) {
+  CLVET_RETURN_IF_ERROR(diagnosing::check_root(options.root));
+  CLVET_ASSIGN_OR_RETURN(const std::vector<Rule> rules, failure_rules(options.data_dir));
+  Diagnosis found;
+  if (!options.as.empty()) {
+    CLVET_ASSIGN_OR_RETURN(Personality personality, find_personality(options.data_dir, options.as));
+    found.framework = FrameworkDiagnosis{std::move(personality), {}, {}};
+  }
+  found.root = options.root;
+  const auto view = view_of(options.root);
+  LinkerSetting setting = setting_of(*view);
+  if (options.root.empty()) {
+    setting.variables = diagnosing::linker_variables();
+    CLVET_ASSIGN_OR_RETURN(found.live, diagnosing::discover_here(options));
+  }
+  found.survey = survey_files(*view, setting);
+  found.usable = found.live ? !found.live->devices.empty() : found.survey.usable;
+  found.findings = find_failures(rules, diagnosing::all_facts(*view, found));
+  if (found.framework) {
+    DeviceTest devices = devices_by_files;
+    if (found.live) devices = diagnosing::LiveDevices(*found.live, *view);
+    FrameworkDiagnosis& framework = *found.framework;
+    framework.replay = replay(framework.personality, *view, setting, devices);
+    if (framework.replay.end != ReplayEnd::kUsable)
+      framework.change = least_change(framework.personality, *view, setting, devices);
+  }
+  return found;
+}
+
+std::vector<ScriptStep> script_steps(const Diagnosis& diagnosis, const std::string& lang) {
+  if (diagnosis.framework && diagnosis.framework->change)
+    return {{diagnosis.framework->personality.title, diagnosis.framework->change->changes}};
+  std::vector<ScriptStep> steps;
+  for (const Finding& finding : diagnosis.findings) {
+    if (finding.fixes.empty()) continue;
+    const FoundFix& fix = finding.fixes.front();
+    steps.push_back({finding.cause.at(lang) + "\n" + fix.text.at(lang), fix.changes});
+  }
+  return steps;
+}
+
+}  // namespace clvet

@@ -1,0 +1,47 @@
+// `clvet discover` as a library: what OpenCL is here or in a tree, what stands in the way, whether
+// a framework would find it, and what to do.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "probe/discover/discover.h"
+#include "probe/discover/fix_script.h"
+#include "probe/discover/personalities.h"
+#include "probe/discover/survey.h"
+
+namespace clvet {
+
+struct DiagnosisOptions {
+  std::string root;      // a tree, whose files are read and never loaded; empty: this machine
+  std::string as;        // a framework's name; empty: none
+  std::string data_dir;  // replaces embedded data (data_files.h); empty: none
+  DiscoverySettings discovery;  // of this machine
+};
+
+struct FrameworkDiagnosis {
+  Personality personality;
+  Replay replay;
+  std::optional<LeastChange> change;  // where the replay does not succeed and something would help
+};
+
+struct Diagnosis {
+  std::string root;
+  Survey survey;
+  std::optional<Report> live;  // discovery's part of a report; none of a tree
+  std::vector<Finding> findings;
+  std::optional<FrameworkDiagnosis> framework;
+  bool usable = false;  // a device here; of a tree: a driver that opens
+};
+
+// kInvalidArgument: an unknown framework, bad data; kNotFound: no such tree.
+Result<Diagnosis> diagnose(const DiagnosisOptions& options);
+
+// The framework's least change, else the first fix of each finding.
+std::vector<ScriptStep> script_steps(const Diagnosis& diagnosis, const std::string& lang);
+
+// "clvet.discover/1" (reports/schema/discover.schema.json).
+std::string diagnosis_to_json(const Diagnosis& diagnosis);
+
+}  // namespace clvet

@@ -1,0 +1,143 @@
+#include "probe/discover/diagnosis.h"
+#include "probe/report/report_json.h"
+
+namespace clvet {
+namespace diagnosis_document {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* word_of(Change::Kind kind) {
+  switch (kind) {
+    case Change::Kind::kLink:
+      return "link";
+    case Change::Kind::kFile:
+      return "file";
+    case Change::Kind::kMove:
+      return "move";
+    default:
+      return "variable";
+  }
+}
+
+Json put(const std::vector<Change>& changes) {
+  Json rows = Json::array();
+  for (const Change& row : changes)
+    rows.push_back({{"kind", word_of(row.kind)}, {"path", row.path}, {"value", row.value}});
+  return rows;
+}
+
+Json put(const Finding& finding) {
+  Json fixes = Json::array();
+  for (const FoundFix& fix : finding.fixes) {
+    fixes.push_back(
+        {{"en", fix.text.at("en")}, {"zh", fix.text.at("zh")}, {"changes", put(fix.changes)}});
+  }
+  return {{"class", finding.name},
+          {"cause", {{"en", finding.cause.at("en")}, {"zh", finding.cause.at("zh")}}},
+          {"evidence", finding.evidence},
+          {"fixes", std::move(fixes)}};
+}
+
+Json put(const LibraryInView& row) {
+  const ElfLibrary& library = row.opening.library;
+  return {{"path", row.path},
+          {"outcome", to_string(row.opening.outcome)},
+          {"detail", row.opening.detail},
+          {"abi", abi_name({library.bits, library.machine})},
+          {"soname", library.soname},
+          {"needed", library.needed},
+          {"symbols", row.opening.symbols.size()},
+          {"opencl", row.opencl},
+          {"cl_version", row.cl},
+          {"loader", row.loader},
+          {"software", row.software},
+          {"release", row.release}};
+}
+
+Json put(const IcdInView& row) {
+  return {{"path", row.file.path}, {"target", row.file.target}, {"library", row.opening.path},
+          {"usable", row.usable},  {"reason", row.reason},      {"faults", row.file.faults}};
+}
+
+Json put(const Replay& replay) {
+  Json steps = Json::array();
+  for (const ReplayStep& row : replay.steps) {
+    steps.push_back({{"name", row.name},
+                     {"outcome", to_string(row.outcome)},
+                     {"path", row.path},
+                     {"detail", row.detail}});
+  }
+  return {{"end", to_string(replay.end)}, {"library", replay.library},
+          {"reason", replay.reason},      {"missing_symbols", replay.missing_symbols},
+          {"prints", replay.prints},      {"steps", std::move(steps)}};
+}
+
+Json put(const FrameworkDiagnosis& framework) {
+  Json json = {{"name", framework.personality.name},     {"title", framework.personality.title},
+               {"source", framework.personality.source}, {"flags", framework.personality.flags},
+               {"replay", put(framework.replay)},        {"least_change", nullptr}};
+  if (framework.change) {
+    json["least_change"] = {{"changes", put(framework.change->changes)},
+                            {"after", put(framework.change->after)}};
+  }
+  return json;
+}
+
+Json put_devices(const Report& report) {
+  Json rows = Json::array();
+  for (const DeviceReport& row : report.devices) {
+    rows.push_back({{"id", row.id},
+                    {"name", row.name},
+                    {"type", row.type},
+                    {"platform", row.platform},
+                    {"driver", row.driver},
+                    {"library", row.library},
+                    {"also_via", row.also_via}});
+  }
+  return rows;
+}
+
+template <class Row>
+Json all_of(const std::vector<Row>& rows) {
+  Json json = Json::array();
+  for (const Row& row : rows) json.push_back(put(row));
+  return json;
+}
+
+Json document_of(const Diagnosis& diagnosis) {
+  const Survey& survey = diagnosis.survey;
+  Json json = {
+      {"schema", "clvet.discover/1"},
+      {"root", diagnosis.root.empty() ? "/" : diagnosis.root},
+      {"system", to_string(survey.setting.system)},
+      {"abi", abi_name(survey.setting.abi)},
+      {"usable", diagnosis.usable},
+      {"discovery", nullptr},
+      {"devices", Json::array()},
+      {"files", {{"libraries", all_of(survey.libraries)}, {"icd_files", all_of(survey.icd_files)}}},
+      {"findings", all_of(diagnosis.findings)},
+      {"as", nullptr}};
+  if (diagnosis.live) {
+    Report discovery;
+    discovery.loader = diagnosis.live->loader;
+    discovery.candidates = diagnosis.live->candidates;
+    discovery.icd_files = diagnosis.live->icd_files;
+    json["discovery"] = Json::parse(report_to_json(discovery)).at("discovery");
+    json["devices"] = put_devices(*diagnosis.live);
+  }
+  if (diagnosis.framework) json["as"] = put(*diagnosis.framework);
+  return json;
+}
+
+}  // namespace
+}  // namespace diagnosis_document
+
+std::string diagnosis_to_json(const Diagnosis& diagnosis) {
+  using diagnosis_document::Json;
+  return diagnosis_document::document_of(diagnosis).dump(1, ' ', false,
+                                                         Json::error_handler_t::replace) +
+         "\n";
+}
+
+}  // namespace clvet

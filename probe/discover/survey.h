@@ -1,0 +1,35 @@
+// What the files of a machine or a tree tell about its OpenCL, as facts for the rules. Loads
+// nothing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "probe/advice/rules.h"
+#include "probe/discover/icd_view.h"
+
+namespace clvet {
+
+struct LibraryInView {
+  std::string path;  // links followed
+  Opening opening;
+  bool loader = false, software = false;
+  std::string opencl;   // "full", "icd" (enters by a loader only), "google", "none"
+  std::string cl;       // the least OpenCL version that its symbols tell; empty where it has none
+  std::string release;  // of a Mali driver: g13p0
+};
+
+struct Survey {
+  LinkerSetting setting;
+  std::vector<LibraryInView> libraries;
+  std::vector<IcdInView> icd_files;
+  std::vector<std::string> kernel_lines;  // of kernel logs, those that concern a GPU
+  bool usable = false;  // some library serves programs that look as the loader's do
+  bool gpu = false;     // and it is no driver for the CPU
+};
+
+Survey survey_files(const FileSystemView& view, const LinkerSetting& setting);
+
+std::vector<Fact> facts_of_files(const FileSystemView& view, const Survey& survey);
+
+}  // namespace clvet

@@ -1,0 +1,148 @@
+#include "reports/render/discover_text.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace clvet {
+namespace discover_words {
+namespace {
+
+constexpr size_t kLongestLine = 4000;
+
+class Writer {
+ public:
+  Writer(const Diagnosis& diagnosis, const std::string& lang)
+      : diagnosis_(diagnosis), lang_(lang), chinese_(lang == "zh") {}
+
+  std::string write() {
+    heading();
+    if (diagnosis_.live) live();
+    files();
+    for (const Finding& finding : diagnosis_.findings) tell(finding);
+    if (diagnosis_.findings.empty()) line(say("Nothing stands in the way.", "未发现问题。"));
+    if (diagnosis_.framework) framework(*diagnosis_.framework);
+    return std::move(text_);
+  }
+
+ private:
+  const char* say(const char* en, const char* zh) const { return chinese_ ? zh : en; }
+  void line(const std::string& text) { text_ += one_line(text, kLongestLine) + "\n"; }
+
+  void heading() {
+    const LinkerSetting& setting = diagnosis_.survey.setting;
+    line(fmt::format("{} ({} {}): {}",
+                     diagnosis_.root.empty() ? say("this machine", "本机") : diagnosis_.root,
+                     to_string(setting.system), abi_name(setting.abi),
+                     diagnosis_.usable ? say("OpenCL is usable", "OpenCL 可用")
+                                       : say("no usable OpenCL", "没有可用的 OpenCL")));
+  }
+
+  void live() {
+    const Report& report = *diagnosis_.live;
+    const LoaderReport& loader = report.loader;
+    line(loader.path.empty() ? std::string(say("loader: none", "加载器:无"))
+                             : fmt::format("{}: {} {} ({})", say("loader", "加载器"), loader.kind,
+                                           loader.version, loader.path));
+    for (const DeviceReport& device : report.devices) {
+      line(fmt::format("{}: {} ({}, {}), {} {}", say("device", "设备"), device.name, device.type,
+                       device.platform, say("through", "经由"), device.library));
+    }
+    size_t absent = 0;
+    for (const CandidateReport& row : report.candidates) {
+      absent += row.outcome == CandidateOutcome::kAbsent;
+      if (row.outcome == CandidateOutcome::kAbsent || row.outcome == CandidateOutcome::kUsable)
+        continue;
+      line(fmt::format("  {}: {}{}{}", row.name, to_string(row.outcome),
+                       row.reason.empty() ? "" : ", ", shorten(row.reason, 300)));
+    }
+    line(fmt::format("  {} {}", absent, say("other names lead nowhere", "个其他名称未找到")));
+  }
+
+  void files() {
+    for (const LibraryInView& row : diagnosis_.survey.libraries) {
+      const bool opens = row.opening.outcome == Opening::Outcome::kOpened;
+      if (diagnosis_.live && opens) continue;  // told with its outcome above
+      line(fmt::format(
+          "  {}: {}{}{}{}{}", row.path, to_string(row.opening.outcome),
+          row.opening.detail.empty() ? "" : ", ", row.opening.detail,
+          opens ? fmt::format(", OpenCL {}{}", row.opencl, row.cl.empty() ? "" : " >= " + row.cl)
+                : "",
+          row.release.empty() ? "" : ", " + row.release));
+    }
+    for (const IcdInView& row : diagnosis_.survey.icd_files) {
+      std::string faults;
+      for (const std::string& fault : row.file.faults) faults += "; " + fault;
+      line(fmt::format("  {} -> {}{}{}", row.file.path, row.file.target,
+                       row.reason.empty() ? "" : ": " + row.reason, faults));
+    }
+  }
+
+  void tell(const Finding& finding) {
+    line("");
+    line(fmt::format("{}: {}", finding.name, finding.cause.at(lang_)));
+    for (const std::string& row : finding.evidence) line("    " + shorten(row, 300));
+    int number = 0;
+    for (const FoundFix& fix : finding.fixes) {
+      line(fmt::format("  {}. {}", ++number, fix.text.at(lang_)));
+      changes(fix.changes);
+    }
+  }
+
+  void changes(const std::vector<Change>& rows) {
+    for (const Change& row : rows) line("       " + command(row));
+  }
+
+  // What a person may type; the script of --fix-script does it with an undo.
+  static std::string command(const Change& row) {
+    switch (row.kind) {
+      case Change::Kind::kLink:
+        return fmt::format("ln -s {} {}", shell_word(row.value), shell_word(row.path));
+      case Change::Kind::kFile:
+        return fmt::format("echo {} > {}", shell_word(trim(row.value)), shell_word(row.path));
+      case Change::Kind::kMove:
+        return fmt::format("mv {} {}", shell_word(row.path), shell_word(row.value));
+      default:
+        return fmt::format("export {}={}", row.path, shell_word(row.value));
+    }
+  }
+
+  void framework(const FrameworkDiagnosis& framework) {
+    line("");
+    line(fmt::format("{} ({}):", framework.personality.title, framework.personality.flags));
+    replay(framework.replay);
+    if (framework.replay.end == ReplayEnd::kUsable) return;
+    if (!framework.change) {
+      line(say("  no single change would help; see above", "  没有单一修改可以解决,请参阅上文"));
+      return;
+    }
+    line(say("  the least change with which it succeeds:", "  使其成功的最小修改:"));
+    changes(framework.change->changes);
+    line(say("  with it:", "  修改后:"));
+    replay(framework.change->after);
+  }
+
+  void replay(const Replay& replay) {
+    for (const ReplayStep& row : replay.steps) {
+      line(fmt::format("    {}: {}{}{}", row.name, to_string(row.outcome),
+                       row.detail.empty() ? "" : ", ", row.detail));
+    }
+    line(fmt::format("    = {}{}{}", to_string(replay.end), replay.reason.empty() ? "" : ": ",
+                     replay.reason));
+    for (const std::string& row : replay.prints) line("    | " + row);
+  }
+
+  const Diagnosis& diagnosis_;
+  const std::string lang_;
+  const bool chinese_;
+  std::string text_;
+};
+
+}  // namespace
+}  // namespace discover_words
+
+std::string discover_text(const Diagnosis& diagnosis, const std::string& lang) {
+  return discover_words::Writer(diagnosis, lang).write();
+}
+
+}  // namespace clvet

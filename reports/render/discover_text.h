@@ -1,0 +1,14 @@
+// `clvet discover` for a person at a terminal, in English or in Chinese.
+#pragma once
+
+#include <string>
+
+#include "probe/discover/diagnosis.h"
+
+namespace clvet {
+
+// Devices (or, of a tree, the drivers that open), what else was found and why it is no use, what
+// stands in the way with what to do about it, and the framework's own words. `lang`: en or zh.
+std::string discover_text(const Diagnosis& diagnosis, const std::string& lang);
+
+}  // namespace clvet

@@ -1,0 +1,182 @@
+// `clvet discover` as scripts meet it: exit codes, files, languages, a hostile driver.
+#include <gmock/gmock.h>
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include "tests/boards.h"
+#include "tests/probe/fake/helpers.h"
+
+namespace clvet::discover_command_test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+class DiscoverCommand : public testing::Test {
+ protected:
+  test::Finished run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "discover");
+    return bench_.run(arguments);
+  }
+  // A board's tree, made anew.
+  std::string tree(const std::string& name) {
+    const std::string root = bench_ / name;
+    std::filesystem::create_directories(root);
+    test::build_tree(test::board(name).at("tree"), root);
+    return root;
+  }
+  test::Bench bench_;
+};
+
+TEST_F(DiscoverCommand, SaysOfATreeWhatIsWrongAndWhatToType) {
+  const auto done = run({"--root", tree("only_soname_runtime"), "--lang", "en"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("only_soname_runtime:"));
+  EXPECT_THAT(done.out,
+              HasSubstr("ln -s libOpenCL.so.1.0.0 /usr/lib/aarch64-linux-gnu/libOpenCL.so"));
+  EXPECT_EQ(done.err, "");
+}
+
+TEST_F(DiscoverCommand, SpeaksChineseWhereAskedOrWhereTheLocaleDoes) {
+  const std::string root = tree("no_library");
+  EXPECT_THAT(run({"--root", root, "--lang", "zh"}).out, HasSubstr("未安装"));
+  bench_.environment()["LC_ALL"] = "zh_CN.UTF-8";
+  EXPECT_THAT(run({"--root", root}).out, HasSubstr("未安装"));
+  bench_.environment()["LC_ALL"] = "C";
+  EXPECT_THAT(run({"--root", root}).out, HasSubstr("no OpenCL library"));
+}
+
+TEST_F(DiscoverCommand, ExitsByWhetherOpenClOrTheFrameworkIsServed) {
+  EXPECT_EQ(run({"--root", tree("no_library")}).exit_code, 3);
+  const std::string board = tree("rk3399");
+  EXPECT_EQ(run({"--root", board}).exit_code, 0);
+  EXPECT_EQ(run({"--root", board, "--as", "paddle-lite"}).exit_code, 1);
+  EXPECT_EQ(run({"--root", bench_ / "none"}).exit_code, 2);
+  EXPECT_EQ(run({"--root", board, "--as", "tensorrt"}).exit_code, 2);
+  EXPECT_EQ(run({"--root", board, "--data-dir", "/nonexistent"}).exit_code, 2);
+  EXPECT_EQ(run({"--root", board, "--fix-script", "/nonexistent/fix.sh"}).exit_code, 2);
+}
+
+TEST_F(DiscoverCommand, WritesAScriptWithWhichTheFrameworkSucceeds) {
+  const std::string root = tree("rk3399"), script = bench_ / "fix.sh";
+  const auto before = run({"--root", root, "--as", "paddle-lite", "--fix-script", script});
+  EXPECT_THAT(before.out, HasSubstr("| Found opencl library:0"));
+  EXPECT_THAT(before.out, HasSubstr("script written: " + script));
+  const auto original = test::read_tree(root);
+  ASSERT_EQ(::system(("sh '" + script + "' --apply > /dev/null").c_str()), 0);
+  const auto after = run({"--root", root, "--as", "paddle-lite"});
+  EXPECT_EQ(after.exit_code, 0);
+  EXPECT_THAT(after.out, HasSubstr("| is_opencl_backend_valid:true"));
+  ASSERT_EQ(::system(("sh '" + script + "' --undo > /dev/null").c_str()), 0);
+  EXPECT_EQ(test::read_tree(root), original);
+}
+
+TEST_F(DiscoverCommand, GivesEverythingAsJson) {
+  const auto done = run({"--root", tree("icd_rejected"), "--as", "mnn", "--json", "-"});
+  const json found = json::parse(done.out);
+  EXPECT_EQ(found.at("schema"), "clvet.discover/1");
+  EXPECT_EQ(found.at("abi"), "aarch64");
+  EXPECT_EQ(found.at("findings").at(0).at("class"), "icd_rejected");
+  EXPECT_EQ(found.at("as").at("least_change").at("after").at("end"), "usable");
+  EXPECT_TRUE(found.at("discovery").is_null());
+}
+
+TEST_F(DiscoverCommand, PrintsNothingWithQuiet) {
+  const auto done = run({"--root", tree("no_library"), "--quiet"});
+  EXPECT_EQ(done.out + done.err, "");
+}
+
+TEST_F(DiscoverCommand, TellsOfThisMachinesDriversWhatTheyDid) {
+  test::Bench crash("none", test::scenario("load-crash.json"));
+  const auto done = crash.run({"discover", "--library", FAKE_CL, "--lang", "en"});
+  EXPECT_EQ(done.exit_code, 3) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("platform_crash:"));
+  EXPECT_THAT(done.out, HasSubstr("signal 11 in dlopen"));
+}
+
+TEST_F(DiscoverCommand, WithAFrameworkExitsByWhatItsReplayFoundHere) {
+  test::Bench fine("none", test::scenario("plain-g78.json"));
+  const std::vector<std::string> words = {"discover", "--library", FAKE_CL, "--quiet", "--as"};
+  const auto exit_code = [&](const char* framework) {
+    std::vector<std::string> arguments = words;
+    arguments.push_back(framework);
+    return fine.run(arguments).exit_code;
+  };
+  fine.environment()["OPENCV_OPENCL_RUNTIME"] = FAKE_CL;
+  EXPECT_EQ(exit_code("opencv"), 0) << "its variable names the driver";
+  test::put(fine / "text.so", "not a library");
+  fine.environment()["LIBOPENCL_SO_PATH"] = fine / "text.so";
+  EXPECT_EQ(exit_code("clpeak"), 1) << "it stops at a file that exists and does not load";
+}
+
+#if defined(__x86_64__)
+// Small libraries, each with a way of its own to fail. The code runs as they are loaded.
+struct Bad {
+  std::string outcome;
+  test::ElfSpec spec;
+};
+
+test::ElfSpec on_load(std::string_view code) {
+  test::ElfSpec spec = test::library_of_kind("vendor");
+  spec.machine = EM_X86_64;
+  spec.on_load = code;
+  return spec;
+}
+
+test::ElfSpec of(const char* kind, int bits, uint16_t machine) {
+  test::ElfSpec spec = test::library_of_kind(kind);
+  spec.bits = bits;
+  spec.machine = machine;
+  return spec;
+}
+
+std::vector<Bad> bad_libraries() {
+  using std::string_view_literals::operator""sv;
+  test::ElfSpec needs = of("vendor", 64, EM_X86_64);
+  needs.needed = {"libnot-there.so.7"};
+  return {
+      {"hang", on_load("\xb8\x22\0\0\0\x0f\x05\xeb\xf7"sv)},          // pause(), again
+      {"crash", on_load("\x0f\x0b"sv)},                               // ud2
+      {"exited", on_load("\xbf\x03\0\0\0\xb8\xe7\0\0\0\x0f\x05"sv)},  // exit_group(3)
+      {"missing-symbols",                                             // write(1, "{banner}\n", 9)
+       on_load(
+           "\xbf\x01\0\0\0\x48\x8d\x35\x0a\0\0\0\xba\x09\0\0\0\x89\xf8\x0f\x05\xc3{banner}\n"sv)},
+      {"missing-symbols", of("egl", 64, EM_X86_64)},
+      {"wrong-elf-class", of("vendor", 32, EM_ARM)},
+      {"wrong-elf-class", of("vendor", 64, EM_AARCH64)},
+      {"missing-dependency", needs}};
+}
+
+TEST_F(DiscoverCommand, GivesEachOfSixtyBadLibrariesItsOwnOutcomeThoughFiveHang) {
+  std::vector<std::string> arguments = {"--json", "-", "--library"}, outcomes;
+  const auto add = [&](const Bad& bad) {
+    const std::string path = bench_ / fmt::format("lib{}.so", outcomes.size());
+    test::put(path, test::write_elf(bad.spec));
+    arguments.push_back(path);
+    outcomes.push_back(bad.outcome);
+  };
+  const std::vector<Bad> bad = bad_libraries();
+  for (size_t i = 0; i < 60; ++i) add(i % 12 == 0 ? bad[0] : bad[1 + i % (bad.size() - 1)]);
+  const auto done = run(arguments);
+  EXPECT_EQ(done.exit_code, 3) << done.err;
+  const json candidates = json::parse(done.out).at("discovery").at("candidates");
+  ASSERT_EQ(candidates.size(), outcomes.size());
+  for (size_t i = 0; i < outcomes.size(); ++i)
+    EXPECT_EQ(candidates[i].at("outcome"), outcomes[i]) << candidates[i].dump();
+}
+#endif
+
+TEST_F(DiscoverCommand, ListsTheDevicesOfADriverThatWorks) {
+  test::Bench fine("none", test::scenario("plain-g78.json"));
+  const auto done = fine.run({"discover", "--library", FAKE_CL, "--json", "-"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  const json found = json::parse(done.out);
+  ASSERT_EQ(found.at("devices").size(), 1u);
+  EXPECT_THAT(found.at("devices").at(0).at("name").get<std::string>(), HasSubstr("Mali-G78"));
+  EXPECT_EQ(found.at("discovery").at("candidates").size(), 1u);
+}
+
+}  // namespace
+}  // namespace clvet::discover_command_test

@@ -1,0 +1,110 @@
+// Looking for libraries in trees that are large, deep or endless.
+#include "probe/discover/linker.h"
+
+#include <gmock/gmock.h>
+
+namespace clvet::linker_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// A tree made of words: folders with the names in them; a name that ends in "/" is a folder, one
+// with "->" a link.
+class MadeView : public FileSystemView {
+ public:
+  explicit MadeView(std::map<std::string, std::vector<std::string>> folders)
+      : folders_(std::move(folders)) {}
+
+  std::optional<FileEntry> entry(const std::string& path) const override {
+    ++entries;
+    const size_t slash = path.rfind('/');
+    for (const std::string& row : names_in(slash == 0 ? "/" : path.substr(0, slash))) {
+      const size_t arrow = row.find("->");
+      if (row.substr(0, arrow) == path.substr(slash + 1) + (row.ends_with('/') ? "/" : ""))
+        return row.ends_with('/') ? FileEntry{FileEntry::Kind::kFolder, 0755, {}}
+               : arrow == std::string::npos
+                   ? FileEntry{FileEntry::Kind::kFile, 0644, {}}
+                   : FileEntry{FileEntry::Kind::kLink, 0777, row.substr(arrow + 2)};
+    }
+    return std::nullopt;
+  }
+  std::vector<std::string> names(const std::string& folder) const override {
+    std::vector<std::string> found;
+    for (std::string row : names_in(folder)) {
+      row = row.substr(0, row.find("->"));
+      if (row.ends_with('/')) row.pop_back();
+      found.push_back(row);
+    }
+    return found;
+  }
+  Result<std::string> text(const std::string&, size_t) const override {
+    return fail(ErrorCode::kNotFound, "none");
+  }
+  Result<ElfLibrary> library(const std::string&) const override {
+    return fail(ErrorCode::kNotFound, "none");
+  }
+
+  mutable int entries = 0;
+
+ protected:
+  virtual const std::vector<std::string>& names_in(const std::string& folder) const {
+    static const std::vector<std::string> none;
+    const auto found = folders_.find(folder);
+    return found == folders_.end() ? none : found->second;
+  }
+
+ private:
+  std::map<std::string, std::vector<std::string>> folders_;
+};
+
+// Every folder holds ten more.
+class EndlessView : public MadeView {
+ public:
+  EndlessView() : MadeView({}) {}
+
+ protected:
+  const std::vector<std::string>& names_in(const std::string& folder) const override {
+    static const std::vector<std::string> top = {"usr/"}, usr = {"lib/"},
+                                          more = {"a/", "b/", "c/", "d/", "e/",
+                                                  "f/", "g/", "h/", "i/", "libOpenCL.so"};
+    return folder == "/" ? top : folder == "/usr" ? usr : more;
+  }
+};
+
+TEST(LibraryScan, FindsADriverBesideATreeTooLargeToBeWalked) {
+  std::map<std::string, std::vector<std::string>> folders = {
+      {"/", {"usr/", "opt/"}},
+      {"/usr", {"lib/"}},
+      {"/usr/lib", {"a_package/", "z_vendor/"}},
+      {"/usr/lib/z_vendor", {"libmali.so.1"}},
+      {"/opt", {"vendor/"}},
+      {"/opt/vendor", {"lib/"}},
+      {"/opt/vendor/lib", {"libPVROCL.so.1"}}};
+  for (int i = 0; i < 300; ++i) {
+    const std::string name = "part" + std::to_string(i);
+    folders["/usr/lib/a_package"].push_back(name + "/");
+    folders["/usr/lib/a_package/" + name].assign(300, "text.py");
+  }
+  EXPECT_THAT(scan_libraries(MadeView(folders)),
+              ElementsAre("/opt/vendor/lib/libPVROCL.so.1", "/usr/lib/z_vendor/libmali.so.1"));
+}
+
+TEST(LibraryScan, LooksAtABoundedNumberOfEntries) {
+  const EndlessView view;
+  EXPECT_FALSE(scan_libraries(view).empty());
+  EXPECT_LT(view.entries, 300000) << "with what following each library's links takes";
+}
+
+TEST(LibraryScan, FollowsLinksOfLibrariesAndNotOfFolders) {
+  const MadeView view({{"/", {"usr/", "lib->usr/lib"}},
+                       {"/usr", {"lib/"}},
+                       {"/usr/lib",
+                        {"libOpenCL.so->libOpenCL.so.1", "libOpenCL.so.1", "self->/usr/lib",
+                         "libmali.so->/nowhere", "libOpenCL.so.1.clvet-disabled"}}});
+  EXPECT_THAT(scan_libraries(view), ElementsAre("/usr/lib/libOpenCL.so.1"));
+  EXPECT_THAT(scan_libraries(MadeView({})), IsEmpty());
+}
+
+}  // namespace
+}  // namespace clvet::linker_test
