@@ -148,9 +148,10 @@ nlohmann::ordered_json to_json(const LanguageRecord& record) {
 }
 
 std::string document(const GenerateArguments& arguments, const LanguageRecord& record,
-                     const Answer& answer) {
+                     const Answer& answer, const Result<double>& device_ms) {
   nlohmann::ordered_json json = {{"schema", "clvet.generate/1"}, {"model", arguments.model}};
   json.update(to_json(record));
+  json["device_ms_a_token"] = device_ms ? nlohmann::json(*device_ms) : nlohmann::json(nullptr);
   json["prompt_ids"] = answer.prompt;
   json["ids"] = answer.tokens;
   json["text"] = answer.text;
@@ -187,14 +188,21 @@ Result<int> go_on(const GenerateArguments& arguments, LanguageSession& session,
   CLVET_ASSIGN_OR_RETURN(const Answer said,
                          answer(arguments, session, tokenizer, std::move(prompt), paper));
   const LanguageRecord& record = session.record();
+  const auto device_ms = said.tokens.empty() ? fail(ErrorCode::kUnsupported, "nothing was said")
+                                             : session.device_ms_of_a_token(said.tokens.back());
+  const std::string work = device_ms
+                               ? fmt::format("{} launches and {:.2f} ms of the device a token; ",
+                                             record.launches, *device_ms)
+                               : "";
   arguments.options.sink(
       {EventLevel::kInfo,
-       fmt::format("{} with {}: {} launches a token; prompt of {} tokens at {:.1f} a second, "
+       fmt::format("{} with {}: {}prompt of {} tokens at {:.1f} a second, "
                    "{} more at {:.1f} a second",
-                   record.device, to_string(record.combination), record.launches,
-                   said.prompt.size(), a_second(said.prompt.size(), said.prompt_ms),
-                   said.tokens.size(), a_second(said.tokens.size(), said.tokens_ms))});
-  CLVET_RETURN_IF_ERROR(write_document(arguments.output, document(arguments, record, said)));
+                   record.device, to_string(record.combination), work, said.prompt.size(),
+                   a_second(said.prompt.size(), said.prompt_ms), said.tokens.size(),
+                   a_second(said.tokens.size(), said.tokens_ms))});
+  CLVET_RETURN_IF_ERROR(
+      write_document(arguments.output, document(arguments, record, said, device_ms)));
   return said.interrupted ? kExitInterrupted : kExitFine;
 }
 

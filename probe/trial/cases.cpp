@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "kernels/call.h"
 #include "kernels/layout.h"
 
 namespace clvet {
@@ -37,6 +38,16 @@ double work_of(const OpContract& contract, const TestShape& shape) {
     if (role.kind == TensorKind::kWeights) reduction = static_cast<double>(role.taps * role.cin);
   }
   return outputs * reduction;
+}
+
+// Of a work-group, as its first test shape has it: no manifest lets it depend on the call. 0: the
+// driver chooses.
+size_t group_items(const Variant& variant) {
+  const TestShape& shape = variant.manifest->tests.front();
+  const auto call = make_call(variant, shape.dims, shape.scalars);
+  return call ? call->local[0] * std::max<size_t>(call->local[1], 1) *
+                    std::max<size_t>(call->local[2], 1)
+              : 0;
 }
 
 std::string shape_limit(const Variant& variant, const TestShape& shape,
@@ -110,6 +121,7 @@ DeviceFeatures features_of(const DeviceReport& device) {
   features.images = images != device.properties.end() && images->second.value == "true";
   features.image_width = number_of(device, "CL_DEVICE_IMAGE2D_MAX_WIDTH");
   features.image_height = number_of(device, "CL_DEVICE_IMAGE2D_MAX_HEIGHT");
+  features.group_items = number_of(device, "CL_DEVICE_MAX_WORK_GROUP_SIZE");
   if (features.fp16) features.names.emplace_back("fp16");
   if (has(device.extensions, "cl_khr_subgroups")) features.names.emplace_back("subgroups");
   if (has(device.extensions, "cl_khr_integer_dot_product")) features.names.emplace_back("dot8");
@@ -127,6 +139,11 @@ std::string unsupported_reason(const Variant& variant, const DeviceFeatures& fea
   }
   for (const std::string& need : variant.manifest->require) {
     if (!has(features.names, need)) return "the device does not advertise " + need;
+  }
+  const auto items = static_cast<int64_t>(group_items(variant));
+  if (features.group_items > 0 && items > features.group_items) {
+    return fmt::format("its groups of {} items exceed the device's {}", items,
+                       features.group_items);
   }
   return {};
 }

@@ -18,6 +18,7 @@ struct DeviceFeatures {
   bool fp16 = false;         // cl_khr_fp16 advertised
   bool images = false;
   int64_t image_width = 0, image_height = 0;  // limits, texels
+  int64_t group_items = 0;                    // of a work-group at most; 0: not advertised
   std::vector<std::string> names;             // of the features in Manifest::require
 };
 DeviceFeatures features_of(const DeviceReport& device);

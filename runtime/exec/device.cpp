@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -75,9 +76,14 @@ Status Device::connect() {
   cl_int code = CL_SUCCESS;
   ClContext context(api(), api().clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &code));
   CLVET_ASSIGN_OR_RETURN(context_, checked(std::move(context), code, "clCreateContext"));
-  ClQueue queue(api(), api().clCreateCommandQueue(context_.get(), device_, 0, &code));
-  CLVET_ASSIGN_OR_RETURN(queue_, checked(std::move(queue), code, "clCreateCommandQueue"));
+  CLVET_ASSIGN_OR_RETURN(queue_, make_queue(0));
   return {};
+}
+
+Result<ClQueue> Device::make_queue(cl_command_queue_properties properties) {
+  cl_int code = CL_SUCCESS;
+  ClQueue queue(api(), api().clCreateCommandQueue(context_.get(), device_, properties, &code));
+  return checked(std::move(queue), code, "clCreateCommandQueue");
 }
 
 Result<ClKernel> Device::kernel(const Program& program, ProgramGuard& guard) {
@@ -163,10 +169,44 @@ Status Device::read_image(cl_mem image, const ImageExtent& extent, std::span<std
 }
 
 Status Device::enqueue(cl_kernel kernel, int work_dim, const size_t* global, const size_t* local) {
-  return cl_status(
+  cl_event event = nullptr;
+  const cl_int code =
       api().clEnqueueNDRangeKernel(queue_.get(), kernel, static_cast<cl_uint>(work_dim), nullptr,
-                                   global, local, 0, nullptr, nullptr),
-      "clEnqueueNDRangeKernel");
+                                   global, local, 0, nullptr, timing_ ? &event : nullptr);
+  if (event) launches_.emplace_back(api(), event);
+  return cl_status(code, "clEnqueueNDRangeKernel");
+}
+
+Status Device::begin_timing() {
+  if (!api().clGetEventProfilingInfo) {
+    return fail(ErrorCode::kUnsupported, "the driver has no clGetEventProfilingInfo");
+  }
+  CLVET_RETURN_IF_ERROR(finish());
+  CLVET_ASSIGN_OR_RETURN(ClQueue timed, make_queue(CL_QUEUE_PROFILING_ENABLE));
+  untimed_queue_ = std::exchange(queue_, std::move(timed));
+  timing_ = true;
+  return {};
+}
+
+Result<double> Device::end_timing() {
+  const Status finished = finish();
+  queue_ = std::move(untimed_queue_);
+  timing_ = false;
+  const std::vector<ClEvent> launches = std::exchange(launches_, {});
+  CLVET_RETURN_IF_ERROR(finished);
+  double sum = 0;
+  for (const ClEvent& launch : launches) {
+    cl_ulong start = 0, end = 0;
+    for (const auto& [what, value] :
+         {std::pair{CL_PROFILING_COMMAND_START, &start}, {CL_PROFILING_COMMAND_END, &end}}) {
+      CLVET_RETURN_IF_ERROR(cl_status(
+          api().clGetEventProfilingInfo(launch.get(), static_cast<cl_profiling_info>(what),
+                                        sizeof *value, value, nullptr),
+          "clGetEventProfilingInfo"));
+    }
+    if (end > start) sum += static_cast<double>(end - start);
+  }
+  return sum * 1e-6;
 }
 
 Status Device::finish() { return cl_status(api().clFinish(queue_.get()), "clFinish"); }

@@ -30,7 +30,7 @@ class Device {
   // where it is not there or another driver answers.
   static Result<std::unique_ptr<Device>> open(const DeviceReport& report);
 
-  // Builds once a variant key. The guard may veto.
+  // Builds once a program key. The guard may veto.
   Result<ClKernel> kernel(const Program& program, ProgramGuard& guard);
   Result<ClMem> buffer(size_t bytes);
   // RGBA texels of float, half or ushort.
@@ -45,6 +45,11 @@ class Device {
   Status read_image(cl_mem image, const ImageExtent& extent, std::span<std::byte> bytes);
   Status enqueue(cl_kernel kernel, int work_dim, const size_t* global, const size_t* local);
   Status finish();
+  // Launches from here on are timed by the device, on a queue of their own until end_timing().
+  // kUnsupported: the driver keeps no times.
+  Status begin_timing();
+  // Milliseconds that the device spent in launches since begin_timing(): their sum, without gaps.
+  Result<double> end_timing();
 
   const ClApi& api() const { return library_.api; }
   double build_ms() const { return build_ms_; }
@@ -53,12 +58,15 @@ class Device {
   explicit Device(LoadedLibrary library) : library_(std::move(library)) {}
   Status find(const DeviceReport& report);
   Status connect();
+  Result<ClQueue> make_queue(cl_command_queue_properties properties);
 
   LoadedLibrary library_;
   cl_platform_id platform_ = nullptr;
   cl_device_id device_ = nullptr;
   ClContext context_;
-  ClQueue queue_;
+  ClQueue queue_, untimed_queue_;
+  bool timing_ = false;
+  std::vector<ClEvent> launches_;  // while timing
   std::map<std::string, ClProgram> programs_;
   bool maps_reads_ = false;
   double build_ms_ = 0;

@@ -145,6 +145,15 @@ Status LanguageSession::step_down(const std::string& fault) {
   return open_host();
 }
 
+Result<double> LanguageSession::device_ms_of_a_token(int32_t token) {
+  if (!used_) return fail(ErrorCode::kUnsupported, "the host is no device");
+  CLVET_RETURN_IF_ERROR(device_->begin_timing());
+  const auto logits = feed_->take(std::span(&token, 1), nullptr);
+  CLVET_ASSIGN_OR_RETURN(const double ms, device_->end_timing());
+  if (!logits) return tl::unexpected(logits.error());
+  return ms;
+}
+
 void LanguageSession::restart() {
   taken_.clear();
   feed_->restart();

@@ -47,6 +47,9 @@ class LanguageSession {
   // taken again at the next higher precision, then on the host, which is said.
   Result<std::vector<float>> take(std::span<const int32_t> tokens,
                                   const std::function<void(size_t)>& progress = nullptr);
+  // Milliseconds that the device works for one token more after what was taken, by its own clock;
+  // takes that token. Errors: on the host, or where the driver keeps no times.
+  Result<double> device_ms_of_a_token(int32_t token);
   // Forgets all text.
   void restart();
   int64_t position() const { return feed_->position(); }

@@ -21,7 +21,7 @@ const Catalog& catalog() {
 }
 
 DeviceFeatures everything(const std::string& device_class = "gpu") {
-  return {device_class, true, true, 16384, 16384, {"fp16", "subgroups", "dot8"}};
+  return {device_class, true, true, 16384, 16384, 1024, {"fp16", "subgroups", "dot8"}};
 }
 
 std::vector<TrialCase> plan(const DeviceFeatures& features, Tier tier = Tier::kCore) {
@@ -148,12 +148,32 @@ TEST(PlanCases, MarksOnlyTheShapesThatExceedTheImageLimits) {
   EXPECT_GT(exceeds, 0);
 }
 
+TEST(PlanCases, LeavesGroupsLargerThanTheDevicesToAKernelOfSmallerOnes) {
+  DeviceFeatures features = everything();
+  features.group_items = 128;
+  std::set<std::string> tried;
+  for (const TrialCase& trial : plan(features)) {
+    EXPECT_EQ(trial.unsupported, "") << trial.id;
+    if (trial.variant.manifest->op == "attention") tried.insert(trial.variant.manifest->id);
+  }
+  EXPECT_EQ(tried, std::set<std::string>{"attention_group64"});
+  int large = 0;
+  for (const TrialCase& trial : plan(features, Tier::kFull)) {
+    if (trial.variant.manifest->id != "attention_group256") continue;
+    ++large;
+    EXPECT_THAT(trial.unsupported, HasSubstr("groups of 256 items exceed the device's 128"));
+  }
+  EXPECT_GT(large, 0);
+}
+
 TEST(FeaturesOf, ReadsWhatTheDeviceAdvertises) {
   DeviceReport device = test::sample_device();
+  device.properties["CL_DEVICE_MAX_WORK_GROUP_SIZE"] = {"512", 0};
   DeviceFeatures features = features_of(device);
   EXPECT_TRUE(features.fp16);
   EXPECT_TRUE(features.images);
   EXPECT_EQ(features.image_width, 16384);
+  EXPECT_EQ(features.group_items, 512);
   EXPECT_EQ(features.device_class, "gpu");
   device.extensions = {"cl_khr_fp16_almost"};
   device.properties = {{"CL_DEVICE_IMAGE2D_MAX_WIDTH", {"", -30}}};
