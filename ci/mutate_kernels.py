@@ -17,8 +17,10 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 PLACE = ("file", "operator", "before", "after")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -136,6 +138,18 @@ def choose(mutants, count):
     return chosen
 
 
+def first_fault(journal):
+    """The first attempt that did not pass; a probe that holds one need not go on (a mutant that hangs takes minutes a shape)."""
+    for line in journal.read_text().splitlines() if journal.exists() else []:
+        try:
+            verdict = json.loads(line).get("verdict")
+        except ValueError:  # half written
+            continue
+        if verdict and verdict["verdict"] not in ("pass", "unsupported"):
+            return verdict
+    return None
+
+
 class Trials:
     """Runs the trials of a kernel with one file changed."""
 
@@ -152,9 +166,20 @@ class Trials:
         environment = dict(os.environ, CLVET_TEST_KERNELS=str(self.kernels), CLVET_STATE_DIR=str(self.folder / "state"))
         call = ["bash", str(ROOT / "ci/drivers.sh"), "run", "pocl", str(self.program), "probe", "--tier", "full", "--fresh",
                 "--quiet", "--library", "libOpenCL.so.1", "--case", pattern, "--out", str(report)]
-        done = subprocess.run(call, env=environment, capture_output=True, text=True, check=False)
-        if done.returncode not in (0, 1):
-            sys.exit(f"{relative}: probe ended with {done.returncode}: {done.stderr[-500:]}")
+        journal = self.folder / "state/probe.journal"
+        journal.unlink(missing_ok=True)
+        log = self.folder / "probe.log"
+        with log.open("w") as stderr, subprocess.Popen(call, env=environment, stdout=stderr, stderr=stderr,
+                                                       start_new_session=True) as running:
+            while running.poll() is None:
+                fault = first_fault(journal)
+                if fault:
+                    os.killpg(running.pid, signal.SIGINT)
+                    running.wait()
+                    return [fault]
+                time.sleep(0.2)
+        if running.returncode not in (0, 1):
+            sys.exit(f"{relative}: probe ended with {running.returncode}: {log.read_text()[-500:]}")
         rows = json.loads(report.read_text())["verdicts"]
         return [row for row in rows if row["verdict"] != "unsupported"]
 

@@ -127,9 +127,8 @@ Status LanguageSession::open_host() {
 
 Status LanguageSession::step_down(const std::string& fault) {
   const std::string where = fmt::format("{} on {}", to_string(record_.combination), record_.device);
-  if (!used_ || options_.strict) {
-    return fail(ErrorCode::kDeviceError, "{}: {}", where, fault);
-  }
+  if (!used_) return fail(ErrorCode::kDeviceError, "{}: {}", where, fault);
+  if (options_.strict) return fail(ErrorCode::kUnavailable, "--strict: {}: {}", where, fault);
   if (record_.combination.precision != Precision::kHigh) {
     options_.words.precision = Precision::kHigh;
     Place place{used_, evidence_, {}};

@@ -16,6 +16,8 @@ import numpy
 import onnxruntime
 from PIL import Image
 
+from reports import report_of
+
 RELATIVE = 1e-3
 TEXT_THRESHOLD = 0.3
 BOX_SCORE = 0.2
@@ -151,11 +153,7 @@ def places(report):
 def main():
     clvet, models, images = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     names = sys.argv[4:] or list(MODELS)
-    probe = subprocess.run([clvet, "probe", "--if-changed", "--json", "-", "--quiet"], capture_output=True, text=True,
-                           timeout=3600)
-    if probe.returncode != 0:
-        raise SystemExit(f"probe: exit {probe.returncode}\n{probe.stderr}")
-    report = json.loads(probe.stdout)
+    report, with_report = report_of(clvet)
     failures = count = devices = 0
     for name in names:
         file, make_inputs, same = MODELS[name]
@@ -164,7 +162,7 @@ def main():
         for place, precision, options in places(report):
             worst, on_device, nodes, answers = 0.0, 0, 0, True
             for inputs, want in batches:
-                got, record = run_clvet(clvet, models / file, inputs, options)
+                got, record = run_clvet(clvet, models / file, inputs, [*options, *with_report])
                 worst = max(worst, relative(got, want))
                 answers = answers and all(numpy.isfinite(g).all() for g in got) and same(got, want)
                 on_device += sum(node["where"] == "opencl" for node in record["nodes"])

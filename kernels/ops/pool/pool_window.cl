@@ -1,7 +1,7 @@
 // Largest value (kind 0) or mean (kind 1) of a window, 4 channels of one output pixel an item.
 // Means are summed in float.
 static inline int positions(int first, int end, int taps, int dilation) {
-  return first >= end ? 0 : min(taps, (end - first + dilation - 1) / dilation);
+  return max(0, min(taps, (end - first + dilation - 1) / dilation));
 }
 
 __kernel void pool_window(ACT_IN(x), ACT_OUT(y), int N, int H, int W, int C, int KH, int KW,
