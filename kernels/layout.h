@@ -38,6 +38,9 @@ using Bytes = std::vector<std::byte>;
 
 inline constexpr int64_t kQuantBlock = 32;
 inline constexpr int64_t kColumnAlign = 16;
+// Bytes that every buffer a kernel gets has behind its values: 16 floats may be loaded from where
+// the last texel is.
+inline constexpr size_t kBufferSlack = 64;
 
 struct ImageExtent {
   int64_t width = 0, height = 0;  // texels

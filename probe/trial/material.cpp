@@ -13,6 +13,7 @@ namespace {
 
 constexpr uint64_t kGuardBytes = 4096;  // at least the alignment of any sub-buffer seen
 constexpr int64_t kGuardTexels = 1;
+static_assert(kGuardBytes >= kBufferSlack);
 // What lies around an input: NaN in every float type, so that reading it shows even where a weight
 // of zero ought to hide it.
 constexpr std::byte kInputGuard{0xFF};

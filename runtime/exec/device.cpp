@@ -106,7 +106,7 @@ Result<ClKernel> Device::kernel(const Program& program, ProgramGuard& guard) {
 
 Result<ClMem> Device::buffer(size_t bytes) {
   cl_int code = CL_SUCCESS;
-  const size_t size = std::max<size_t>(bytes, 16);
+  const size_t size = bytes + kBufferSlack;
   ClMem made(api(), api().clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, size, nullptr, &code));
   return checked(std::move(made), code, "clCreateBuffer");
 }

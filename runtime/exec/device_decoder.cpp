@@ -37,8 +37,8 @@ TensorRole DeviceDecoder::row_of(const std::string& buffer, int64_t rows) const 
 Status DeviceDecoder::allocate(int64_t rows) {
   for (const DecoderBuffer& buffer : decoder_buffers(config_)) {
     columns_[buffer.name] = buffer.columns;
-    if (buffer.cache) continue;
-    const TensorRole role = row_of(buffer.name, buffer.name == "logits" ? 1 : rows);
+    if (buffer.cache || buffer.name == "logits") continue;
+    const TensorRole role = row_of(buffer.name, rows);
     CLVET_ASSIGN_OR_RETURN(buffers_[buffer.name], device_.buffer(activation_bytes(
                                                       role, planner_.combination().precision)));
   }
@@ -87,9 +87,12 @@ Result<const DeviceDecoder::Weights*> DeviceDecoder::matrix(const DecoderCall& c
   const Variant& variant = chosen.variant;
   const Storage storage = variant.weights.value_or(Storage::kBuffer);
   const int64_t pack = storage == Storage::kImage ? 0 : variant.manifest->pack;
-  Weights& weights = matrices_[{call.matrix(), storage, pack, stores_half(variant.precision)}];
+  Weights& weights =
+      matrices_[{call.matrix(), call.first, storage, pack, stores_half(variant.precision)}];
   if (weights.data) return &weights;
-  CLVET_ASSIGN_OR_RETURN(const WeightMatrix matrix, weights_.matrix(call.matrix()));
+  CLVET_ASSIGN_OR_RETURN(WeightMatrix matrix, weights_.matrix(call.matrix()));
+  const int64_t rows = call.dims.at("N");
+  if (rows < matrix.rows) matrix = matrix.part(call.first, rows);
   const TensorRole role{
       .name = "w", .kind = TensorKind::kWeights, .cin = matrix.columns, .cout = matrix.rows};
   const WeightType type = variant.weight_type.value_or(WeightType::kFloat);
@@ -123,6 +126,16 @@ Result<cl_mem> DeviceDecoder::object_of(const DecoderCall& call, const ChosenVar
     return fail(ErrorCode::kInternal, "{} has no tensor for '{}'", call.op, arg.name);
   }
   if (arg.kind == ArgKind::kVector) return vector(name->second);
+  if (name->second == "logits") {
+    LogitsPart& part = logits_[call.first];
+    if (!part.data) {
+      part.columns = call.dims.at("N");
+      const TensorRole role{.name = "logits", .h = 1, .c = part.columns};
+      CLVET_ASSIGN_OR_RETURN(
+          part.data, device_.buffer(activation_bytes(role, planner_.combination().precision)));
+    }
+    return part.data.get();
+  }
   const auto buffer = buffers_.find(name->second);
   if (buffer == buffers_.end()) {
     return fail(ErrorCode::kInternal, "no buffer '{}'", name->second);
@@ -161,7 +174,8 @@ Result<const std::vector<DeviceDecoder::Launch>*> DeviceDecoder::launches_for(in
   const auto found = steps_.find({rows, answer});
   if (found != steps_.end()) return &found->second;
   std::vector<Launch> launches;
-  for (const DecoderCall& call : decoder_calls(config_, rows, capacity_, answer)) {
+  for (const DecoderCall& call :
+       decoder_calls(config_, rows, capacity_, answer, planner_.head_rows())) {
     auto launch = launch_of(call);
     if (!launch) return wrap(launch.error(), call.op);
     launches.push_back(std::move(*launch));
@@ -191,11 +205,20 @@ Result<std::vector<float>> DeviceDecoder::step(std::span<const float> hidden, in
                                           launch.call.global.data(), local));
   }
   if (!answer) return std::vector<float>{};
-  const TensorRole out = row_of("logits", 1);
-  staging_.resize(activation_bytes(out, precision));
-  CLVET_RETURN_IF_ERROR(device_.read(buffers_.at("logits").get(), staging_));
+  return read_logits();
+}
+
+Result<std::vector<float>> DeviceDecoder::read_logits() {
+  const Precision precision = planner_.combination().precision;
   std::vector<float> logits(static_cast<size_t>(config_.vocab));
-  decode_activation_f32(out, precision, staging_, logits);
+  for (const auto& [first, part] : logits_) {
+    const TensorRole role{.name = "logits", .h = 1, .c = part.columns};
+    staging_.resize(activation_bytes(role, precision));
+    CLVET_RETURN_IF_ERROR(device_.read(part.data.get(), staging_));
+    decode_activation_f32(
+        role, precision, staging_,
+        std::span(logits).subspan(static_cast<size_t>(first), static_cast<size_t>(part.columns)));
+  }
   return logits;
 }
 

@@ -27,6 +27,8 @@ class DeviceDecoder : public DecoderBackend {
   Status reserve(int64_t capacity) override;
   // Of one token.
   int launches() const { return launches_; }
+  // Pieces that the head lies in: more than one where it exceeds the device's images.
+  size_t head_parts() const { return logits_.size(); }
 
  private:
   struct Launch {
@@ -37,8 +39,13 @@ class DeviceDecoder : public DecoderBackend {
   struct Weights {
     ClMem data, scales;
   };
-  // Name, storage, panel width, halves or floats.
-  using WeightsKey = std::tuple<std::string, Storage, int64_t, bool>;
+  // Name, first row, storage, panel width, halves or floats.
+  using WeightsKey = std::tuple<std::string, int64_t, Storage, int64_t, bool>;
+  // Columns of the logits that one call gives.
+  struct LogitsPart {
+    int64_t columns = 0;
+    ClMem data;
+  };
 
   DeviceDecoder(Device& device, const LlmConfig& config, const LlmWeights& weights,
                 DecoderPlanner planner)
@@ -51,6 +58,7 @@ class DeviceDecoder : public DecoderBackend {
   Result<const Weights*> matrix(const DecoderCall& call, const ChosenVariant& chosen);
   Result<cl_mem> vector(const std::string& name);
   TensorRole row_of(const std::string& buffer, int64_t rows) const;
+  Result<std::vector<float>> read_logits();
 
   Device& device_;
   const LlmConfig& config_;
@@ -59,6 +67,7 @@ class DeviceDecoder : public DecoderBackend {
   ProgramGuard guard_;
   std::map<std::string, int64_t> columns_;  // of each buffer
   std::map<std::string, ClMem> buffers_, vectors_;
+  std::map<int64_t, LogitsPart> logits_;  // by the first column
   std::map<WeightsKey, Weights> matrices_;
   std::map<std::pair<int64_t, bool>, std::vector<Launch>> steps_;  // by rows and answer
   int64_t capacity_ = 0;

@@ -104,6 +104,12 @@ Status LanguageSession::open_device(Place place) {
                                            plan.combination, weights_),
                             kRowsOfAStep));
   if (!plan.avoided.empty()) warn(describe_avoided(plan));
+  if (const size_t parts = decoder->head_parts(); parts > 1) {
+    options_.sink({EventLevel::kInfo,
+                   fmt::format("the head of {} rows exceeds the device's images: it lies in {} of "
+                               "them",
+                               config_.vocab, parts)});
+  }
   record_.device = device.name;
   record_.combination = plan.combination;
   record_.avoided = std::move(plan.avoided);

@@ -1,5 +1,6 @@
 #include "runtime/llm/decoder_calls.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace clvet {
@@ -20,8 +21,9 @@ class Writer {
   }
 
   void product(const std::string& from, const std::string& matrix, const std::string& to,
-               int64_t inputs, int64_t outputs, const std::string& bias = "zeros") {
-    DecoderCall call{"gemv", {{"N", outputs}, {"K", inputs}, {"act", 0}}, kNoActivation, {}};
+               int64_t inputs, int64_t outputs, const std::string& bias = "zeros",
+               int64_t first = 0) {
+    DecoderCall call{"gemv", {{"N", outputs}, {"K", inputs}, {"act", 0}}, kNoActivation, {}, first};
     if (rows_ > 1) {
       call.op = "gemm";
       call.dims["M"] = rows_;
@@ -113,7 +115,7 @@ std::vector<DecoderBuffer> decoder_buffers(const LlmConfig& config) {
 }
 
 std::vector<DecoderCall> decoder_calls(const LlmConfig& config, int64_t rows, int64_t capacity,
-                                       bool answer) {
+                                       bool answer, int64_t head_rows) {
   Writer write(config, rows, capacity);
   const int64_t d = config.width, q = config.heads * config.head_dim;
   const int64_t qkv = q + 2 * config.kv_heads * config.head_dim;
@@ -136,7 +138,11 @@ std::vector<DecoderCall> decoder_calls(const LlmConfig& config, int64_t rows, in
   }
   if (answer) {
     write.norm("hidden", "out_norm", "normed");
-    write.product("normed", "head", "logits", d, config.vocab);
+    const int64_t part = head_rows > 0 ? head_rows : config.vocab;
+    for (int64_t first = 0; first < config.vocab; first += part) {
+      const int64_t rows_of_part = std::min(part, config.vocab - first);
+      write.product("normed", "head", "logits", d, rows_of_part, "zeros", first);
+    }
   }
   return write.take();
 }

@@ -24,6 +24,7 @@ struct DecoderCall {
   Scalars scalars;
   // Role -> buffer, matrix or vector, by name.
   std::map<std::string, std::string, std::less<>> tensors;
+  int64_t first = 0;  // of the matrix's rows and of y's columns, where the call has a part of them
   // The dims of a matrix product; empty elsewhere.
   std::string matrix() const {
     const auto found = tensors.find("w");
@@ -42,7 +43,10 @@ std::vector<DecoderBuffer> decoder_buffers(const LlmConfig& config);
 // "<layer>.k_norm", "<layer>.attn_post_norm", "<layer>.ffn_post_norm", "<layer>.qkv_bias",
 // "out_norm", "cos_global", "sin_global", "cos_local", "sin_local"; a matrix without bias has
 // "zeros".
+//
+// The head, a matrix of as many rows as the vocabulary has words, is given in parts of `head_rows`
+// rows where that is not 0.
 std::vector<DecoderCall> decoder_calls(const LlmConfig& config, int64_t rows, int64_t capacity,
-                                       bool answer);
+                                       bool answer, int64_t head_rows = 0);
 
 }  // namespace clvet

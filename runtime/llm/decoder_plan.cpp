@@ -30,7 +30,7 @@ double bytes_of(WeightType type, Precision precision) {
 double bytes_of(const DecoderPlanner& planner, const LlmConfig& config) {
   double bytes = 0;
   const Precision precision = planner.combination().precision;
-  for (const DecoderCall& call : decoder_calls(config, 1, kPromptRows, true)) {
+  for (const DecoderCall& call : decoder_calls(config, 1, kPromptRows, true, planner.head_rows())) {
     const WeightType type = planner.type_of(call.matrix());
     const double scales = type == WeightType::kFloat ? 0 : 2.0 / kQuantBlock;
     bytes += elements(call) *
@@ -43,8 +43,8 @@ double bytes_of(const DecoderPlanner& planner, const LlmConfig& config) {
 Result<double> estimate(const DecoderPlanner& planner, const LlmConfig& config) {
   double ms = 0;
   for (const bool answer : {true, false}) {
-    for (const DecoderCall& call :
-         decoder_calls(config, answer ? 1 : kPromptRows, kPromptRows, answer)) {
+    for (const DecoderCall& call : decoder_calls(config, answer ? 1 : kPromptRows, kPromptRows,
+                                                 answer, planner.head_rows())) {
       CLVET_ASSIGN_OR_RETURN(const ChosenVariant chosen, planner.choose(call));
       if (!answer) continue;
       const double count = elements(call);
@@ -62,10 +62,15 @@ Result<double> estimate(const DecoderPlanner& planner, const LlmConfig& config) 
 DecoderPlanner::DecoderPlanner(const Catalog& catalog, const DeviceEvidence& evidence,
                                const DeviceFeatures& features, const Combination& combination,
                                const LlmWeights& weights)
-    : combination_(combination), weights_(&weights) {
+    : combination_(combination), image_width_(features.image_width), weights_(&weights) {
   for (const WeightType type : {WeightType::kFloat, WeightType::kInt8, WeightType::kInt4}) {
     choosers_[type] = std::make_shared<const VariantChooser>(catalog, evidence, features, type);
   }
+}
+
+int64_t DecoderPlanner::head_rows() const {
+  if (combination_.weights != Storage::kImage) return 0;
+  return image_width_ * 4 / kColumnAlign * kColumnAlign;
 }
 
 WeightType DecoderPlanner::type_of(const std::string& matrix) const {

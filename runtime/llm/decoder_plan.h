@@ -26,9 +26,13 @@ class DecoderPlanner {
   Result<ChosenVariant> choose(const DecoderCall& call) const;
   WeightType type_of(const std::string& matrix) const;
   const Combination& combination() const { return combination_; }
+  // The most rows that the head may have in one piece (decoder_calls()): an image's texel holds
+  // four of them side by side. 0: any number.
+  int64_t head_rows() const;
 
  private:
   Combination combination_;
+  int64_t image_width_ = 0;
   const LlmWeights* weights_;
   std::map<WeightType, std::shared_ptr<const VariantChooser>> choosers_;
 };

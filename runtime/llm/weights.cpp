@@ -93,6 +93,14 @@ void append(WeightMatrix& to, const WeightMatrix& from) {
 
 }  // namespace
 
+WeightMatrix WeightMatrix::part(int64_t first, int64_t count) const {
+  const auto slice = [&]<class T>(const std::vector<T>& from) {
+    const auto row = static_cast<std::ptrdiff_t>(from.size()) / rows;
+    return std::vector<T>(from.begin() + first * row, from.begin() + (first + count) * row);
+  };
+  return {count, columns, type, slice(quants), slice(scales), slice(offsets), slice(values)};
+}
+
 std::vector<float> WeightMatrix::expanded() const {
   if (type == WeightType::kFloat) return values;
   std::vector<float> out(quants.size());

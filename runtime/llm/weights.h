@@ -23,6 +23,8 @@ struct WeightMatrix {
   QuantisedRows quantised() const { return {type, quants, scales, offsets}; }
   // The values that the quants mean, row by row.
   std::vector<float> expanded() const;
+  // `count` rows from `first` on.
+  WeightMatrix part(int64_t first, int64_t count) const;
 };
 
 class LlmWeights {

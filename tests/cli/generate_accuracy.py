@@ -26,7 +26,7 @@ GOLDEN, MODEL, SETTLED, EXACT = MODELS[NAME]
 GOLDEN = pathlib.Path(__file__).parent.parent / "data/golden" / GOLDEN
 
 
-def forced(clvet, model, [*options, *with_report]):
+def forced(clvet, model, options):
     command = [clvet, "generate", model, "--teacher-forced", str(GOLDEN), *options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=1500)
     lines = re.findall(r"^(float32 argmax|teacher-forced): (\d+) of (\d+) where", done.stdout, re.M)

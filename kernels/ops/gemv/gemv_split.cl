@@ -34,10 +34,14 @@ __kernel void gemv_split(ACT_IN(x), W_ARGS, __global const float4* restrict bias
       W_SKIP(0, (SLICES - 1) * 8);
     }
   }
-  sums[slice * COLUMNS + own] = sum;
+  const int place = slice * COLUMNS + own;
+  sums[place] = sum;
   barrier(CLK_LOCAL_MEM_FENCE);
+  for (int step = SLICES / 2; step > 0; step /= 2) {
+    if (slice < step) sums[place] += sums[place + step * COLUMNS];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
   if (slice > 0 || column >= quads_n) return;
-  for (int other = 1; other < SLICES; ++other) sum += sums[other * COLUMNS + own];
-  const float4 v = activate(sum + bias[column], act, act_lo, act_hi);
+  const float4 v = activate(sums[own] + bias[column], act, act_lo, act_hi);
   store4(y, texel_at(column, 0, quads_n), mask_texel(v, column, N));
 }
