@@ -131,6 +131,15 @@ Status Device::write(cl_mem buffer, std::span<const std::byte> bytes) {
                    "clEnqueueWriteBuffer");
 }
 
+Status Device::write_later(cl_mem buffer, Bytes bytes) {
+  if (bytes.empty()) return {};
+  written_later_.push_back(std::move(bytes));
+  const Bytes& kept = written_later_.back();
+  return cl_status(api().clEnqueueWriteBuffer(queue_.get(), buffer, CL_FALSE, 0, kept.size(),
+                                              kept.data(), 0, nullptr, nullptr),
+                   "clEnqueueWriteBuffer");
+}
+
 Status Device::copy(cl_mem from, cl_mem to, size_t bytes) {
   if (!api().clEnqueueCopyBuffer) {
     return fail(ErrorCode::kUnsupported, "the driver has no clEnqueueCopyBuffer");
@@ -154,11 +163,15 @@ Status Device::read(cl_mem buffer, std::span<std::byte> bytes) {
     CLVET_ASSIGN_OR_RETURN(BufferMap map,
                            BufferMap::read(api(), queue_.get(), buffer, bytes.size()));
     std::memcpy(bytes.data(), map.bytes().data(), bytes.size());
+    written_later_.clear();
     return map.unmap();
   }
-  return cl_status(api().clEnqueueReadBuffer(queue_.get(), buffer, CL_TRUE, 0, bytes.size(),
-                                             bytes.data(), 0, nullptr, nullptr),
-                   "clEnqueueReadBuffer");
+  CLVET_RETURN_IF_ERROR(
+      cl_status(api().clEnqueueReadBuffer(queue_.get(), buffer, CL_TRUE, 0, bytes.size(),
+                                          bytes.data(), 0, nullptr, nullptr),
+                "clEnqueueReadBuffer"));
+  written_later_.clear();
+  return {};
 }
 
 Status Device::read_image(cl_mem image, const ImageExtent& extent, std::span<std::byte> bytes) {
@@ -209,6 +222,14 @@ Result<double> Device::end_timing() {
   return sum * 1e-6;
 }
 
-Status Device::finish() { return cl_status(api().clFinish(queue_.get()), "clFinish"); }
+Status Device::finish() {
+  CLVET_RETURN_IF_ERROR(cl_status(api().clFinish(queue_.get()), "clFinish"));
+  written_later_.clear();
+  return {};
+}
+
+Device::~Device() {
+  if (!written_later_.empty() && queue_) api().clFinish(queue_.get());
+}
 
 }  // namespace clvet

@@ -37,6 +37,8 @@ class Device {
   Result<ClMem> image(const ImageExtent& extent, cl_channel_type type);
 
   Status write(cl_mem buffer, std::span<const std::byte> bytes);
+  // Does not wait: keeps the bytes until the next read or finish.
+  Status write_later(cl_mem buffer, Bytes bytes);
   Status write_image(cl_mem image, const ImageExtent& extent, std::span<const std::byte> bytes);
   // The first `bytes` of one buffer into another.
   Status copy(cl_mem from, cl_mem to, size_t bytes);
@@ -50,6 +52,8 @@ class Device {
   Status begin_timing();
   // Milliseconds that the device spent in launches since begin_timing(): their sum, without gaps.
   Result<double> end_timing();
+
+  ~Device();
 
   const ClApi& api() const { return library_.api; }
   double build_ms() const { return build_ms_; }
@@ -65,6 +69,7 @@ class Device {
   cl_device_id device_ = nullptr;
   ClContext context_;
   ClQueue queue_, untimed_queue_;
+  std::vector<Bytes> written_later_;
   bool timing_ = false;
   std::vector<ClEvent> launches_;  // while timing
   std::map<std::string, ClProgram> programs_;

@@ -188,9 +188,9 @@ Result<std::vector<float>> DeviceDecoder::step(std::span<const float> hidden, in
   CLVET_RETURN_IF_ERROR(reserve(position + rows));
   const Precision precision = planner_.combination().precision;
   const TensorRole role = row_of("hidden", rows);
-  staging_.resize(activation_bytes(role, precision));
-  encode_activation_f32(role, precision, hidden, staging_);
-  CLVET_RETURN_IF_ERROR(device_.write(buffers_.at("hidden").get(), staging_));
+  Bytes bytes(activation_bytes(role, precision));
+  encode_activation_f32(role, precision, hidden, bytes);
+  CLVET_RETURN_IF_ERROR(device_.write_later(buffers_.at("hidden").get(), std::move(bytes)));
   CLVET_ASSIGN_OR_RETURN(const auto* launches, launches_for(rows, answer));
   const auto at = static_cast<cl_int>(position);
   for (const Launch& launch : *launches) {

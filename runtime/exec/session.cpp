@@ -151,25 +151,28 @@ Status Session::upload_indices(const DeviceTensor& tensor, cl_mem object, const 
 Status Session::upload(const DeviceTensor& tensor, cl_mem object, const Tensor& value) {
   if (tensor.role.kind == TensorKind::kIndices) return upload_indices(tensor, object, value);
   std::vector<float> ordered;
-  CLVET_ASSIGN_OR_RETURN(Tensor floats, value.cast(DType::kF32));
-  std::span<const float> source = floats.values<float>();
+  std::optional<Tensor> floats;
+  if (value.dtype() != DType::kF32) {
+    CLVET_ASSIGN_OR_RETURN(floats, value.cast(DType::kF32));
+  }
+  const std::span<const float> source = (floats ? *floats : value).values<float>();
   if (static_cast<int64_t>(source.size()) != tensor.role.elements()) {
     return fail(ErrorCode::kInternal, "a tensor of {} values where {} are planned", source.size(),
                 tensor.role.elements());
   }
-  staging_.resize(activation_bytes(tensor.role, tensor.precision));
+  Bytes bytes(activation_bytes(tensor.role, tensor.precision));
   if (!needs_transpose(tensor)) {
-    encode_activation_f32(tensor.role, tensor.precision, source, staging_);
+    encode_activation_f32(tensor.role, tensor.precision, source, bytes);
   } else if (tensor.view == View::kChannelsFirst) {
-    encode_planes_f32(planes_of(tensor), tensor.precision, source, staging_);
+    encode_planes_f32(planes_of(tensor), tensor.precision, source, bytes);
   } else {
     ordered.resize(source.size());
     to_device_order(source.data(), tensor.shape, tensor.view, ordered.data());
-    encode_activation_f32(tensor.role, tensor.precision, ordered, staging_);
+    encode_activation_f32(tensor.role, tensor.precision, ordered, bytes);
   }
   return tensor.storage == Storage::kImage
-             ? device_->write_image(object, activation_extent(tensor.role), staging_)
-             : device_->write(object, staging_);
+             ? device_->write_image(object, activation_extent(tensor.role), bytes)
+             : device_->write_later(object, std::move(bytes));
 }
 
 Status Session::download(const DeviceTensor& tensor, cl_mem object, Tensor& value) {
