@@ -219,6 +219,7 @@ Result<double> Device::end_timing() {
     }
     if (end > start) sum += static_cast<double>(end - start);
   }
+  if (sum == 0) return fail(ErrorCode::kUnsupported, "the driver's times are all alike");
   return sum * 1e-6;
 }
 
