@@ -6,6 +6,7 @@
 #   mutants      do the trials notice wrong kernels?
 #   oclgrind     races, foreign memory, uninitialised values
 #   conformance  ONNX's node tests
+#   release      the one file for boards, x86-64 and arm64, and what it does in bare roots (ci/release_show.sh)
 set -uo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 cd "$CLVET_ROOT" || exit 1
@@ -33,8 +34,9 @@ stage_mutants() {
 }
 stage_oclgrind() { build release && bash ci/oclgrind.sh build; }
 stage_conformance() { build release && bash ci/conformance.sh; }
+stage_release() { bash ci/setup.sh --release && bash ci/release.sh && bash ci/release_show.sh; }
 
-stages=(sanitizers tests drivers mutants oclgrind conformance)
+stages=(sanitizers tests drivers mutants oclgrind conformance release)
 wanted=("$@")
 [ $# -gt 0 ] || wanted=("${stages[@]}")
 for name in "${wanted[@]}"; do

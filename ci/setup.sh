@@ -1,15 +1,16 @@
 #!/bin/bash
-# ci/setup.sh [--demo|--test]: brings a bare Debian 12 (root, or a user with sudo) to where clvet builds and runs.
+# ci/setup.sh [--demo|--release|--test]: brings a bare Debian 12 (root, or a user with sudo) to where clvet builds and runs.
 #   --demo  (default) build packages, an OpenCL driver if the machine has none, and the demo's models
-#   --test  all of that, and what only the tests need: more drivers, tools, Python packages
+#   --release  all of that, and what ci/release.sh and ci/release_show.sh need: the other machine's compiler, qemu
+#   --test  all of the demo's, and what only the tests need: more drivers, tools, Python packages
 # Running it again changes nothing. What it fetches lies in ${CLVET_CACHE_DIR:-~/.cache/clvet}.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 
 mode=${1:---demo}
 case $mode in
-  --demo | --test) ;;
-  *) sed -n '2,5s/^# //p' "${BASH_SOURCE[0]}"; exit 2 ;;
+  --demo | --release | --test) ;;
+  *) sed -n '2,6s/^# //p' "${BASH_SOURCE[0]}"; exit 2 ;;
 esac
 
 build_packages=(g++ cmake ninja-build pkg-config opencl-headers libcli11-dev libfmt-dev nlohmann-json3-dev
@@ -18,6 +19,8 @@ build_packages=(g++ cmake ninja-build pkg-config opencl-headers libcli11-dev lib
 # libvalijson-dev draws in Qt, MySQL and POCO: the program must build without it.
 test_packages=(fonts-dejavu-core libgtest-dev libgmock-dev libbenchmark-dev libvalijson-dev ocl-icd-libopencl1 ocl-icd-opencl-dev
   pocl-opencl-icd mesa-opencl-icd oclgrind clang clang-format clinfo strace procps debootstrap)
+release_packages=(g++-aarch64-linux-gnu qemu-user-static)
+if [ "$(uname -m)" = aarch64 ]; then release_packages=(g++-x86-64-linux-gnu); fi
 
 installed() { dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
 
@@ -57,7 +60,10 @@ install_packages() {
   local wanted=("${build_packages[@]}") missing=() package
   has_loader || wanted+=(ocl-icd-libopencl1)
   has_driver || wanted+=(pocl-opencl-icd)
-  if [ "$mode" = --test ]; then wanted+=("${test_packages[@]}"); fi
+  case $mode in
+    --test) wanted+=("${test_packages[@]}") ;;
+    --release) wanted+=("${release_packages[@]}") ;;
+  esac
   for package in "${wanted[@]}"; do
     installed "$package" || missing+=("$package")
   done
