@@ -29,6 +29,9 @@ Result<Report> probe_now(const std::string& why, const std::vector<std::string>&
   return report;
 }
 
+std::string whole_file() { return state_dir() + "/report.json"; }
+std::string needs_file() { return state_dir() + "/report-of-needs.json"; }
+
 // Of the same needs, in the same order.
 bool serves(const std::string& file, const std::vector<std::string>& needs, Report& report) {
   const auto text = read_file(file);
@@ -48,8 +51,8 @@ bool report_is_current(const Report& report, bool whole) {
 
 Result<Report> current_report(const std::string& path, const EventSink& sink,
                               const std::vector<std::string>& needs) {
-  const std::string whole = state_dir() + "/report.json", file = path.empty() ? whole : path;
-  const std::string part = needs.empty() ? whole : state_dir() + "/report-of-needs.json";
+  const std::string file = path.empty() ? whole_file() : path;
+  const std::string part = needs.empty() ? whole_file() : needs_file();
   std::string why = "no report for this machine yet";
   const auto text = read_file(file);
   if (text) {
@@ -62,6 +65,21 @@ Result<Report> current_report(const std::string& path, const EventSink& sink,
   Report report;
   if (!needs.empty() && serves(part, needs, report)) return report;
   return probe_now(why, needs, part, sink);
+}
+
+Result<std::optional<Report>> kept_report(const std::string& path) {
+  std::optional<Report> kept;
+  const std::vector<std::string> files =
+      path.empty() ? std::vector{whole_file(), needs_file()} : std::vector{path};
+  for (const std::string& file : files) {
+    const auto text = read_file(file);
+    if (!text && text.error().code == ErrorCode::kNotFound && path.empty()) continue;
+    if (!text) return tl::unexpected(text.error());
+    CLVET_ASSIGN_OR_RETURN(Report report, report_from_json(*text, file));
+    if (!kept || report.kernel_set == kernel_set()) kept = std::move(report);
+    if (kept->kernel_set == kernel_set()) break;
+  }
+  return kept;
 }
 
 }  // namespace clvet

@@ -1,6 +1,7 @@
 // The report that a verb works from.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ namespace clvet {
 // alone are probed, and kept beside it for the next who has the same needs.
 Result<Report> current_report(const std::string& path, const EventSink& sink,
                               const std::vector<std::string>& needs = {});
+
+// The same where nothing may be probed: the file in `path`, of whichever machine; or what the state
+// folder keeps, preferably made with this program's kernels; nullopt where it keeps none.
+Result<std::optional<Report>> kept_report(const std::string& path);
 
 // True where the report still stands for this machine's drivers and this program's kernels, and
 // where `whole` holds all of its tier.

@@ -163,8 +163,12 @@ void decode_planes_f32(const TensorRole& role, Precision precision,
   decode<float>(role, precision, planes_of(role), bytes, planes);
 }
 
+size_t vector_bytes(int64_t values) {
+  return static_cast<size_t>(round_up(values, kColumnAlign)) * sizeof(float);
+}
+
 Bytes encode_vector(const TensorRole& role, std::span<const double> values) {
-  Bytes bytes(static_cast<size_t>(round_up(role.c, kColumnAlign)) * sizeof(float));
+  Bytes bytes(vector_bytes(role.c));
   for (size_t i = 0; i < values.size(); ++i) {
     const auto value = static_cast<float>(values[i]);
     std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);

@@ -78,6 +78,14 @@ struct PackedWeights {
   ImageExtent image;  // texels of `data` for image storage, whether or not it is used
 };
 
+// Bytes and texels of packed weights, `pack` as there; for kFloat `scales` is 0.
+struct PackedSize {
+  size_t data = 0, scales = 0;
+  ImageExtent image;
+};
+PackedSize packed_size(const TensorRole& role, Precision precision, WeightType type,
+                       Storage storage, int64_t pack);
+
 // Packs float weights. kFloat rounds to the storage type; kInt8/kInt4 quantise each block of 32
 // rows of a column by min and max (used by trials; models bring their own blocks).
 PackedWeights pack_weights(const TensorRole& role, Precision precision, WeightType type,
@@ -97,7 +105,8 @@ PackedWeights pack_rows(const TensorRole& role, Precision precision, Storage sto
 Values effective_weights(const TensorRole& role, Precision precision, WeightType type,
                          std::span<const double> values);
 
-// Bytes of a vector role on the device.
+// Bytes of a vector role on the device, and how many they are.
+size_t vector_bytes(int64_t values);
 Bytes encode_vector(const TensorRole& role, std::span<const double> values);
 // Bytes of an indices role on the device; each value is a whole number of 32 bits.
 Bytes encode_indices(std::span<const int64_t> values);

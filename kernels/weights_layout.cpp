@@ -97,8 +97,6 @@ void pack_quantised(const Matrix& matrix, Precision precision, WeightType type, 
   const int64_t per_word = rows_per_word(type);
   const int bits = type == WeightType::kInt8 ? 8 : 4;
   const int64_t blocks = (matrix.rows + kQuantBlock - 1) / kQuantBlock;
-  packed.scales.resize(static_cast<size_t>(blocks * 2 * matrix.columns) *
-                       (stores_half(precision) ? 2 : 4));
   for (int64_t block = 0; block < blocks; ++block) {
     const int64_t end = std::min((block + 1) * kQuantBlock, matrix.rows);
     for (int64_t column = 0; column < matrix.role.cout; ++column) {
@@ -123,21 +121,34 @@ int64_t panel_of(const Matrix& matrix, Storage storage, int64_t pack) {
   return pack == 0 || storage == Storage::kImage ? matrix.columns : pack;
 }
 
-PackedWeights empty_weights(const Matrix& matrix, Precision precision, WeightType type,
-                            int64_t pack) {
+// `pack` as panel_of() has it.
+PackedSize size_of(const Matrix& matrix, Precision precision, WeightType type, int64_t pack) {
   const int64_t packed_rows = matrix.rows / rows_per_word(type);
   const bool floats = type == WeightType::kFloat;
-  const size_t size = floats && !stores_half(precision) ? 4 : 2;
-  PackedWeights packed;
-  packed.image = {matrix.columns / 4, packed_rows};
-  packed.data.resize(static_cast<size_t>(round_up(matrix.columns, pack) * packed_rows) * size);
-  return packed;
+  const size_t element = stores_half(precision) ? 2 : 4;
+  const int64_t blocks = (matrix.rows + kQuantBlock - 1) / kQuantBlock;
+  return {
+      static_cast<size_t>(round_up(matrix.columns, pack) * packed_rows) * (floats ? element : 2),
+      floats ? 0 : static_cast<size_t>(blocks * 2 * matrix.columns) * element,
+      {matrix.columns / 4, packed_rows}};
+}
+
+PackedWeights empty_weights(const Matrix& matrix, Precision precision, WeightType type,
+                            int64_t pack) {
+  const PackedSize size = size_of(matrix, precision, type, pack);
+  return {Bytes(size.data), Bytes(size.scales), size.image};
 }
 
 }  // namespace
 
 int64_t weight_rows(const TensorRole& role) { return Matrix{role}.rows; }
 int64_t weight_columns(const TensorRole& role) { return Matrix{role}.columns; }
+
+PackedSize packed_size(const TensorRole& role, Precision precision, WeightType type,
+                       Storage storage, int64_t pack) {
+  const Matrix matrix{role};
+  return size_of(matrix, precision, type, panel_of(matrix, storage, pack));
+}
 
 PackedWeights pack_weights(const TensorRole& role, Precision precision, WeightType type,
                            Storage storage, int64_t pack, std::span<const double> values) {
@@ -182,9 +193,6 @@ PackedWeights pack_rows(const TensorRole& role, Precision precision, Storage sto
   const Matrix matrix{role};
   pack = panel_of(matrix, storage, pack);
   PackedWeights packed = empty_weights(matrix, precision, rows.type, pack);
-  const int64_t blocks = (matrix.rows + kQuantBlock - 1) / kQuantBlock;
-  packed.scales.resize(static_cast<size_t>(blocks * 2 * matrix.columns) *
-                       (stores_half(precision) ? 2 : 4));
   const int64_t given = (role.cin + kQuantBlock - 1) / kQuantBlock;
   const int64_t per_word = rows_per_word(rows.type), words = matrix.rows / per_word;
   const int bits = rows.type == WeightType::kInt8 ? 8 : 4;

@@ -43,6 +43,16 @@ inline std::string get(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// The library of a real driver, or nullopt where it is not installed.
+inline std::optional<std::string> pocl_library() {
+  for (const char* folder :
+       {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"}) {
+    const std::string path = std::string(folder) + "/libpocl.so.2";
+    if (std::filesystem::exists(path)) return path;
+  }
+  return std::nullopt;
+}
+
 // Sets a variable of this process, and puts back what was there.
 class ScopedVariable {
  public:

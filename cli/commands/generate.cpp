@@ -14,7 +14,7 @@
 #include "cli/report_source.h"
 #include "cli/terminal.h"
 #include "probe/worker/supervisor.h"
-#include "runtime/exec/language_session.h"
+#include "runtime/exec/generate_record.h"
 #include "runtime/llm/arch.h"
 #include "runtime/llm/chat.h"
 #include "runtime/llm/sampler.h"
@@ -38,13 +38,6 @@ struct GenerateArguments {
 // is known of this machine yet.
 const std::vector<std::string> kNeeds = {"gemm_*", "gemv_*",      "rms_norm_*",      "rope_*",
                                          "glu_*",  "attention_*", "eltwise_binary_*"};
-
-struct Answer {
-  std::vector<int32_t> prompt, tokens;
-  std::string text;
-  bool interrupted = false;
-  double prompt_ms = 0, tokens_ms = 0;
-};
 
 Result<std::vector<int32_t>> read_ids(const std::string& path) {
   CLVET_ASSIGN_OR_RETURN(const std::string text, read_file(path, size_t{1} << 24));
@@ -133,33 +126,6 @@ Result<Answer> answer(const GenerateArguments& arguments, LanguageSession& sessi
   return out;
 }
 
-nlohmann::ordered_json to_json(const LanguageRecord& record) {
-  nlohmann::ordered_json json = {{"device", record.device},
-                                 {"combination", to_string(record.combination)},
-                                 {"launches_a_token", record.launches},
-                                 {"load_ms", record.load_ms},
-                                 {"warnings", record.warnings},
-                                 {"avoided", nlohmann::ordered_json::array()}};
-  for (const auto& row : record.avoided) {
-    json["avoided"].push_back(
-        {{"combination", to_string(row.combination)}, {"reason", row.reason}});
-  }
-  return json;
-}
-
-std::string document(const GenerateArguments& arguments, const LanguageRecord& record,
-                     const Answer& answer, const Result<double>& device_ms) {
-  nlohmann::ordered_json json = {{"schema", "clvet.generate/1"}, {"model", arguments.model}};
-  json.update(to_json(record));
-  json["device_ms_a_token"] = device_ms ? nlohmann::json(*device_ms) : nlohmann::json(nullptr);
-  json["prompt_ids"] = answer.prompt;
-  json["ids"] = answer.tokens;
-  json["text"] = answer.text;
-  json["prompt_ms"] = answer.prompt_ms;
-  json["ids_ms"] = answer.tokens_ms;
-  return json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
-
 double a_second(size_t count, double ms) {
   return ms > 0 ? static_cast<double>(count) / ms * 1e3 : 0;
 }
@@ -185,14 +151,15 @@ Result<int> compare(const GenerateArguments& arguments, LanguageSession& session
 
 Result<int> go_on(const GenerateArguments& arguments, LanguageSession& session,
                   const Tokenizer* tokenizer, std::vector<int32_t> prompt, const Paper& paper) {
-  CLVET_ASSIGN_OR_RETURN(const Answer said,
+  CLVET_ASSIGN_OR_RETURN(Answer said,
                          answer(arguments, session, tokenizer, std::move(prompt), paper));
   const LanguageRecord& record = session.record();
-  const auto device_ms = said.tokens.empty() ? fail(ErrorCode::kUnsupported, "nothing was said")
-                                             : session.device_ms_of_a_token(said.tokens.back());
-  const std::string work = device_ms
+  if (!said.tokens.empty()) {
+    if (const auto ms = session.device_ms_of_a_token(said.tokens.back())) said.device_ms = *ms;
+  }
+  const std::string work = said.device_ms
                                ? fmt::format("{} launches and {:.2f} ms of the device a token; ",
-                                             record.launches, *device_ms)
+                                             record.launches, *said.device_ms)
                                : "";
   arguments.options.sink(
       {EventLevel::kInfo,
@@ -202,7 +169,7 @@ Result<int> go_on(const GenerateArguments& arguments, LanguageSession& session,
                    a_second(said.prompt.size(), said.prompt_ms), said.tokens.size(),
                    a_second(said.tokens.size(), said.tokens_ms))});
   CLVET_RETURN_IF_ERROR(
-      write_document(arguments.output, document(arguments, record, said, device_ms)));
+      write_document(arguments.output, generate_record_to_json(arguments.model, record, said)));
   return said.interrupted ? kExitInterrupted : kExitFine;
 }
 

@@ -108,6 +108,7 @@ Result<ClMem> Device::buffer(size_t bytes) {
   cl_int code = CL_SUCCESS;
   const size_t size = bytes + kBufferSlack;
   ClMem made(api(), api().clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, size, nullptr, &code));
+  if (made) allocated_ += size;
   return checked(std::move(made), code, "clCreateBuffer");
 }
 
@@ -121,6 +122,8 @@ Result<ClMem> Device::image(const ImageExtent& extent, cl_channel_type type) {
   cl_int code = CL_SUCCESS;
   ClMem made(api(), api().clCreateImage(context_.get(), CL_MEM_READ_WRITE, &format, &description,
                                         nullptr, &code));
+  const size_t texel = 4 * (type == CL_FLOAT ? sizeof(cl_float) : sizeof(cl_half));
+  if (made) allocated_ += description.image_width * description.image_height * texel;
   return checked(std::move(made), code, "clCreateImage");
 }
 

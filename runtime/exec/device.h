@@ -57,6 +57,8 @@ class Device {
 
   const ClApi& api() const { return library_.api; }
   double build_ms() const { return build_ms_; }
+  // Bytes of all that buffer() and image() gave, whether or not it was given back.
+  size_t allocated() const { return allocated_; }
 
  private:
   explicit Device(LoadedLibrary library) : library_(std::move(library)) {}
@@ -75,6 +77,7 @@ class Device {
   std::map<std::string, ClProgram> programs_;
   bool maps_reads_ = false;
   double build_ms_ = 0;
+  size_t allocated_ = 0;
 };
 
 // kDeviceError for anything but CL_SUCCESS.

@@ -5,8 +5,6 @@
 namespace clvet {
 namespace {
 
-constexpr int64_t kFirstCapacity = 256;
-
 cl_channel_type channel_of(WeightType type, Precision precision) {
   if (type != WeightType::kFloat) return CL_UNSIGNED_INT16;
   return stores_half(precision) ? CL_HALF_FLOAT : CL_FLOAT;
@@ -17,11 +15,11 @@ cl_channel_type channel_of(WeightType type, Precision precision) {
 Result<std::unique_ptr<DeviceDecoder>> DeviceDecoder::create(Device& device,
                                                              const LlmConfig& config,
                                                              const LlmWeights& weights,
-                                                             DecoderPlanner planner, int64_t rows) {
+                                                             DecoderPlanner planner) {
   std::unique_ptr<DeviceDecoder> decoder(
       new DeviceDecoder(device, config, weights, std::move(planner)));
-  CLVET_RETURN_IF_ERROR(decoder->allocate(rows));
-  CLVET_RETURN_IF_ERROR(decoder->reserve(std::max(kFirstCapacity, rows)));
+  CLVET_RETURN_IF_ERROR(decoder->allocate());
+  CLVET_RETURN_IF_ERROR(decoder->reserve(first_capacity(kRowsOfAStep)));
   // Every program is built and every matrix brought there before the first token.
   CLVET_ASSIGN_OR_RETURN(const auto* launches, decoder->launches_for(1, true));
   decoder->launches_ = static_cast<int>(launches->size());
@@ -29,35 +27,34 @@ Result<std::unique_ptr<DeviceDecoder>> DeviceDecoder::create(Device& device,
   return decoder;
 }
 
-TensorRole DeviceDecoder::row_of(const std::string& buffer, int64_t rows) const {
-  const auto found = columns_.find(buffer);
-  return {.name = buffer, .h = rows, .c = found == columns_.end() ? 0 : found->second};
+TensorRole DeviceDecoder::role_of(const std::string& buffer, int64_t rows) const {
+  return buffer_role(rows_.at(buffer), rows);
 }
 
-Status DeviceDecoder::allocate(int64_t rows) {
+Status DeviceDecoder::allocate() {
+  const Precision precision = planner_.combination().precision;
   for (const DecoderBuffer& buffer : decoder_buffers(config_)) {
-    columns_[buffer.name] = buffer.columns;
+    rows_[buffer.name] = buffer;
     if (buffer.cache || buffer.name == "logits") continue;
-    const TensorRole role = row_of(buffer.name, rows);
-    CLVET_ASSIGN_OR_RETURN(buffers_[buffer.name], device_.buffer(activation_bytes(
-                                                      role, planner_.combination().precision)));
+    CLVET_ASSIGN_OR_RETURN(
+        buffers_[buffer.name],
+        device_.buffer(activation_bytes(role_of(buffer.name, kRowsOfAStep), precision)));
   }
   return {};
 }
 
 Status DeviceDecoder::reserve(int64_t capacity) {
   if (capacity <= capacity_) return {};
-  // Doubling keeps the copies few; no further than the model can use.
-  capacity = std::max(capacity, std::min(2 * capacity_, config_.context));
+  capacity = std::max(capacity, next_capacity(capacity_, config_));
   for (const DecoderBuffer& buffer : decoder_buffers(config_)) {
     if (!buffer.cache) continue;
     const Precision precision = planner_.combination().precision;
     CLVET_ASSIGN_OR_RETURN(
-        ClMem grown, device_.buffer(activation_bytes(row_of(buffer.name, capacity), precision)));
+        ClMem grown, device_.buffer(activation_bytes(role_of(buffer.name, capacity), precision)));
     if (capacity_ > 0) {
       CLVET_RETURN_IF_ERROR(
           device_.copy(buffers_[buffer.name].get(), grown.get(),
-                       activation_bytes(row_of(buffer.name, capacity_), precision)));
+                       activation_bytes(role_of(buffer.name, capacity_), precision)));
     }
     buffers_[buffer.name] = std::move(grown);
   }
@@ -85,24 +82,20 @@ Result<cl_mem> DeviceDecoder::vector(const std::string& name) {
 Result<const DeviceDecoder::Weights*> DeviceDecoder::matrix(const DecoderCall& call,
                                                             const ChosenVariant& chosen) {
   const Variant& variant = chosen.variant;
-  const Storage storage = variant.weights.value_or(Storage::kBuffer);
-  const int64_t pack = storage == Storage::kImage ? 0 : variant.manifest->pack;
-  Weights& weights =
-      matrices_[{call.matrix(), call.first, storage, pack, stores_half(variant.precision)}];
+  const MatrixForm form = form_of(call, variant);
+  Weights& weights = matrices_[form];
   if (weights.data) return &weights;
   CLVET_ASSIGN_OR_RETURN(WeightMatrix matrix, weights_.matrix(call.matrix()));
   const int64_t rows = call.dims.at("N");
   if (rows < matrix.rows) matrix = matrix.part(call.first, rows);
-  const TensorRole role{
-      .name = "w", .kind = TensorKind::kWeights, .cin = matrix.columns, .cout = matrix.rows};
-  const WeightType type = variant.weight_type.value_or(WeightType::kFloat);
+  const TensorRole role = matrix_role(call);
   const PackedWeights packed =
-      type == WeightType::kFloat
-          ? pack_rows(role, variant.precision, storage, pack, matrix.expanded())
-          : pack_rows(role, variant.precision, storage, pack, matrix.quantised());
-  if (storage == Storage::kImage) {
+      form.type == WeightType::kFloat
+          ? pack_rows(role, variant.precision, form.storage, form.pack, matrix.expanded())
+          : pack_rows(role, variant.precision, form.storage, form.pack, matrix.quantised());
+  if (form.storage == Storage::kImage) {
     CLVET_ASSIGN_OR_RETURN(weights.data,
-                           device_.image(packed.image, channel_of(type, variant.precision)));
+                           device_.image(packed.image, channel_of(form.type, variant.precision)));
     CLVET_RETURN_IF_ERROR(device_.write_image(weights.data.get(), packed.image, packed.data));
   } else {
     CLVET_ASSIGN_OR_RETURN(weights.data, device_.buffer(packed.data.size()));
@@ -130,9 +123,9 @@ Result<cl_mem> DeviceDecoder::object_of(const DecoderCall& call, const ChosenVar
     LogitsPart& part = logits_[call.first];
     if (!part.data) {
       part.columns = call.dims.at("N");
-      const TensorRole role{.name = "logits", .h = 1, .c = part.columns};
-      CLVET_ASSIGN_OR_RETURN(
-          part.data, device_.buffer(activation_bytes(role, planner_.combination().precision)));
+      CLVET_ASSIGN_OR_RETURN(part.data,
+                             device_.buffer(activation_bytes(logits_role(part.columns),
+                                                             planner_.combination().precision)));
     }
     return part.data.get();
   }
@@ -187,7 +180,7 @@ Result<std::vector<float>> DeviceDecoder::step(std::span<const float> hidden, in
                                                int64_t position, bool answer) {
   CLVET_RETURN_IF_ERROR(reserve(position + rows));
   const Precision precision = planner_.combination().precision;
-  const TensorRole role = row_of("hidden", rows);
+  const TensorRole role = role_of("hidden", rows);
   Bytes bytes(activation_bytes(role, precision));
   encode_activation_f32(role, precision, hidden, bytes);
   CLVET_RETURN_IF_ERROR(device_.write_later(buffers_.at("hidden").get(), std::move(bytes)));
@@ -212,7 +205,7 @@ Result<std::vector<float>> DeviceDecoder::read_logits() {
   const Precision precision = planner_.combination().precision;
   std::vector<float> logits(static_cast<size_t>(config_.vocab));
   for (const auto& [first, part] : logits_) {
-    const TensorRole role{.name = "logits", .h = 1, .c = part.columns};
+    const TensorRole role = logits_role(part.columns);
     staging_.resize(activation_bytes(role, precision));
     CLVET_RETURN_IF_ERROR(device_.read(part.data.get(), staging_));
     decode_activation_f32(

@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "runtime/exec/device.h"
@@ -17,10 +16,10 @@ namespace clvet {
 
 class DeviceDecoder : public DecoderBackend {
  public:
-  // `device`, `weights` and `config` must outlive it; at most `rows` tokens a step.
+  // `device`, `weights` and `config` must outlive it; at most kRowsOfAStep tokens a step.
   static Result<std::unique_ptr<DeviceDecoder>> create(Device& device, const LlmConfig& config,
                                                        const LlmWeights& weights,
-                                                       DecoderPlanner planner, int64_t rows);
+                                                       DecoderPlanner planner);
 
   Result<std::vector<float>> step(std::span<const float> hidden, int64_t rows, int64_t position,
                                   bool answer) override;
@@ -39,8 +38,6 @@ class DeviceDecoder : public DecoderBackend {
   struct Weights {
     ClMem data, scales;
   };
-  // Name, first row, storage, panel width, halves or floats.
-  using WeightsKey = std::tuple<std::string, int64_t, Storage, int64_t, bool>;
   // Columns of the logits that one call gives.
   struct LogitsPart {
     int64_t columns = 0;
@@ -50,14 +47,14 @@ class DeviceDecoder : public DecoderBackend {
   DeviceDecoder(Device& device, const LlmConfig& config, const LlmWeights& weights,
                 DecoderPlanner planner)
       : device_(device), config_(config), weights_(weights), planner_(std::move(planner)) {}
-  Status allocate(int64_t rows);
+  Status allocate();
   Result<const std::vector<Launch>*> launches_for(int64_t rows, bool answer);
   Result<Launch> launch_of(const DecoderCall& call);
   Result<cl_mem> object_of(const DecoderCall& call, const ChosenVariant& chosen,
                            const CallArg& arg);
   Result<const Weights*> matrix(const DecoderCall& call, const ChosenVariant& chosen);
   Result<cl_mem> vector(const std::string& name);
-  TensorRole row_of(const std::string& buffer, int64_t rows) const;
+  TensorRole role_of(const std::string& buffer, int64_t rows) const;
   Result<std::vector<float>> read_logits();
 
   Device& device_;
@@ -65,10 +62,10 @@ class DeviceDecoder : public DecoderBackend {
   const LlmWeights& weights_;
   DecoderPlanner planner_;
   ProgramGuard guard_;
-  std::map<std::string, int64_t> columns_;  // of each buffer
+  std::map<std::string, DecoderBuffer> rows_;  // what each buffer holds of a token or position
   std::map<std::string, ClMem> buffers_, vectors_;
   std::map<int64_t, LogitsPart> logits_;  // by the first column
-  std::map<WeightsKey, Weights> matrices_;
+  std::map<MatrixForm, Weights> matrices_;
   std::map<std::pair<int64_t, bool>, std::vector<Launch>> steps_;  // by rows and answer
   int64_t capacity_ = 0;
   int launches_ = 0;

@@ -11,8 +11,6 @@
 namespace clvet {
 namespace {
 
-constexpr int64_t kRowsOfAStep = 64;
-
 // Logits of a model: finite, and not all alike (what a driver that computes nothing leaves).
 std::string fault_of(std::span<const float> logits) {
   if (!std::all_of(logits.begin(), logits.end(), [](float v) { return std::isfinite(v); })) {
@@ -57,13 +55,13 @@ Status LanguageSession::open_somewhere(const Report* report) {
   for (size_t i = 0; i < report->devices.size(); ++i) {
     if (options_.device != "auto" && !device_matches(report->devices, i, options_.device)) continue;
     matched = true;
-    Place place{&report->devices[i], evidence_of(*report, report->devices[i].id), {}};
-    auto plan = plan_of(place);
-    if (plan) {
-      place.plan = std::move(*plan);
-      places.push_back(std::move(place));
+    const DeviceReport& device = report->devices[i];
+    auto place = place_on(
+        device, DecoderKernels(*catalog_, evidence_of(*report, device.id), features_of(device)));
+    if (place) {
+      places.push_back(std::move(*place));
     } else {
-      reason = place.device->name + ": " + plan.error().message;
+      reason = device.name + ": " + place.error().message;
     }
   }
   std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
@@ -86,9 +84,11 @@ Status LanguageSession::open_somewhere(const Report* report) {
   return open_host();
 }
 
-Result<DecoderPlan> LanguageSession::plan_of(const Place& place) const {
-  return plan_decoder(*catalog_, place.evidence, features_of(*place.device), config_, weights_,
-                      options_.words);
+Result<LanguageSession::Place> LanguageSession::place_on(const DeviceReport& device,
+                                                         DecoderKernels kernels) const {
+  CLVET_ASSIGN_OR_RETURN(DecoderPlan plan,
+                         plan_decoder(kernels, config_, weights_, options_.words));
+  return Place{&device, std::move(kernels), std::move(plan)};
 }
 
 Status LanguageSession::open_device(Place place) {
@@ -100,11 +100,9 @@ Status LanguageSession::open_device(Place place) {
   CLVET_ASSIGN_OR_RETURN(
       auto decoder,
       DeviceDecoder::create(*device_, config_, weights_,
-                            DecoderPlanner(*catalog_, place.evidence, features_of(device),
-                                           plan.combination, weights_),
-                            kRowsOfAStep));
+                            DecoderPlanner(place.kernels, plan.combination, weights_)));
   if (!plan.avoided.empty()) warn(describe_avoided(plan));
-  if (const size_t parts = decoder->head_parts(); parts > 1) {
+  if (const size_t parts = decoder->head_parts(); parts > 1 && options_.sink) {
     options_.sink({EventLevel::kInfo,
                    fmt::format("the head of {} rows exceeds the device's images: it lies in {} of "
                                "them",
@@ -114,8 +112,9 @@ Status LanguageSession::open_device(Place place) {
   record_.combination = plan.combination;
   record_.avoided = std::move(plan.avoided);
   record_.launches = decoder->launches();
+  record_.device_bytes = static_cast<int64_t>(device_->allocated());
   used_ = &device;
-  evidence_ = std::move(place.evidence);
+  kernels_ = std::move(place.kernels);
   backend_ = std::move(decoder);
   feed_ = std::make_unique<TokenFeed>(*backend_, config_, weights_, kRowsOfAStep);
   return {};
@@ -126,6 +125,7 @@ Status LanguageSession::open_host() {
   used_ = nullptr;
   record_.device = "host";
   record_.launches = 0;
+  record_.device_bytes = 0;
   record_.combination = {Precision::kHigh, Memory::kLow, Storage::kBuffer, Storage::kBuffer};
   feed_ = std::make_unique<TokenFeed>(*backend_, config_, weights_, kRowsOfAStep);
   return {};
@@ -137,10 +137,8 @@ Status LanguageSession::step_down(const std::string& fault) {
   if (options_.strict) return fail(ErrorCode::kUnavailable, "--strict: {}: {}", where, fault);
   if (record_.combination.precision != Precision::kHigh) {
     options_.words.precision = Precision::kHigh;
-    Place place{used_, evidence_, {}};
-    auto plan = plan_of(place);
-    if (plan) place.plan = std::move(*plan);
-    if (plan && open_device(std::move(place))) {
+    auto place = place_on(*used_, *kernels_);
+    if (place && open_device(std::move(*place))) {
       warn(
           fmt::format("{}: {}; taken again with {}", where, fault, to_string(record_.combination)));
       return {};

@@ -28,7 +28,8 @@ struct LanguageRecord {
   Combination combination;
   std::vector<DecoderPlan::Avoided> avoided;
   std::vector<std::string> warnings;
-  int launches = 0;  // of kernels, a token
+  int launches = 0;          // of kernels, a token
+  int64_t device_bytes = 0;  // of the device's memory, at the start
   double load_ms = 0;
 };
 
@@ -58,13 +59,13 @@ class LanguageSession {
  private:
   LanguageSession(const GgufFile& file, const LlmConfig& config, LanguageOptions options)
       : config_(config), weights_(file, config), options_(std::move(options)) {}
-  // A device, what is known of it, and how the model would run there.
+  // A device, its kernels, and how the model would run there.
   struct Place {
     const DeviceReport* device = nullptr;
-    DeviceEvidence evidence;
+    DecoderKernels kernels;
     DecoderPlan plan;
   };
-  Result<DecoderPlan> plan_of(const Place& place) const;
+  Result<Place> place_on(const DeviceReport& device, DecoderKernels kernels) const;
   Status open_device(Place place);
   Status open_somewhere(const Report* report);
   Status open_host();
@@ -77,8 +78,8 @@ class LanguageSession {
   LanguageOptions options_;
   LanguageRecord record_;
   std::unique_ptr<Catalog> catalog_;
-  const DeviceReport* used_ = nullptr;  // null: the host
-  DeviceEvidence evidence_;
+  const DeviceReport* used_ = nullptr;     // null: the host
+  std::optional<DecoderKernels> kernels_;  // of the device
   std::unique_ptr<Device> device_;
   std::unique_ptr<DecoderBackend> backend_;
   std::unique_ptr<TokenFeed> feed_;

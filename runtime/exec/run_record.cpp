@@ -1,18 +1,13 @@
 #include "runtime/exec/run_record.h"
 
-#include <nlohmann/json.hpp>
+#include "runtime/plan/combination_json.h"
 
 namespace clvet {
 
 std::string run_record_to_json(const RunRecord& record) {
   using Json = nlohmann::ordered_json;
-  const Combination& used = record.combination;
   Json json = {{"schema", "clvet.run/1"}, {"model", record.model}, {"device", record.device}};
-  json["combination"] = {
-      {"precision", to_string(used.precision)},
-      {"memory", used.memory ? Json(to_string(*used.memory)) : Json(nullptr)},
-      {"activations", to_string(used.activations)},
-      {"weights", used.weights ? Json(to_string(*used.weights)) : Json(nullptr)}};
+  json["combination"] = combination_json(record.combination);
   json["nodes"] = Json::array();
   for (const NodeRecord& row : record.nodes) {
     Json node = {{"name", row.name}, {"op", row.op}, {"where", row.where}};

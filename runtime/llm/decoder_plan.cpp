@@ -40,29 +40,25 @@ double bytes_of(const DecoderPlanner& planner, const LlmConfig& config) {
 }
 
 // One token by what is known of the kernels; an error where one of them is not right.
-Result<double> estimate(const DecoderPlanner& planner, const LlmConfig& config) {
+Result<double> estimate(std::span<const DecoderChoice> choices) {
   double ms = 0;
-  for (const bool answer : {true, false}) {
-    for (const DecoderCall& call : decoder_calls(config, answer ? 1 : kPromptRows, kPromptRows,
-                                                 answer, planner.head_rows())) {
-      CLVET_ASSIGN_OR_RETURN(const ChosenVariant chosen, planner.choose(call));
-      if (!answer) continue;
-      const double count = elements(call);
-      const double bytes = count * bytes_of(chosen.variant.weight_type.value_or(WeightType::kFloat),
-                                            chosen.variant.precision);
-      const double arithmetic = chosen.gflops > 0 ? 2 * count / chosen.gflops * 1e-6 : 0;
-      ms += kLaunchMs + std::max(arithmetic, bytes / kBytesPerMs);
-    }
+  for (const auto& [call, answer, chosen] : choices) {
+    if (!chosen) return tl::unexpected(chosen.error());
+    if (!answer) continue;
+    const double count = elements(call);
+    const double bytes = count * bytes_of(chosen->variant.weight_type.value_or(WeightType::kFloat),
+                                          chosen->variant.precision);
+    const double arithmetic = chosen->gflops > 0 ? 2 * count / chosen->gflops * 1e-6 : 0;
+    ms += kLaunchMs + std::max(arithmetic, bytes / kBytesPerMs);
   }
   return ms;
 }
 
 }  // namespace
 
-DecoderPlanner::DecoderPlanner(const Catalog& catalog, const DeviceEvidence& evidence,
-                               const DeviceFeatures& features, const Combination& combination,
-                               const LlmWeights& weights)
-    : combination_(combination), image_width_(features.image_width), weights_(&weights) {
+DecoderKernels::DecoderKernels(const Catalog& catalog, const DeviceEvidence& evidence,
+                               const DeviceFeatures& features)
+    : features_(features) {
   for (const WeightType type : {WeightType::kFloat, WeightType::kInt8, WeightType::kInt4}) {
     choosers_[type] = std::make_shared<const VariantChooser>(catalog, evidence, features, type);
   }
@@ -70,7 +66,7 @@ DecoderPlanner::DecoderPlanner(const Catalog& catalog, const DeviceEvidence& evi
 
 int64_t DecoderPlanner::head_rows() const {
   if (combination_.weights != Storage::kImage) return 0;
-  return image_width_ * 4 / kColumnAlign * kColumnAlign;
+  return features().image_width * 4 / kColumnAlign * kColumnAlign;
 }
 
 WeightType DecoderPlanner::type_of(const std::string& matrix) const {
@@ -80,8 +76,8 @@ WeightType DecoderPlanner::type_of(const std::string& matrix) const {
 
 Result<ChosenVariant> DecoderPlanner::choose(const DecoderCall& call) const {
   std::string reason;
-  auto chosen = choosers_.at(type_of(call.matrix()))
-                    ->choose(call.op, call.dims, call.scalars, combination_, reason);
+  auto chosen = kernels_.of(type_of(call.matrix()))
+                    .choose(call.op, call.dims, call.scalars, combination_, reason);
   if (!chosen) return fail(ErrorCode::kUnavailable, "{}", reason);
   const bool alike = stores_half(chosen->variant.precision) == stores_half(combination_.precision);
   // What the words of the combination name must be so, or the plan would not be what it is called.
@@ -93,28 +89,65 @@ Result<ChosenVariant> DecoderPlanner::choose(const DecoderCall& call) const {
   return std::move(*chosen);
 }
 
-Result<DecoderPlan> plan_decoder(const Catalog& catalog, const DeviceEvidence& evidence,
-                                 const DeviceFeatures& features, const LlmConfig& config,
-                                 const LlmWeights& weights, const DecoderWords& words) {
+std::vector<DecoderChoice> DecoderPlanner::choose_all(const LlmConfig& config) const {
+  std::vector<DecoderChoice> choices;
+  for (const bool answer : {true, false}) {
+    for (DecoderCall& call :
+         decoder_calls(config, answer ? 1 : kPromptRows, kPromptRows, answer, head_rows())) {
+      auto chosen = choose(call);
+      choices.push_back({std::move(call), answer, std::move(chosen)});
+    }
+  }
+  return choices;
+}
+
+Result<DecoderMemory> DecoderPlanner::memory(const LlmConfig& config,
+                                             std::span<const DecoderChoice> choices) const {
+  std::vector<PlannedCall> calls;
+  for (const DecoderChoice& row : choices) {
+    if (!row.chosen) return tl::unexpected(row.chosen.error());
+    calls.push_back({&row.call, &row.chosen->variant});
+  }
+  return DecoderMemory::of(calls, config, *weights_, combination_.precision);
+}
+
+std::vector<Combination> decoder_combinations(const DecoderWords& words) {
   using enum Precision;
-  std::optional<DecoderPlan> best;
-  std::vector<DecoderPlan::Avoided> avoided;
+  std::vector<Combination> combinations;
   for (const Precision precision : choices(words.precision, {kHigh, kNormal, kLow})) {
     for (const Memory memory : choices(words.memory, {Memory::kLow, Memory::kNormal})) {
       for (const Storage storage : choices(words.weights, {Storage::kBuffer, Storage::kImage})) {
-        const Combination combination{precision, memory, Storage::kBuffer, storage};
-        const DecoderPlanner planner(catalog, evidence, features, combination, weights);
-        const auto ms = estimate(planner, config);
-        const double bytes = bytes_of(planner, config);
-        if (!ms) {
-          avoided.push_back({combination, ms.error().message, bytes});
-          continue;
-        }
-        const bool lower = best && precision != best->combination.precision;
-        const double needed = !best ? *ms : best->estimated_ms * (lower ? 2.0 / 3 : 1.0);
-        if (!best || *ms < needed) best = DecoderPlan{combination, *ms, bytes, {}};
+        combinations.push_back({precision, memory, Storage::kBuffer, storage});
       }
     }
+  }
+  return combinations;
+}
+
+Result<DecoderPlan> plan_combination(const DecoderPlanner& planner, const LlmConfig& config,
+                                     std::span<const DecoderChoice> choices) {
+  DecoderPlan plan{planner.combination(), 0, bytes_of(planner, config), {}, {}};
+  CLVET_ASSIGN_OR_RETURN(plan.estimated_ms, estimate(choices));
+  CLVET_ASSIGN_OR_RETURN(plan.memory, planner.memory(config, choices));
+  const std::string misfit = plan.memory.misfit(planner.features(), first_capacity(kRowsOfAStep));
+  if (!misfit.empty()) return fail(ErrorCode::kResourceExhausted, "{}", misfit);
+  return plan;
+}
+
+Result<DecoderPlan> plan_decoder(const DecoderKernels& kernels, const LlmConfig& config,
+                                 const LlmWeights& weights, const DecoderWords& words) {
+  std::optional<DecoderPlan> best;
+  std::vector<DecoderPlan::Avoided> avoided;
+  for (const Combination& combination : decoder_combinations(words)) {
+    const DecoderPlanner planner(kernels, combination, weights);
+    auto plan = plan_combination(planner, config, planner.choose_all(config));
+    if (!plan) {
+      avoided.push_back({combination, plan.error().message, bytes_of(planner, config)});
+      continue;
+    }
+    const bool lower = best && combination.precision != best->combination.precision;
+    const double needed = best ? best->estimated_ms * (lower ? 2.0 / 3 : 1.0) : 0;
+    if (!best || plan->estimated_ms < needed) best = std::move(*plan);
   }
   if (!best) {
     return fail(ErrorCode::kUnavailable, "no combination runs the model: {}",

@@ -91,6 +91,10 @@ void append(WeightMatrix& to, const WeightMatrix& from) {
   to.rows += from.rows;
 }
 
+bool is_angles(std::string_view vector) {
+  return vector.starts_with("cos_") || vector.starts_with("sin_");
+}
+
 }  // namespace
 
 WeightMatrix WeightMatrix::part(int64_t first, int64_t count) const {
@@ -189,13 +193,22 @@ std::vector<float> LlmWeights::angles(std::string_view name, int64_t capacity) c
 }
 
 Result<std::vector<float>> LlmWeights::vector(const std::string& name, int64_t capacity) const {
-  if (name.starts_with("cos_") || name.starts_with("sin_")) return angles(name, capacity);
+  if (is_angles(name)) return angles(name, capacity);
+  if (name != "zeros") return floats(name);
+  CLVET_ASSIGN_OR_RETURN(const int64_t length, vector_length(name, capacity));
+  return std::vector<float>(static_cast<size_t>(length), 0.f);
+}
+
+Result<int64_t> LlmWeights::vector_length(const std::string& name, int64_t capacity) const {
+  if (is_angles(name)) return capacity * (config_.head_dim / 2);
   if (name == "zeros") {
-    const int64_t longest = std::max({config_.vocab, 2 * config_.ff, config_.width,
-                                      (config_.heads + 2 * config_.kv_heads) * config_.head_dim});
-    return std::vector<float>(static_cast<size_t>(longest), 0.f);
+    return std::max({config_.vocab, 2 * config_.ff, config_.width,
+                     (config_.heads + 2 * config_.kv_heads) * config_.head_dim});
   }
-  return floats(name);
+  CLVET_ASSIGN_OR_RETURN(const auto found, parts(name));
+  int64_t length = 0;
+  for (const GgufTensor* part : found) length += part->rows() * part->columns();
+  return length;
 }
 
 Result<std::vector<float>> LlmWeights::embeddings(std::span<const int32_t> ids) const {

@@ -40,12 +40,14 @@ class LlmWeights {
   Result<WeightType> type_of(const std::string& name) const;
   // "zeros" has room for every bias; angle tables hold `capacity` rows of head_dim / 2.
   Result<std::vector<float>> vector(const std::string& name, int64_t capacity) const;
+  Result<int64_t> vector_length(const std::string& name, int64_t capacity) const;
+  // What the file has a matrix or vector in, in the order of its rows.
+  Result<std::vector<const GgufTensor*>> parts(const std::string& name) const;
   // Rows of the embedding, scaled as the model wants it: [ids.size()][width].
   Result<std::vector<float>> embeddings(std::span<const int32_t> ids) const;
 
  private:
   Result<const GgufTensor*> tensor(const std::string& name) const;
-  Result<std::vector<const GgufTensor*>> parts(const std::string& name) const;
   Result<std::vector<float>> floats(const std::string& name) const;
   std::vector<float> angles(std::string_view name, int64_t capacity) const;
 

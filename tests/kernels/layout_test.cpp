@@ -225,6 +225,28 @@ TEST(Vector, IsPaddedWithZerosToSixteenFloats) {
   EXPECT_EQ(float_at(bytes, 18), 0);
 }
 
+// 70 inputs are padded to 72, 18 outputs to 32 columns, and to 48 where a panel holds 48 of them;
+// three blocks have a scale and an offset a column.
+TEST(PackedSize, CountsWhatPackingMakes) {
+  const TensorRole role = matrix(1, 70, 18);
+  const auto size = [&](Precision precision, WeightType type, Storage storage, int64_t pack) {
+    return packed_size(role, precision, type, storage, pack);
+  };
+  EXPECT_EQ(size(Precision::kHigh, WeightType::kFloat, Storage::kBuffer, 0).data, 72u * 32 * 4);
+  EXPECT_EQ(size(Precision::kLow, WeightType::kFloat, Storage::kBuffer, 48).data, 72u * 48 * 2);
+  EXPECT_EQ(size(Precision::kLow, WeightType::kFloat, Storage::kImage, 48).data, 72u * 32 * 2);
+  EXPECT_EQ(size(Precision::kHigh, WeightType::kFloat, Storage::kBuffer, 0).scales, 0u);
+  const PackedSize int8 = size(Precision::kHigh, WeightType::kInt8, Storage::kImage, 0);
+  EXPECT_EQ(int8.data, 72u * 32);
+  EXPECT_EQ(int8.scales, 3u * 2 * 32 * 4);
+  EXPECT_EQ(int8.image.width, 8);
+  EXPECT_EQ(int8.image.height, 36);
+  const PackedSize int4 = size(Precision::kNormal, WeightType::kInt4, Storage::kBuffer, 16);
+  EXPECT_EQ(int4.data, 72u * 32 / 2);
+  EXPECT_EQ(int4.scales, 3u * 2 * 32 * 2);
+  EXPECT_EQ(int4.image.height, 18);
+}
+
 TEST(RowsOfAModel, LieWhereTheDocumentedFormulaFindsThem) {
   const TensorRole role = matrix(1, 70, 18);
   std::vector<uint8_t> quants(18 * 70);

@@ -11,9 +11,14 @@
 #include "probe/data_files.h"
 #include "probe/discover/diagnosis.h"
 #include "probe/report/report_json.h"
+#include "runtime/check/check.h"
+#include "runtime/exec/generate_record.h"
 #include "runtime/exec/run_record.h"
 #include "tests/boards.h"
 #include "tests/probe/samples.h"
+#include "tests/runtime/llm/model_files.h"
+#include "tests/runtime/reports.h"
+#include "tests/support.h"
 
 namespace clvet {
 namespace {
@@ -107,6 +112,74 @@ TEST(Schema, HoldsForADiscovery) {
     EXPECT_EQ(fault_in("discover.schema.json", Document::parse(diagnosis_to_json(*found))), "")
         << name;
   }
+}
+
+TEST(Schema, HoldsForWhatALanguageModelSaid) {
+  LanguageRecord record;
+  const Combination words{Precision::kLow, Memory::kLow, Storage::kBuffer, Storage::kBuffer};
+  record.device = "Board";
+  record.combination = words;
+  record.avoided = {{words, "gemv is crash", 1}};
+  record.warnings = {"a warning"};
+  const Answer said{{1, 2}, {3}, "text", true, 1.5, 2.5, 0.5};
+  const Document json = Document::parse(generate_record_to_json("model.gguf", record, said));
+  EXPECT_EQ(fault_in("generate.schema.json", json), "");
+  for (const auto& [key, value] : json.items()) {
+    Document less = json;
+    less.erase(key);
+    EXPECT_NE(fault_in("generate.schema.json", less), "") << key;
+  }
+}
+
+TEST(Schema, HoldsForACheckOfALanguageModel) {
+  CheckRecord record;
+  record.model = "model.gguf";
+  record.format = "gguf";
+  record.findings = {"a finding"};
+  record.llm.emplace();
+  EXPECT_EQ(fault_in("check.schema.json", Document::parse(check_record_to_json(record))), "");
+  LlmCheck& llm = *record.llm;
+  llm.config.architecture = "llama";
+  llm.tokenizer = TokenizerCheck{"gpt2", "", 10, 2, 1, false, "none"};
+  llm.types = {{"Q6_K", 1, 256, 210, true, {{"int8", 1}}, "do"}};
+  DeviceCheck& device = record.devices.emplace_back();
+  const Combination words{Precision::kHigh, Memory::kLow, Storage::kBuffer, Storage::kImage};
+  device.combination = words;
+  device.advice = {"an advice"};
+  device.combinations = {
+      {words, true, "", {{"Q6_K", true, ""}}, MemoryCheck{1, 2, "head", 1, {{256, 9, true}}}, {}},
+      {words, false, "why", {{"Q6_K", false, "why"}}, std::nullopt, {{"head", "why"}}}};
+  EXPECT_EQ(fault_in("check.schema.json", Document::parse(check_record_to_json(record))), "");
+}
+
+TEST(Schema, HoldsForChecksOfLanguageModelsAgainstDevicesAndWithout) {
+  const test::TempDir folder;
+  const Report right = test::report_of(test::device_with());
+  const Report small = test::report_of(test::device_with(test::Limits{"1000", "1000", "16"}));
+  auto unknown_type = test::tiny_model("llama");
+  unknown_type.tensors[0].type = 77;
+  for (const auto& builder :
+       {test::tiny_model("gemma3"), test::tiny_model("phi3"), std::as_const(unknown_type)}) {
+    test::put(folder / "m.gguf", builder.bytes());
+    for (const Report* report : {&right, &small, static_cast<const Report*>(nullptr)}) {
+      const auto record = check_gguf(folder / "m.gguf", report);
+      ASSERT_TRUE(record) << record.error().message;
+      const auto json = Document::parse(check_record_to_json(*record));
+      EXPECT_EQ(fault_in("check.schema.json", json), "");
+    }
+  }
+}
+
+TEST(Schema, HoldsForACheckOfANetwork) {
+  CheckRecord record;
+  record.model = "model.onnx";
+  record.format = "onnx";
+  record.notes = {"a note"};
+  record.devices.emplace_back().nodes = {{"a", "Conv", "opencl", "conv2d_tile4x4/high", ""},
+                                         {"b", "Odd", "neither", "", "why"}};
+  record.devices.emplace_back().combination =
+      Combination{Precision::kHigh, Memory::kNormal, Storage::kBuffer, Storage::kBuffer};
+  EXPECT_EQ(fault_in("check.schema.json", Document::parse(check_record_to_json(record))), "");
 }
 
 }  // namespace

@@ -123,15 +123,6 @@ std::map<std::string, std::string> words_of(const Report& report) {
   return words;
 }
 
-std::optional<std::string> pocl_library() {
-  for (const char* folder :
-       {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"}) {
-    const std::string path = std::string(folder) + "/libpocl.so.2";
-    if (std::filesystem::exists(path)) return path;
-  }
-  return std::nullopt;
-}
-
 std::optional<std::string> intel_library() {
   const char* given = ::getenv("CLVET_TEST_INTEL");
   const char* home = ::getenv("HOME");

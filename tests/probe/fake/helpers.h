@@ -78,8 +78,7 @@ class Bench {
 // Case name -> "verdict" or "verdict stage".
 std::map<std::string, std::string> words_of(const Report& report);
 
-// The library of a real driver, or nullopt where it is not installed.
-std::optional<std::string> pocl_library();
+// As pocl_library().
 std::optional<std::string> intel_library();
 
 inline bool has_construct(const VerdictReport& row, std::string_view word) {

@@ -1,8 +1,10 @@
 // Damage to GGUF files at random places, and a bound on the memory that reading them may take.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <atomic>
 #include <fstream>
 #include <random>
 #include <string>
@@ -11,29 +13,52 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 #define UNDER_ASAN 1
+#include <sanitizer/allocator_interface.h>
 #else
 #define UNDER_ASAN 0
 #endif
 
 namespace clvet::test {
 
-// No more address space than this beyond what the process has: an allocation that a file's numbers
-// drive fails the test. The address sanitizer maps its own, and has a limit of its own.
+// No more memory to write to than this beyond what the process has (files that are mapped do not
+// count): an allocation that a file's numbers drive fails the test. The address sanitizer maps its
+// own; there, no single allocation may be larger.
+inline constexpr size_t kMostMemory = size_t{32} << 20;
+
 class MemoryLimit {
  public:
   MemoryLimit() {
-    ::getrlimit(RLIMIT_AS, &old_);
-    size_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
+    ::getrlimit(RLIMIT_DATA, &old_);
+    size_t pages = 0;  // the sixth number: data and stack
+    std::ifstream file("/proc/self/statm");
+    for (int i = 0; i < 6; ++i) file >> pages;
     rlimit limit = old_;
-    limit.rlim_cur = pages * 4096 + (size_t{32} << 20);
-    if (!UNDER_ASAN) ::setrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = pages * 4096 + kMostMemory;
+    if (!UNDER_ASAN) ::setrlimit(RLIMIT_DATA, &limit);
+    largest() = 0;
+#if UNDER_ASAN
+    static const int installed = __sanitizer_install_malloc_and_free_hooks(
+        [](const volatile void*, size_t size) {
+          size_t seen = largest();
+          while (size > seen && !largest().compare_exchange_weak(seen, size)) {
+          }
+        },
+        [](const volatile void*) {});
+    EXPECT_GT(installed, 0);
+#endif
   }
-  ~MemoryLimit() { ::setrlimit(RLIMIT_AS, &old_); }
+  ~MemoryLimit() {
+    ::setrlimit(RLIMIT_DATA, &old_);
+    EXPECT_LE(largest(), kMostMemory);
+  }
   MemoryLimit(const MemoryLimit&) = delete;
   MemoryLimit& operator=(const MemoryLimit&) = delete;
 
  private:
+  static std::atomic<size_t>& largest() {
+    static std::atomic<size_t> bytes = 0;
+    return bytes;
+  }
   rlimit old_{};
 };
 

@@ -2,9 +2,11 @@
 // allocation.
 #include <gmock/gmock.h>
 
+#include "runtime/check/check.h"
 #include "runtime/gguf/repack.h"
 #include "tests/runtime/gguf/damage.h"
 #include "tests/runtime/gguf/gguf_builder.h"
+#include "tests/support.h"
 
 namespace clvet {
 namespace {
@@ -244,6 +246,18 @@ TEST_P(BrokenGguf, IsOneLineThatNamesFileFaultAndNextStep) {
   EXPECT_THAT(message, Not(HasSubstr("\n")));
   EXPECT_NE(used.error().code, ErrorCode::kInternal);
   EXPECT_LT(message.size(), 500u);
+}
+
+TEST_P(BrokenGguf, IsRefusedByACheckInTheSameWords) {
+  const test::TempDir folder;
+  test::put(folder / "test.gguf", GetParam().make());
+  const MemoryLimit limit;
+  const auto record = check_gguf(folder / "test.gguf", nullptr);
+  if (!record) {
+    EXPECT_THAT(record.error().message, HasSubstr(GetParam().part));
+  } else {
+    EXPECT_THAT(record->findings, testing::ElementsAre(HasSubstr(GetParam().part)));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, BrokenGguf, testing::ValuesIn(kGgufFaults),

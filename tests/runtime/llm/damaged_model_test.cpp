@@ -1,7 +1,10 @@
-// Language models with random damage: hyper-parameters, vocabulary and table are read or refused.
+// Language models with random damage: hyper-parameters, vocabulary and table are read or refused,
+// and what is read runs.
 #include <gmock/gmock.h>
 
 #include "runtime/llm/arch.h"
+#include "runtime/llm/host_decoder.h"
+#include "runtime/llm/token_feed.h"
 #include "runtime/llm/tokenizer.h"
 #include "tests/runtime/gguf/damage.h"
 #include "tests/runtime/llm/model_files.h"
@@ -14,13 +17,19 @@ namespace {
 std::string fault_in_model(const std::string& bytes) {
   const auto file = test::parse_gguf(bytes);
   if (!file) return file.error().message;
-  if (const auto config = load_config(*file); !config) return config.error().message;
+  const auto config = load_config(*file);
+  if (!config) return config.error().message;
   const auto tokenizer = Tokenizer::create(file->metadata());
   if (!tokenizer) return tokenizer.error().message;
   const auto ids = tokenizer->encode("a text <|im_end|> \xE2\x82\xAC");
   if (!ids) return ids.error().message;
   for (TokenId id = -1; id < 10; ++id) (void)tokenizer->bytes(id, true);
-  return {};
+  const LlmWeights weights(*file, *config);
+  const auto decoder = HostDecoder::create(*config, weights, 2);
+  if (!decoder) return decoder.error().message;
+  const std::vector<int32_t> tokens = {0, 1, 2};
+  const auto logits = TokenFeed(**decoder, *config, weights, 2).take(tokens);
+  return logits ? "" : logits.error().message;
 }
 
 class DamagedModel : public testing::TestWithParam<const char*> {};

@@ -145,31 +145,6 @@ class WholeText {
   const LlmConfig& c_;
 };
 
-uint32_t noise(uint32_t& state) { return state = state * 1664525u + 1013904223u; }
-
-// Every tensor F32 and random, the extents small, the context long.
-GgufBuilder noisy_model(const std::string& arch, uint32_t window) {
-  TinyShape shape;
-  shape.width = 32;
-  shape.ff = 32;
-  shape.heads = 2;
-  shape.kv_heads = 1;
-  GgufBuilder builder = tiny_model(arch, shape, "F32");
-  builder.put(arch + ".context_length", gguf_u32(4096));
-  if (window > 0) builder.put(arch + ".attention.sliding_window", gguf_u32(window));
-  if (window > 0) builder.put(arch + ".attention.sliding_window_pattern", gguf_u32(2));
-  uint32_t state = 7;
-  for (auto& row : builder.tensors) {
-    const bool scale = row.name.find("norm") != std::string::npos;
-    for (size_t i = 0; i < row.data.size(); i += 4) {
-      const double unit = noise(state) / 4294967296.0 - 0.5;
-      const auto value = static_cast<float>(scale ? 1 + unit : unit);
-      std::memcpy(row.data.data() + i, &value, 4);
-    }
-  }
-  return builder;
-}
-
 struct Model {
   const char* arch;
   uint32_t window;

@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <array>
+
+#include "runtime/check/check.h"
+#include "runtime/check/checked_device.h"
+#include "runtime/graph/infer.h"
+#include "runtime/graph/passes.h"
+#include "runtime/onnx/reader.h"
+#include "runtime/plan/planner.h"
+
+namespace clvet {
+namespace {
+
+// Extents for open axes but the first, which is 1: what pictures, lines of text and samples of
+// sound often have.
+constexpr std::array<int64_t, 5> kUsualExtents = {320, 64, 512, 576, 1};
+
+bool is_open(const Value& value) {
+  return value.shape && std::any_of(value.shape->begin(), value.shape->end(),
+                                    [](int64_t extent) { return extent < 0; });
+}
+
+std::map<std::string, Shape> filled_in(const Graph& graph,
+                                       const std::map<std::string, Shape>& given, int64_t extent) {
+  std::map<std::string, Shape> shapes = given;
+  for (const ValueId id : graph.inputs) {
+    const Value& value = graph.values[static_cast<size_t>(id)];
+    if (given.contains(value.name) || !is_open(value)) continue;
+    Shape shape = *value.shape;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      if (shape[i] < 0) shape[i] = i == 0 ? 1 : extent;
+    }
+    shapes[value.name] = shape;
+  }
+  return shapes;
+}
+
+// The graph with all extents known, and a note of those that were chosen here.
+Result<Graph> with_shapes(const Graph& graph, const std::map<std::string, Shape>& given,
+                          CheckRecord& record) {
+  Error last;
+  for (const int64_t extent : kUsualExtents) {
+    const auto shapes = filled_in(graph, given, extent);
+    auto made = specialise(graph, shapes);
+    if (made) {
+      for (const auto& [name, shape] : shapes) {
+        if (given.contains(name)) continue;
+        record.notes.push_back(fmt::format(
+            "input '{}' leaves extents open; checked as {} (--shape {}={} gives others)", name,
+            to_string(shape), name, fmt::join(shape, "x")));
+      }
+      return made;
+    }
+    last = made.error();
+    if (shapes.size() == given.size()) break;
+  }
+  return fail(ErrorCode::kInvalidArgument,
+              "{}: no shapes of the inputs fit; give --shape NAME=1x3x..., {}", record.model,
+              last.message);
+}
+
+std::vector<NodeCheck> nodes_of(const Graph& graph, const ExecutionPlan& plan) {
+  std::vector<NodeCheck> nodes;
+  for (size_t i = 0; i < plan.nodes.size(); ++i) {
+    const PlannedNode& row = plan.nodes[i];
+    NodeCheck node{row.name, row.op, row.place == Place::kHost ? "host" : "opencl", row.kernel,
+                   row.reason};
+    if (!graph.nodes[i].def) {
+      node.where = "neither";
+      node.reason = "clvet knows no such operator";
+    }
+    nodes.push_back(std::move(node));
+  }
+  return nodes;
+}
+
+Result<DeviceCheck> check_network(const Graph& graph, const Catalog& catalog,
+                                  const CheckedDevice& device) {
+  DeviceCheck check = device.described();
+  auto plan =
+      plan_model(graph, VariantChooser(catalog, device.evidence, device.features), PlanOverrides{});
+  if (!plan && plan.error().code != ErrorCode::kUnavailable) return tl::unexpected(plan.error());
+  if (plan) check.combination = plan->combination;
+  check.nodes = nodes_of(graph, plan ? *plan : plan_on_host(graph, plan.error().message));
+  for (const NodeCheck& node : check.nodes) {
+    const std::string advice = advice_to_probe(node.reason);
+    if (!advice.empty() && check.advice.empty()) check.advice.push_back(advice);
+  }
+  return check;
+}
+
+void find_unknown(const Graph& graph, CheckRecord& record) {
+  for (const Node& node : graph.nodes) {
+    if (node.def) continue;
+    record.findings.push_back(
+        fmt::format("{}: clvet knows no operator {}{}; export the model without it", node.label(),
+                    node.op, node.domain.empty() ? "" : " of the domain " + node.domain));
+  }
+}
+
+}  // namespace
+
+Result<CheckRecord> check_onnx(const std::string& path, const std::map<std::string, Shape>& shapes,
+                               const Report* report) {
+  CLVET_ASSIGN_OR_RETURN(Graph graph, read_onnx(path, {.allow_unknown_ops = true}));
+  CheckRecord record;
+  record.model = path;
+  record.format = "onnx";
+  find_unknown(graph, record);
+  CLVET_RETURN_IF_ERROR(optimise(graph));
+  CLVET_ASSIGN_OR_RETURN(graph, with_shapes(graph, shapes, record));
+  CLVET_ASSIGN_OR_RETURN(const Catalog catalog, Catalog::embedded());
+  const auto devices = checked_devices(catalog, report);
+  for (std::string& note : notes_on(report)) record.notes.push_back(std::move(note));
+  for (const CheckedDevice& device : devices) {
+    CLVET_ASSIGN_OR_RETURN(DeviceCheck check, check_network(graph, catalog, device));
+    record.devices.push_back(std::move(check));
+  }
+  return record;
+}
+
+}  // namespace clvet

@@ -1,0 +1,68 @@
+#include "runtime/check/checked_device.h"
+
+namespace clvet {
+namespace {
+
+CheckedDevice ideal_device(const Catalog& catalog) {
+  CheckedDevice device;
+  device.features = {
+      "gpu", true, true, 16384, 16384, 1024, {"fp16", "subgroups", "dot8"},
+  };
+  device.evidence = all_right(catalog, device.features);
+  return device;
+}
+
+}  // namespace
+
+DeviceCheck CheckedDevice::described() const {
+  DeviceCheck check;
+  check.id = report ? report->id : "";
+  check.name = report ? report->name : "any device whose kernels are right";
+  check.memory = features.memory;
+  check.largest_allocation = features.largest_buffer;
+  check.image_width = features.images ? features.image_width : 0;
+  check.image_height = features.images ? features.image_height : 0;
+  return check;
+}
+
+std::vector<CheckedDevice> checked_devices(const Catalog& catalog, const Report* report) {
+  std::vector<CheckedDevice> devices;
+  if (!report || report->devices.empty()) {
+    devices.push_back(ideal_device(catalog));
+    return devices;
+  }
+  for (const DeviceReport& device : report->devices) {
+    devices.push_back({&device, features_of(device), evidence_of(*report, device.id)});
+  }
+  return devices;
+}
+
+std::vector<std::string> notes_on(const Report* report) {
+  if (!report || report->devices.empty()) {
+    return {
+        "no report of a device: what is said of OpenCL is what the kernels could do where all of "
+        "them are right; 'clvet probe' finds out what is right here"};
+  }
+  if (report->kernel_set == kernel_set()) return {};
+  return {
+      "the report was made with other kernels than this program's; those that changed count as not "
+      "tried, 'clvet probe' tries them"};
+}
+
+DeviceEvidence all_right(const Catalog& catalog, const DeviceFeatures& features) {
+  DeviceEvidence evidence;
+  for (const Manifest& manifest : catalog.manifests()) {
+    for (const Variant& variant : variants_of(manifest)) {
+      if (!unsupported_reason(variant, features).empty()) continue;
+      if (const auto program = program_of(variant)) evidence[program->variant_key].passed = 1;
+    }
+  }
+  return evidence;
+}
+
+std::string advice_to_probe(const std::string& reason) {
+  if (!reason.ends_with(to_string(Verdict::kMissing))) return {};
+  return "run 'clvet probe' there: kernels that the model needs were not tried yet";
+}
+
+}  // namespace clvet

@@ -1,0 +1,34 @@
+#include "runtime/exec/generate_record.h"
+
+#include "runtime/plan/combination_json.h"
+
+namespace clvet {
+
+std::string generate_record_to_json(const std::string& model, const LanguageRecord& record,
+                                    const Answer& answer) {
+  using Json = nlohmann::ordered_json;
+  Json avoided = Json::array();
+  for (const auto& row : record.avoided) {
+    avoided.push_back({{"combination", combination_json(row.combination)}, {"reason", row.reason}});
+  }
+  const Json json = {
+      {"schema", "clvet.generate/1"},
+      {"model", model},
+      {"device", record.device},
+      {"combination", combination_json(record.combination)},
+      {"device_bytes", record.device_bytes},
+      {"launches_a_token", record.launches},
+      {"device_ms_a_token", answer.device_ms ? Json(*answer.device_ms) : Json(nullptr)},
+      {"load_ms", record.load_ms},
+      {"warnings", record.warnings},
+      {"avoided", avoided},
+      {"prompt_ids", answer.prompt},
+      {"ids", answer.tokens},
+      {"text", answer.text},
+      {"interrupted", answer.interrupted},
+      {"prompt_ms", answer.prompt_ms},
+      {"ids_ms", answer.tokens_ms}};
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace clvet

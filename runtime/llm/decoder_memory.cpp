@@ -1,0 +1,146 @@
+#include "runtime/llm/decoder_memory.h"
+
+#include <algorithm>
+#include <set>
+
+namespace clvet {
+namespace {
+
+constexpr int64_t kFirstCapacity = 256;
+
+}  // namespace
+
+int64_t first_capacity(int64_t rows) { return std::max(kFirstCapacity, rows); }
+
+int64_t next_capacity(int64_t capacity, const LlmConfig& config) {
+  return std::max(capacity, std::min(2 * capacity, config.context));
+}
+
+MatrixForm form_of(const DecoderCall& call, const Variant& variant) {
+  MatrixForm form{call.matrix(),
+                  call.first,
+                  variant.weight_type.value_or(WeightType::kFloat),
+                  variant.weights.value_or(Storage::kBuffer),
+                  0,
+                  stores_half(variant.precision)};
+  if (form.storage == Storage::kBuffer) form.pack = variant.manifest->pack;
+  return form;
+}
+
+TensorRole matrix_role(const DecoderCall& call) {
+  return {.name = "w",
+          .kind = TensorKind::kWeights,
+          .cin = call.dims.at("K"),
+          .cout = call.dims.at("N")};
+}
+
+TensorRole buffer_role(const DecoderBuffer& buffer, int64_t rows) {
+  return {.name = buffer.name, .h = rows, .c = buffer.columns};
+}
+
+TensorRole logits_role(int64_t columns) { return {.name = "logits", .h = 1, .c = columns}; }
+
+Result<DecoderMemory> DecoderMemory::of(std::span<const PlannedCall> calls, const LlmConfig& config,
+                                        const LlmWeights& weights, Precision activations) {
+  DecoderMemory memory;
+  std::set<MatrixForm> forms;
+  std::set<std::string> vectors;
+  for (const auto& [call, variant] : calls) {
+    CLVET_RETURN_IF_ERROR(memory.add_vectors(*call, *variant, weights, vectors));
+    if (call->matrix().empty()) continue;
+    const MatrixForm form = form_of(*call, *variant);
+    if (forms.insert(form).second) memory.add_matrix(*call, form, variant->precision);
+    const auto to = call->tensors.find("y");
+    if (to == call->tensors.end() || to->second != "logits") continue;
+    const TensorRole logits = logits_role(call->dims.at("N"));
+    memory.steps_.push_back(buffer_row("logits", activation_bytes(logits, activations)));
+  }
+  for (const DecoderBuffer& buffer : decoder_buffers(config)) {
+    if (buffer.name == "logits") continue;
+    if (buffer.cache) {
+      Row row = buffer_row(buffer.name, 0);
+      row.bytes_a_position =
+          static_cast<int64_t>(activation_bytes(buffer_role(buffer, 1), activations));
+      memory.caches_.push_back(std::move(row));
+    } else {
+      const TensorRole role = buffer_role(buffer, kRowsOfAStep);
+      memory.steps_.push_back(buffer_row(buffer.name, activation_bytes(role, activations)));
+    }
+  }
+  return memory;
+}
+
+DecoderMemory::Row DecoderMemory::buffer_row(const std::string& name, size_t bytes) {
+  return {name, static_cast<int64_t>(bytes + kBufferSlack), 0};
+}
+
+Status DecoderMemory::add_vectors(const DecoderCall& call, const Variant& variant,
+                                  const LlmWeights& weights, std::set<std::string>& known) {
+  for (const ArgSpec& arg : variant.manifest->args) {
+    const auto name = call.tensors.find(arg.name);
+    if (arg.kind != ArgKind::kVector || name == call.tensors.end()) continue;
+    if (!known.insert(name->second).second) continue;
+    CLVET_ASSIGN_OR_RETURN(const int64_t fixed, weights.vector_length(name->second, 0));
+    CLVET_ASSIGN_OR_RETURN(const int64_t with_one, weights.vector_length(name->second, 1));
+    Row row = buffer_row(name->second, vector_bytes(fixed));
+    row.bytes_a_position = (with_one - fixed) * static_cast<int64_t>(sizeof(float));
+    weights_.push_back(std::move(row));
+  }
+  return {};
+}
+
+void DecoderMemory::add_matrix(const DecoderCall& call, const MatrixForm& form,
+                               Precision precision) {
+  const PackedSize size =
+      packed_size(matrix_role(call), precision, form.type, form.storage, form.pack);
+  const size_t slack = form.storage == Storage::kBuffer ? kBufferSlack : 0;
+  weights_.push_back({form.matrix, static_cast<int64_t>(size.data + slack), 0});
+  if (size.scales > 0) weights_.push_back(buffer_row(form.matrix + " (scales)", size.scales));
+}
+
+int64_t DecoderMemory::weight_bytes() const {
+  int64_t sum = 0;
+  for (const Row& row : weights_) sum += row.bytes;
+  return sum;
+}
+
+int64_t DecoderMemory::cache_bytes(int64_t capacity) const {
+  int64_t sum = 0;
+  for (const Row& row : caches_) sum += row.bytes_a_position * capacity;
+  return sum;
+}
+
+int64_t DecoderMemory::bytes(int64_t capacity) const {
+  int64_t sum = 0;
+  for (const auto* rows : {&weights_, &steps_, &caches_}) {
+    for (const Row& row : *rows) sum += row.bytes + row.bytes_a_position * capacity;
+  }
+  return sum;
+}
+
+DecoderMemory::Piece DecoderMemory::largest(int64_t capacity) const {
+  Piece largest;
+  for (const auto* rows : {&weights_, &steps_, &caches_}) {
+    for (const Row& row : *rows) {
+      const int64_t bytes = row.bytes + row.bytes_a_position * capacity;
+      if (bytes > largest.bytes) largest = {row.name, bytes};
+    }
+  }
+  return largest;
+}
+
+std::string DecoderMemory::misfit(const DeviceFeatures& limits, int64_t capacity) const {
+  const Piece piece = largest(capacity);
+  if (limits.largest_buffer > 0 && piece.bytes > limits.largest_buffer) {
+    return fmt::format("'{}' takes {} bytes in one piece, the device gives {} at most", piece.name,
+                       piece.bytes, limits.largest_buffer);
+  }
+  const int64_t all = bytes(capacity);
+  if (limits.memory > 0 && all > limits.memory) {
+    return fmt::format("weights and {} positions take {} bytes, the device has {}", capacity, all,
+                       limits.memory);
+  }
+  return {};
+}
+
+}  // namespace clvet

@@ -1,0 +1,79 @@
+// What a language model takes of a device's memory, known before any of it is allocated.
+#pragma once
+
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/catalog.h"
+#include "probe/trial/cases.h"
+#include "runtime/llm/decoder_calls.h"
+#include "runtime/llm/weights.h"
+
+namespace clvet {
+
+// Tokens that a step takes at most.
+inline constexpr int64_t kRowsOfAStep = 64;
+
+// Positions that the caches of a text have room for: at first, and where those of `capacity` are
+// full. Doubled, so that copies are few, and no further than the model can use.
+int64_t first_capacity(int64_t rows);
+int64_t next_capacity(int64_t capacity, const LlmConfig& config);
+
+// A matrix, or some of its rows, as a kernel wants it on a device; kernels that want it alike share
+// it.
+struct MatrixForm {
+  std::string matrix;
+  int64_t first = 0;  // of its rows
+  WeightType type = WeightType::kFloat;
+  Storage storage = Storage::kBuffer;
+  int64_t pack = 0;
+  bool halves = false;
+  auto operator<=>(const MatrixForm&) const = default;
+};
+MatrixForm form_of(const DecoderCall& call, const Variant& variant);
+TensorRole matrix_role(const DecoderCall& call);
+// A buffer for steps of `rows` tokens, or a cache for texts of as many positions.
+TensorRole buffer_role(const DecoderBuffer& buffer, int64_t rows);
+TensorRole logits_role(int64_t columns);
+
+// A call and the kernel that runs it.
+struct PlannedCall {
+  const DecoderCall* call = nullptr;
+  const Variant* variant = nullptr;
+};
+
+class DecoderMemory {
+ public:
+  DecoderMemory() = default;
+  // `calls` are those of an answer and of a prompt.
+  static Result<DecoderMemory> of(std::span<const PlannedCall> calls, const LlmConfig& config,
+                                  const LlmWeights& weights, Precision activations);
+
+  // One allocation.
+  struct Piece {
+    std::string name;
+    int64_t bytes = 0;
+  };
+  int64_t weight_bytes() const;  // matrices with their scales, vectors
+  int64_t cache_bytes(int64_t capacity) const;
+  int64_t bytes(int64_t capacity) const;  // all there is
+  Piece largest(int64_t capacity) const;
+  // Why a text of `capacity` positions has no room within a device's limits; empty: it has.
+  std::string misfit(const DeviceFeatures& limits, int64_t capacity) const;
+
+ private:
+  struct Row {
+    std::string name;
+    int64_t bytes = 0, bytes_a_position = 0;
+  };
+  static Row buffer_row(const std::string& name, size_t bytes);
+  Status add_vectors(const DecoderCall& call, const Variant& variant, const LlmWeights& weights,
+                     std::set<std::string>& known);
+  void add_matrix(const DecoderCall& call, const MatrixForm& form, Precision precision);
+
+  std::vector<Row> weights_, steps_, caches_;
+};
+
+}  // namespace clvet

@@ -1,0 +1,113 @@
+// `clvet check` as scripts meet it: exit codes, files, options.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "kernels/catalog.h"
+#include "probe/report/report_json.h"
+#include "tests/probe/fake/helpers.h"
+#include "tests/probe/samples.h"
+#include "tests/runtime/helpers.h"
+#include "tests/runtime/llm/model_files.h"
+
+namespace clvet {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class CheckCommand : public testing::Test {
+ protected:
+  CheckCommand() {
+    test::put(good_, test::tiny_model("llama").bytes());
+    test::put(unknown_, test::tiny_model("phi3").bytes());
+  }
+  test::Finished run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "check");
+    return bench_.run(arguments);
+  }
+  test::Bench bench_;
+  const std::string good_ = bench_ / "good.gguf", unknown_ = bench_ / "unknown.gguf";
+};
+
+TEST_F(CheckCommand, IsFineWithAModelThatCanRun) {
+  const auto done = run({good_});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("good.gguf: can run"));
+  EXPECT_THAT(done.out, HasSubstr("Q8_0"));
+  EXPECT_EQ(done.err, "");
+}
+
+TEST_F(CheckCommand, FindsAnArchitectureThatIsNotKnown) {
+  const auto done = run({unknown_, "--json", "-"});
+  EXPECT_EQ(done.exit_code, 1);
+  const auto json = nlohmann::json::parse(done.out);
+  EXPECT_EQ(json.at("runs"), false);
+  EXPECT_THAT(json.at("findings").at(0), HasSubstr("'phi3'"));
+}
+
+TEST_F(CheckCommand, RefusesFilesThatAreNoModels) {
+  test::put(bench_ / "cut.gguf", test::get(good_).substr(0, 300));
+  test::put(bench_ / "text", "hello");
+  for (const std::string& bad : {bench_ / "cut.gguf", bench_ / "text", bench_ / "absent.gguf"}) {
+    const auto done = run({bad});
+    EXPECT_EQ(done.exit_code, 2) << bad;
+    EXPECT_THAT(done.err, HasSubstr(bad));
+    EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
+  }
+}
+
+TEST_F(CheckCommand, KnowsGgufFilesByWhatTheyHold) {
+  test::put(bench_ / "model.bin", test::get(good_));
+  EXPECT_EQ(run({bench_ / "model.bin"}).exit_code, 0);
+}
+
+TEST_F(CheckCommand, ChecksAgainstAReportOfAnotherMachine) {
+  test::put(bench_ / "board.json", report_to_json(test::sample_report()));
+  const auto done = run({good_, "--report", bench_ / "board.json"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("Mali-G78"));
+  EXPECT_EQ(run({good_, "--report", bench_ / "absent.json"}).exit_code, 2);
+}
+
+TEST_F(CheckCommand, UsesWhatTheStateFolderKeeps) {
+  EXPECT_THAT(run({good_}).out, HasSubstr("no report"));
+  Report report = test::sample_report();
+  const auto keep = [&](const char* file, const char* device, const std::string& kernels) {
+    report.devices[0].name = device;
+    report.kernel_set = kernels;
+    test::put(bench_.state() + "/" + file, report_to_json(report));
+  };
+  std::filesystem::create_directories(bench_.state());
+  keep("report-of-needs.json", "A part", "other");
+  EXPECT_THAT(run({good_}).out, AllOf(HasSubstr("A part"), HasSubstr("other kernels")));
+  keep("report.json", "The whole", "others");
+  EXPECT_THAT(run({good_}).out, HasSubstr("The whole"));
+  keep("report-of-needs.json", "A part", kernel_set());
+  EXPECT_THAT(run({good_}).out, AllOf(HasSubstr("A part"), Not(HasSubstr("other kernels"))));
+  test::put(bench_.state() + "/report.json", "{");
+  EXPECT_EQ(run({good_}).exit_code, 2);
+}
+
+TEST_F(CheckCommand, ListsTheNodesOfANetwork) {
+  test::ModelBuilder model;
+  model.input("x", {1, -1}).output("y");
+  model.node("Relu", {"x"}, {"y"});
+  test::put(bench_ / "m.onnx", model.bytes());
+  const auto done = run({bench_ / "m.onnx", "--shape", "x=1x8", "--nodes"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("1 of 1 nodes on OpenCL"));
+  EXPECT_THAT(done.out, HasSubstr("Relu"));
+  EXPECT_EQ(run({bench_ / "m.onnx", "--shape", "x=1xa"}).exit_code, 2);
+  EXPECT_EQ(run({bench_ / "m.onnx", "--shape", "1x8"}).exit_code, 2);
+}
+
+TEST_F(CheckCommand, PrintsNothingWithQuiet) {
+  const auto done = run({unknown_, "--quiet"});
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_EQ(done.out + done.err, "");
+}
+
+}  // namespace
+}  // namespace clvet

@@ -1,0 +1,86 @@
+#include <gmock/gmock.h>
+
+#include "runtime/check/check.h"
+#include "tests/runtime/helpers.h"
+#include "tests/support.h"
+
+namespace clvet {
+namespace {
+
+using testing::HasSubstr;
+
+test::ModelBuilder picture_model(const Shape& input) {
+  test::ModelBuilder model;
+  model.input("x", input).constant("w", {1, 1, 3, 3}, std::vector<float>(9, 1.f));
+  test::set_ints(model.node("Conv", {"x", "w"}, {"c"}), "pads", {1, 1, 1, 1});
+  model.node("IsNaN", {"c"}, {"n"});
+  model.output("n");
+  return model;
+}
+
+Result<CheckRecord> check_model(const test::ModelBuilder& model,
+                                const std::map<std::string, Shape>& shapes = {},
+                                const Report* report = nullptr) {
+  const test::TempDir folder;
+  test::put(folder / "m.onnx", model.bytes());
+  return check_onnx(folder / "m.onnx", shapes, report);
+}
+
+std::map<std::string, NodeCheck> nodes_by_op(const Result<CheckRecord>& record) {
+  EXPECT_TRUE(record) << record.error().message;
+  std::map<std::string, NodeCheck> nodes;
+  for (const NodeCheck& node : record->devices.front().nodes) nodes[node.op] = node;
+  return nodes;
+}
+
+TEST(CheckOnnx, SaysWhereEachNodeCouldRunAndWhy) {
+  const auto record = check_model(picture_model({1, 1, 8, 8}));
+  const auto nodes = nodes_by_op(record);
+  EXPECT_TRUE(record->runs());
+  EXPECT_EQ(nodes.at("Conv").where, "opencl");
+  EXPECT_THAT(nodes.at("Conv").kernel, HasSubstr("conv2d"));
+  EXPECT_EQ(nodes.at("IsNaN").where, "host");
+  EXPECT_THAT(nodes.at("IsNaN").reason, HasSubstr("no kernel"));
+  EXPECT_THAT(record->notes, testing::ElementsAre(HasSubstr("no report")));
+}
+
+TEST(CheckOnnx, NamesOperatorsThatNothingRuns) {
+  auto model = picture_model({1, 1, 8, 8});
+  model.graph().mutable_node(1)->set_op_type("Frobnicate");
+  const auto record = check_model(model);
+  const auto nodes = nodes_by_op(record);
+  EXPECT_FALSE(record->runs());
+  EXPECT_THAT(record->findings, testing::ElementsAre(HasSubstr("no operator Frobnicate")));
+  EXPECT_EQ(nodes.at("Frobnicate").where, "neither");
+  EXPECT_EQ(nodes.at("Conv").where, "opencl");
+}
+
+TEST(CheckOnnx, ChoosesExtentsThatAreOpenAndSaysWhich) {
+  const auto chosen = check_model(picture_model({-1, 1, -1, -1}));
+  EXPECT_EQ(nodes_by_op(chosen).at("Conv").where, "opencl");
+  EXPECT_THAT(chosen->notes.front(),
+              HasSubstr("'x' leaves extents open; checked as [1,1,320,320]"));
+  const auto given = check_model(picture_model({-1, 1, -1, -1}), {{"x", {2, 1, 16, 16}}});
+  EXPECT_EQ(nodes_by_op(given).at("Conv").where, "opencl");
+  EXPECT_THAT(given->notes, testing::Not(testing::Contains(HasSubstr("leaves extents"))));
+}
+
+TEST(CheckOnnx, RefusesShapesThatTheModelDoesNotTake) {
+  const auto record = check_model(picture_model({1, 1, 8, 8}), {{"x", {1, 2, 8, 8}}});
+  EXPECT_THAT(record.error().message, HasSubstr("--shape"));
+  EXPECT_FALSE(check_model(picture_model({1, 1, 8, 8}), {{"y", {1}}}));
+}
+
+TEST(CheckOnnx, TrustsNothingThatTheReportDoesNotVouchFor) {
+  Report report;
+  report.devices.emplace_back().id = "d0";
+  report.devices.front().name = "Board";
+  const auto record = check_model(picture_model({1, 1, 8, 8}), {}, &report);
+  const auto nodes = nodes_by_op(record);
+  EXPECT_EQ(nodes.at("Conv").where, "host");
+  EXPECT_TRUE(record->runs());
+  EXPECT_EQ(record->devices.front().id, "d0");
+}
+
+}  // namespace
+}  // namespace clvet

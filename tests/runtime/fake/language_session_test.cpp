@@ -1,0 +1,276 @@
+// A language model on devices that fail, in this process: where it goes on, and what it says.
+#include "runtime/exec/language_session.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "runtime/llm/arch.h"
+#include "runtime/llm/host_decoder.h"
+#include "tests/runtime/llm/model_files.h"
+#include "tests/runtime/reports.h"
+#include "tests/support.h"
+
+namespace clvet {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+// What fails while a file of this name is in the folder; "once" at the first call alone.
+constexpr char kScenario[] = R"({
+  "device": {"platform_name": "Boards", "name": "Board", "driver_version": "1"},
+  "rules": [
+    {"match": {"call": "clEnqueueNDRangeKernel", "file_exists": "$FAKE_CL_STATE/launch"},
+     "do": {"action": "error", "code": "CL_OUT_OF_RESOURCES"}},
+    {"match": {"call": "clEnqueueNDRangeKernel", "file_exists": "$FAKE_CL_STATE/once"},
+     "do": {"action": "error", "code": "CL_OUT_OF_RESOURCES", "once_file": "$FAKE_CL_STATE/done"}},
+    {"match": {"call": "clCreateBuffer", "file_exists": "$FAKE_CL_STATE/room"},
+     "do": {"action": "error", "code": "CL_MEM_OBJECT_ALLOCATION_FAILURE"}},
+    {"match": {"call": "clBuildProgram", "file_exists": "$FAKE_CL_STATE/build"},
+     "do": {"action": "build_error", "code": -11, "log": "no"}}]})";
+
+// A driver of its own for each test: the process keeps what it has loaded.
+class Driver {
+ public:
+  explicit Driver(const std::string& target = "none")
+      : target_("FAKE_CL_TARGET", target),
+        scenario_("FAKE_CL_SCENARIO", kScenario),
+        state_("FAKE_CL_STATE", folder_.path()) {
+    std::filesystem::copy_file(FAKE_CL, folder_ / "libfake.so");
+  }
+  DeviceReport device(const test::Limits& limits = {}) const {
+    DeviceReport device = test::device_with(limits);
+    device.platform = "Boards";
+    device.driver = "1";
+    device.library = folder_ / "libfake.so";
+    device.extensions = {"cl_khr_fp16"};
+    return device;
+  }
+  void fail(const std::string& what) const { test::put(folder_ / what, ""); }
+
+ private:
+  const test::TempDir folder_;
+  const test::ScopedVariable target_, scenario_, state_;
+};
+
+// A model, the session that runs it, and what the host says.
+class Talk {
+ public:
+  explicit Talk(const test::GgufBuilder& builder)
+      : bytes_(builder.bytes()),
+        file_(*test::parse_gguf(bytes_)),
+        config_(*load_config(file_)),
+        weights_(file_, config_) {}
+
+  Status open(const Report& report, LanguageOptions options = {}) {
+    report_ = report;
+    CLVET_ASSIGN_OR_RETURN(session_, LanguageSession::open(file_, config_, &report_, options));
+    return {};
+  }
+  const LanguageRecord& record() const { return session_->record(); }
+  const LlmWeights& weights() const { return weights_; }
+  const LlmConfig& config() const { return config_; }
+
+  // How far the session's logits behind `tokens` more are from the host's, relative to the largest.
+  double distance(const std::vector<int32_t>& tokens) {
+    const auto logits = session_->take(tokens);
+    EXPECT_TRUE(logits) << logits.error().message;
+    text_.insert(text_.end(), tokens.begin(), tokens.end());
+    const auto host = HostDecoder::create(config_, weights_, 8);
+    const auto wanted = TokenFeed(**host, config_, weights_, 8).take(text_);
+    double largest = 0, worst = 0;
+    for (size_t i = 0; logits && i < wanted->size(); ++i) {
+      largest = std::max<double>(largest, std::fabs((*wanted)[i]));
+      worst = std::max<double>(worst, std::fabs((*logits)[i] - (*wanted)[i]));
+    }
+    EXPECT_GT(largest, 0.1);
+    return logits ? worst / largest : INFINITY;
+  }
+  Error fault(const std::vector<int32_t>& tokens) {
+    const auto logits = session_->take(tokens);
+    EXPECT_FALSE(logits);
+    return logits ? Error{} : logits.error();
+  }
+
+ private:
+  const std::string bytes_;
+  const GgufFile file_;
+  const LlmConfig config_;
+  const LlmWeights weights_;
+  Report report_;
+  std::unique_ptr<LanguageSession> session_;
+  std::vector<int32_t> text_;
+};
+
+constexpr double kSame = 1e-6, kFloat = 1e-4;
+
+TEST(LanguageSession, GoesToTheHostWhereADeviceComputesNothing) {
+  const Driver driver;
+  Talk talk(test::noisy_model("llama"));
+  ASSERT_TRUE(talk.open(test::report_of(driver.device())));
+  EXPECT_EQ(talk.record().device, "Board");
+  EXPECT_LT(talk.distance({1, 2, 3}), kSame);
+  EXPECT_EQ(talk.record().device, "host");
+  EXPECT_THAT(talk.record().warnings,
+              ElementsAre(AllOf(HasSubstr("on Board"), HasSubstr("logits are all alike"),
+                                HasSubstr("taken again on the host"))));
+  EXPECT_LT(talk.distance({4}), kSame) << "and stays there";
+  EXPECT_EQ(talk.record().warnings.size(), 1u);
+}
+
+TEST(LanguageSession, TriesHighPrecisionBeforeTheHost) {
+  const Driver driver;
+  Talk talk(test::noisy_model("gemma3", 512));
+  LanguageOptions options;
+  options.words.precision = Precision::kNormal;
+  ASSERT_TRUE(talk.open(test::report_of(driver.device()), options));
+  EXPECT_LT(talk.distance({1, 2, 3}), kSame);
+  EXPECT_THAT(talk.record().warnings,
+              ElementsAre(AllOf(HasSubstr("normal/low/"), HasSubstr("taken again with high/low/")),
+                          AllOf(HasSubstr("high/low/"), HasSubstr("taken again on the host"))));
+}
+
+TEST(LanguageSession, SaysWhichCallFailed) {
+  const Driver driver;
+  Talk talk(test::noisy_model("qwen2"));
+  ASSERT_TRUE(talk.open(test::report_of(driver.device())));
+  driver.fail("launch");
+  EXPECT_LT(talk.distance({1}), kSame);
+  EXPECT_THAT(talk.record().warnings,
+              ElementsAre(AllOf(HasSubstr("clEnqueueNDRangeKernel failed: CL_OUT_OF_RESOURCES"),
+                                HasSubstr("taken again on the host"))));
+}
+
+TEST(LanguageSession, StartsOnTheHostWhereADeviceHasNoRoomOrDoesNotBuild) {
+  for (const auto& [what, call] :
+       {std::pair("room", "clCreateBuffer failed"), std::pair("build", "clBuildProgram failed")}) {
+    const Driver driver;
+    driver.fail(what);
+    Talk talk(test::noisy_model("llama"));
+    ASSERT_TRUE(talk.open(test::report_of(driver.device())));
+    EXPECT_EQ(talk.record().device, "host");
+    EXPECT_THAT(talk.record().warnings,
+                ElementsAre(AllOf(HasSubstr("runs on the host: Board"), HasSubstr(call))));
+    EXPECT_LT(talk.distance({1, 2}), kSame);
+    LanguageOptions strict;
+    strict.strict = true;
+    const Status opened = talk.open(test::report_of(driver.device()), strict);
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, ErrorCode::kUnavailable);
+  }
+}
+
+TEST(LanguageSession, StartsOnTheNextDeviceWhereOneIsGone) {
+  const Driver driver;
+  Report report = test::report_of(driver.device());
+  report.devices.insert(report.devices.begin(), report.devices.front());
+  report.devices.front().driver = "another";
+  Talk talk(test::noisy_model("llama"));
+  ASSERT_TRUE(talk.open(report));
+  EXPECT_EQ(talk.record().device, "Board");
+  EXPECT_THAT(talk.record().warnings, IsEmpty());
+}
+
+TEST(LanguageSession, FailsWhereStrictAndADeviceFails) {
+  const Driver driver;
+  Talk talk(test::noisy_model("llama"));
+  LanguageOptions options;
+  options.strict = true;
+  ASSERT_TRUE(talk.open(test::report_of(driver.device()), options));
+  driver.fail("launch");
+  const Error fault = talk.fault({1, 2});
+  EXPECT_EQ(fault.code, ErrorCode::kUnavailable);
+  EXPECT_THAT(fault.message, AllOf(HasSubstr("high/low/"), HasSubstr("CL_OUT_OF_RESOURCES")));
+}
+
+TEST(LanguageSession, DoesNotStartWhereTheMemoryIsTooSmall) {
+  const Driver driver;
+  Talk talk(test::noisy_model("llama"));
+  const test::Limits small{"1000000000", "1000"};
+  ASSERT_TRUE(talk.open(test::report_of(driver.device(small))));
+  EXPECT_EQ(talk.record().device, "host");
+  EXPECT_THAT(talk.record().warnings,
+              ElementsAre(AllOf(HasSubstr("in one piece"), HasSubstr("1000 at most"))));
+}
+
+struct Made {
+  const char *arch, *type;
+  uint64_t vocab = 7;
+  const char* image_width = "16384";
+};
+class DeviceMemoryOf : public testing::TestWithParam<Made> {};
+
+TEST_P(DeviceMemoryOf, IsWhatThePlanSaidInEveryCombination) {
+  const Driver driver;
+  const test::TinyShape shape{
+      .layers = 1, .width = 256, .ff = 256, .head_dim = 64, .vocab = GetParam().vocab};
+  const test::Limits limits{"1000000000", "500000000", GetParam().image_width};
+  const Report report = test::report_of(driver.device(limits));
+  const Catalog catalog = *Catalog::embedded();
+  const DecoderKernels kernels(catalog, evidence_of(report, "d0"), features_of(report.devices[0]));
+  int opened = 0;
+  for (const Combination& combination : decoder_combinations({})) {
+    Talk talk(test::tiny_model(GetParam().arch, shape, GetParam().type));
+    LanguageOptions options;
+    options.words = {combination.precision, combination.memory, combination.weights};
+    options.strict = true;
+    const auto plan = plan_decoder(kernels, talk.config(), talk.weights(), options.words);
+    ASSERT_TRUE(plan) << to_string(combination) << plan.error().message;
+    const Status done = talk.open(report, options);
+    ASSERT_TRUE(done) << to_string(combination) << done.error().message;
+    EXPECT_EQ(to_string(talk.record().combination), to_string(combination));
+    EXPECT_EQ(talk.record().device_bytes, plan->memory.bytes(first_capacity(kRowsOfAStep)))
+        << to_string(combination);
+    ++opened;
+  }
+  EXPECT_EQ(opened, 12);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, DeviceMemoryOf,
+                         testing::Values(Made{"llama", "Q8_0"}, Made{"qwen2", "Q4_0"},
+                                         Made{"gemma3", "Q6_K"}, Made{"llama", "F16"},
+                                         Made{"llama", "Q4_1", 50, "7"}),
+                         [](const auto& row) {
+                           return fmt::format("{}_{}_images_of_{}", row.param.arch, row.param.type,
+                                              row.param.image_width);
+                         });
+
+TEST(OverPocl, GoesOnAtHighPrecisionAndThenOnTheHostAsCallsFailMidWay) {
+  if (!test::pocl_library()) GTEST_SKIP() << "PoCL is not installed here";
+  const Driver driver(*test::pocl_library());
+  Talk talk(test::noisy_model("llama"));
+  LanguageOptions options;
+  options.words.precision = Precision::kNormal;
+  ASSERT_TRUE(talk.open(test::report_of(driver.device()), options));
+  EXPECT_LT(talk.distance({1, 2, 3, 4, 5}), 0.02);
+  EXPECT_THAT(talk.record().warnings, IsEmpty());
+  driver.fail("once");
+  EXPECT_LT(talk.distance({6}), kFloat);
+  EXPECT_EQ(talk.record().device, "Board");
+  EXPECT_THAT(talk.record().warnings,
+              ElementsAre(AllOf(HasSubstr("CL_OUT_OF_RESOURCES"), HasSubstr("with high/low/"))));
+  EXPECT_LT(talk.distance({5}), kFloat);
+  driver.fail("launch");
+  EXPECT_LT(talk.distance({4, 3}), kSame);
+  EXPECT_EQ(talk.record().device, "host");
+  EXPECT_EQ(talk.record().warnings.size(), 2u);
+}
+
+TEST(OverPocl, GoesToTheHostWhereTheCacheCannotGrow) {
+  if (!test::pocl_library()) GTEST_SKIP() << "PoCL is not installed here";
+  const Driver driver(*test::pocl_library());
+  Talk talk(test::noisy_model("llama"));
+  ASSERT_TRUE(talk.open(test::report_of(driver.device())));
+  EXPECT_LT(talk.distance(std::vector<int32_t>(200, 1)), kFloat);
+  driver.fail("room");
+  EXPECT_LT(talk.distance(std::vector<int32_t>(100, 2)), kSame);
+  EXPECT_EQ(talk.record().device, "host");
+  EXPECT_THAT(talk.record().warnings, ElementsAre(HasSubstr("clCreateBuffer failed")));
+}
+
+}  // namespace
+}  // namespace clvet
