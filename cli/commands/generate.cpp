@@ -167,7 +167,7 @@ Result<int> go_on(const GenerateArguments& arguments, LanguageSession& session,
                    "{} more at {:.1f} a second",
                    record.device, to_string(record.combination), work, said.prompt.size(),
                    a_second(said.prompt.size(), said.prompt_ms), said.tokens.size(),
-                   a_second(said.tokens.size(), said.tokens_ms))});
+                   a_second(said.tokens.empty() ? 0 : said.tokens.size() - 1, said.tokens_ms))});
   CLVET_RETURN_IF_ERROR(
       write_document(arguments.output, generate_record_to_json(arguments.model, record, said)));
   return said.interrupted ? kExitInterrupted : kExitFine;
