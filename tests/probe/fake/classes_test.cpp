@@ -35,7 +35,7 @@ Report probed(const json& hostile) {
   const std::string library = bench / hostile.value("library", "libvendor.so");
   std::filesystem::create_symlink(FAKE_CL, library);
   options.libraries = {library};
-  options.cases = {hostile.value("case", "gemv_col4/high/normal/buffer/buffer/float/odd")};
+  options.cases = {hostile.value("case", "gemv_split/high/normal/buffer/buffer/float/odd")};
   options.state_dir = bench.state();
   options.program = CLVET_PROGRAM;
   options.limits.build = {1.5, 20};
