@@ -15,7 +15,7 @@ constexpr const char* kHead = R"sh(#!/bin/sh
 #   sh THIS            say what it would do
 #   sh THIS --apply    do it
 #   sh THIS --undo     take it back
-# CLVET_ROOT=FOLDER: the tree to work on.
+# CLVET_FIX_ROOT=FOLDER: the tree to work on.
 set -eu
 mode=${1:---dry-run}
 case $mode in --dry-run | --apply | --undo) ;; *) echo "usage: sh $0 [--dry-run|--apply|--undo]" >&2; exit 2 ;; esac
@@ -133,7 +133,7 @@ std::string fix_script(const std::vector<ScriptStep>& steps, const std::string& 
                         scripting::command_of(step.changes[i]));
   }
   const std::string body =
-      fmt::format("default_root={}\nroot=${{CLVET_ROOT-$default_root}}\n", shell_word(root));
+      fmt::format("default_root={}\nroot=${{CLVET_FIX_ROOT-$default_root}}\n", shell_word(root));
   std::string text = scripting::kHead + body + scripting::kTools + "\nforward() {\n:\n";
   for (const std::string& row : forward) text += row;
   text += "}\nbackward() {\n:\n";

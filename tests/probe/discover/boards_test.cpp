@@ -48,7 +48,7 @@ void expect_finding(const std::vector<Finding>& findings, const json& expect) {
 
 int run_script(const std::string& script, const std::string& root, const std::string& mode) {
   const std::string command =
-      "CLVET_ROOT='" + root + "' sh '" + script + "' " + mode + " > '" + script + ".out' 2>&1";
+      "CLVET_FIX_ROOT='" + root + "' sh '" + script + "' " + mode + " > '" + script + ".out' 2>&1";
   const int status = ::system(command.c_str());
   if (status != 0) ADD_FAILURE() << test::get(script + ".out");
   return status;
@@ -204,7 +204,7 @@ TEST(FixScript, DoesNotFollowATreesLinksOutOfIt) {
   fs::create_symlink(outside.path(), dir / "tree/usr/lib");
   test::put(dir / "fix.sh",
             fix_script({{"x", {{Change::Kind::kFile, "/usr/lib/deep/f", "new\n"}}}}, ""));
-  const std::string command = "CLVET_ROOT='" + dir / "tree" + "' sh '" + dir / "fix.sh";
+  const std::string command = "CLVET_FIX_ROOT='" + dir / "tree" + "' sh '" + dir / "fix.sh";
   EXPECT_NE(::system((command + "' --apply 2> '" + dir / "said" + "'").c_str()), 0);
   EXPECT_THAT(test::get(dir / "said"), HasSubstr("usr/lib is a link"));
   EXPECT_TRUE(fs::is_empty(outside.path()));
