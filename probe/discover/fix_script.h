@@ -18,9 +18,9 @@ struct ScriptStep {
 // One word of a shell, quoted where it has to be.
 std::string shell_word(std::string_view text);
 
-// `root` is the folder that the paths lie below ("": this machine's); CLVET_FIX_ROOT replaces it when
-// the script runs. What the script replaces it keeps beside it, so that --undo restores every byte.
-// Below a root it stops before a folder that is a link, since that may lead out of the tree.
+// `root` is the folder that the paths lie below ("": this machine's); CLVET_FIX_ROOT replaces it
+// when the script runs. What the script replaces it keeps beside it, so that --undo restores every
+// byte. Below a root it stops before a folder that is a link, since that may lead out of the tree.
 std::string fix_script(const std::vector<ScriptStep>& steps, const std::string& root);
 
 }  // namespace clvet
