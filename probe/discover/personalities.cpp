@@ -23,24 +23,38 @@ DeviceRule read_rule(const nlohmann::json& json) {
   return rule;
 }
 
+Lookup read_lookup(const nlohmann::json& json) {
+  Lookup row;
+  row.flags = json.at("flags");
+  row.stops_at = json.at("stops_at");
+  row.symbol = json.value("symbol", "");
+  row.variables = json.value("variables", Words());
+  row.variable_alone = json.value("variable_alone", false);
+  if (json.contains("prints")) row.prints = json.at("prints");
+  for (const char* word : {"opened", "symbol", "exists", "linked"})
+    if (row.stops_at == word) return row;
+  throw std::invalid_argument("stops_at is '" + row.stops_at + "'");
+}
+
 Personality read_personality(const nlohmann::json& json) {
   Personality row;
   row.name = json.at("name");
   row.title = json.at("title");
   row.source = json.at("source");
-  row.flags = json.at("flags");
-  row.stops_at = json.at("stops_at");
-  row.symbol = json.value("symbol", "");
+  row.lookup = read_lookup(json);
+  if (json.contains("systems")) {
+    for (const auto& [system, changes] : json.at("systems").items()) {
+      nlohmann::json changed = json;
+      changed.merge_patch(changes);
+      row.lookups[system] = read_lookup(changed);
+    }
+  }
   row.names = json.at("names");
   row.names.at("linux");
-  row.variables = json.value("variables", Words());
   row.needs = json.at("needs").get<Words>();
   row.google = json.value("google", false);
   if (json.contains("devices")) row.devices = read_rule(json.at("devices"));
-  if (json.contains("prints")) row.prints = json.at("prints");
-  for (const char* word : {"opened", "symbol", "exists", "linked"})
-    if (row.stops_at == word) return row;
-  throw std::invalid_argument("stops_at is '" + row.stops_at + "'");
+  return row;
 }
 
 const Words& names_for(const Personality& personality, const LinkerSetting& setting) {
@@ -59,10 +73,12 @@ std::string variable(const LinkerSetting& setting, const std::string& name) {
 
 Words names_to_try(const Personality& personality, const LinkerSetting& setting) {
   Words names;
-  for (const std::string& name : personality.variables) {
+  const Lookup& lookup = lookup_on(personality, setting.system);
+  for (const std::string& name : lookup.variables) {
     if (std::string value = variable(setting, name); !value.empty())
       names.push_back(std::move(value));
   }
+  if (lookup.variable_alone && !names.empty()) return names;
   const Words& rest = names_for(personality, setting);
   names.insert(names.end(), rest.begin(), rest.end());
   return names;
@@ -74,7 +90,8 @@ bool has_path(const std::string& name) { return name.find('/') != std::string::n
 bool try_name(const Personality& personality, const FileSystemView& view,
               const LinkerSetting& setting, const std::string& name, Opening& opening,
               Replay& out) {
-  const bool by_stat = personality.stops_at == "exists";
+  const Lookup& lookup = lookup_on(personality, setting.system);
+  const bool by_stat = lookup.stops_at == "exists";
   if (by_stat && (!has_path(name) || !exists(view, name))) {
     out.steps.push_back({name,
                          Opening::Outcome::kAbsent,
@@ -86,9 +103,8 @@ bool try_name(const Personality& personality, const FileSystemView& view,
   out.steps.push_back({name, opening.outcome, opening.path, opening.detail});
   if (by_stat) return true;
   if (opening.outcome != Opening::Outcome::kOpened) return false;
-  if (personality.stops_at != "symbol" || opening.symbols.count(personality.symbol) > 0)
-    return true;
-  out.steps.back().detail = "opened, but without " + personality.symbol;
+  if (lookup.stops_at != "symbol" || opening.symbols.count(lookup.symbol) > 0) return true;
+  out.steps.back().detail = "opened, but without " + lookup.symbol;
   out.end = ReplayEnd::kMissingSymbols;
   return false;
 }
@@ -103,9 +119,9 @@ Words missing_symbols(const Personality& personality, const Opening& opening) {
   return missing;
 }
 
-void finish(const Personality& personality, Replay& out) {
-  const auto words = personality.prints.find(to_string(out.end));
-  if (words == personality.prints.end()) return;
+void finish(const Lookup& lookup, Replay& out) {
+  const auto words = lookup.prints.find(to_string(out.end));
+  if (words == lookup.prints.end()) return;
   for (std::string line : words->second) {
     const std::string last = out.steps.empty() ? "" : out.steps.back().name;
     if (const size_t at = line.find("{error}"); at != std::string::npos)
@@ -135,7 +151,7 @@ class Proposals {
 
  private:
   void add_variables(const std::string& library) {
-    for (const std::string& name : personality_.variables)
+    for (const std::string& name : lookup_on(personality_, setting_.system).variables)
       found_.push_back({{Change::Kind::kVariable, name, library}});
     const std::string old = variable(setting_, "LD_LIBRARY_PATH");
     found_.push_back({{Change::Kind::kVariable, "LD_LIBRARY_PATH",
@@ -240,6 +256,11 @@ Result<Personality> find_personality(const std::string& data_dir, const std::str
               names);
 }
 
+const Lookup& lookup_on(const Personality& personality, System system) {
+  const auto own = personality.lookups.find(to_string(system));
+  return own == personality.lookups.end() ? personality.lookup : own->second;
+}
+
 const char* to_string(ReplayEnd end) {
   switch (end) {
     case ReplayEnd::kMissingSymbols:
@@ -276,6 +297,7 @@ std::optional<std::string> devices_by_files(const FileSystemView& view,
 
 Replay replay(const Personality& personality, const FileSystemView& view,
               const LinkerSetting& setting, const DeviceTest& devices) {
+  const Lookup& lookup = lookup_on(personality, setting.system);
   Replay out;
   Opening opening;
   bool stopped = false;
@@ -284,10 +306,10 @@ Replay replay(const Personality& personality, const FileSystemView& view,
     if (stopped) break;
   }
   if (!stopped || opening.outcome != Opening::Outcome::kOpened) {
-    out.reason = out.end == ReplayEnd::kMissingSymbols ? "no library has " + personality.symbol
+    out.reason = out.end == ReplayEnd::kMissingSymbols ? "no library has " + lookup.symbol
                  : stopped ? "it stops at the first file that exists, which does not load"
                            : "none of its names leads to a library";
-    replaying::finish(personality, out);
+    replaying::finish(lookup, out);
     return out;
   }
   out.end = ReplayEnd::kUsable;
@@ -300,7 +322,7 @@ Replay replay(const Personality& personality, const FileSystemView& view,
     out.end = ReplayEnd::kNoDevice;
     out.reason = *why;
   }
-  replaying::finish(personality, out);
+  replaying::finish(lookup, out);
   return out;
 }
 

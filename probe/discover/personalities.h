@@ -20,19 +20,30 @@ struct DeviceRule {
   std::vector<std::string> names, not_platforms;  // patterns of the whole name
 };
 
-struct Personality {
-  std::string name, title, source, flags;
+// How one system's build of a framework goes about it.
+struct Lookup {
+  std::string flags;
   std::string stops_at;  // opened, symbol, exists, linked (personalities.json says what they mean)
   std::string symbol;
+  std::vector<std::string> variables;
+  bool variable_alone = false;  // one that is set leaves no other name to try
+  std::map<std::string, std::vector<std::string>> prints;  // by how the lookup ends
+};
+
+struct Personality {
+  std::string name, title, source;
+  Lookup lookup;
+  std::map<std::string, Lookup> lookups;                  // by system, where it differs
   std::map<std::string, std::vector<std::string>> names;  // by system, with or without its bits
-  std::vector<std::string> variables, needs;
+  std::vector<std::string> needs;
   bool google = false;  // calls enableOpenCL where a library has it
   DeviceRule devices;
-  std::map<std::string, std::vector<std::string>> prints;  // by how the lookup ends
 };
 
 Result<std::vector<Personality>> personalities(const std::string& data_dir);
 Result<Personality> find_personality(const std::string& data_dir, const std::string& name);
+
+const Lookup& lookup_on(const Personality& personality, System system);
 
 enum class ReplayEnd { kNoLibrary, kMissingSymbols, kNoDevice, kUsable };
 const char* to_string(ReplayEnd end);

@@ -109,7 +109,7 @@ class Writer {
 
   void framework(const FrameworkDiagnosis& framework) {
     line("");
-    line(fmt::format("{} ({}):", framework.personality.title, framework.personality.flags));
+    line(fmt::format("{} ({}):", framework.personality.title, framework.flags));
     replay(framework.replay);
     if (framework.replay.end == ReplayEnd::kUsable) return;
     if (!framework.change) {

@@ -108,7 +108,7 @@ TEST_F(DiscoverCommand, WithAFrameworkExitsByWhatItsReplayFoundHere) {
   EXPECT_EQ(exit_code("opencv"), 0) << "its variable names the driver";
   test::put(fine / "text.so", "not a library");
   fine.environment()["LIBOPENCL_SO_PATH"] = fine / "text.so";
-  EXPECT_EQ(exit_code("clpeak"), 1) << "it stops at a file that exists and does not load";
+  EXPECT_EQ(exit_code("libopencl-stub"), 1) << "it stops at a file that exists and does not load";
 }
 
 #if defined(__x86_64__)

@@ -82,38 +82,84 @@ TEST(Personalities, AreThoseOfTheInterface) {
     EXPECT_THAT(row.source, StartsWith("https://github.com/")) << row.name;
     EXPECT_FALSE(row.names.at("linux").empty()) << row.name;
   }
-  EXPECT_EQ(names, (std::set<std::string>{"paddle-lite", "mnn", "tnn", "mace", "tflite", "tvm",
-                                          "acl", "opencv", "hashcat", "llama.cpp", "clpeak"}));
+  EXPECT_EQ(names,
+            (std::set<std::string>{"paddle-lite", "mnn", "tnn", "mace", "tflite", "tvm", "acl",
+                                   "opencv", "hashcat", "llama.cpp", "clpeak", "libopencl-stub"}));
 }
 
 TEST(Personality, ThatIsUnknownIsRefusedWithTheKnownOnes) {
   EXPECT_THAT(find_personality("", "tensorrt").error().message, HasSubstr("paddle-lite mnn"));
 }
 
-// The order as each project's source had it (Linux).
-TEST(Personality, TriesItsNamesInItsOwnOrder) {
-  const Tree nothing(system_files());
-  EXPECT_THAT(tried(nothing.as("paddle-lite")),
-              ElementsAre("/usr/lib/aarch64-linux-gnu/libOpenCL.so",
-                          "/usr/lib/arm-linux-gnueabihf/libOpenCL.so", "/usr/lib/libOpenCL.so",
-                          "/opt/intel/opencl/linux/compiler/lib/intel64_lin/libOpenCL.so",
-                          "/usr/lib/x86_64-linux-gnu/libOpenCL.so"));
-  const auto mnn = ElementsAre("/usr/lib/libOpenCL.so", "/usr/local/lib/libOpenCL.so",
-                               "/usr/local/lib/libpocl.so", "/usr/lib64/libOpenCL.so",
-                               "/usr/lib32/libOpenCL.so", "libOpenCL.so");
-  EXPECT_THAT(tried(nothing.as("mnn")), mnn);
-  EXPECT_THAT(tried(nothing.as("tnn")), mnn);
-  EXPECT_THAT(tried(nothing.as("clpeak")), mnn);
-  EXPECT_EQ(tried(nothing.as("tvm")).front(), "libOpenCL.so");
-  EXPECT_EQ(tried(nothing.as("tvm")).size(), 6u);
-  EXPECT_EQ(tried(nothing.as("mace")).size(), 10u);
-  EXPECT_EQ(tried(nothing.as("mace")).back(), "/usr/lib/aarch64-linux-gnu/libOpenCL.so");
-  EXPECT_THAT(tried(nothing.as("tflite")), ElementsAre("libOpenCL.so"));
-  EXPECT_THAT(tried(nothing.as("acl")),
-              ElementsAre("libOpenCL.so", "libGLES_mali.so", "libmali.so"));
-  EXPECT_THAT(tried(nothing.as("opencv")), ElementsAre("libOpenCL.so", "libOpenCL.so.1"));
-  EXPECT_THAT(tried(nothing.as("hashcat")), ElementsAre("libOpenCL.so", "libOpenCL.so.1"));
-  EXPECT_THAT(tried(nothing.as("llama.cpp")), ElementsAre("libOpenCL.so.1"));
+// Facts taken from the sources, apart from the table under test.
+json lookup_orders() {
+  return json::parse(test::get(std::string(CLVET_SOURCE_DIR) + "/tests/data/lookup_order.json"))
+      .at("frameworks");
+}
+
+LinkerSetting setting_called(const std::string& word) {
+  const bool wide = word.ends_with("64");
+  LinkerSetting setting;
+  setting.system = word.starts_with("android")       ? System::kAndroid
+                   : word.starts_with("openharmony") ? System::kOpenHarmony
+                                                     : System::kLinux;
+  setting.abi = wide ? Abi{64, EM_AARCH64} : Abi{32, EM_ARM};
+  return setting;
+}
+
+TEST(Personality, TriesItsNamesInTheOrderOfItsSource) {
+  const Tree nothing(json::object());
+  size_t systems = 0;
+  const json orders = lookup_orders();
+  for (const auto& [name, facts] : orders.items()) {
+    const auto found = find_personality("", name);
+    ASSERT_TRUE(found) << found.error().message;
+    for (const auto& [system, names] : facts.at("systems").items()) {
+      const Replay done = replay(*found, nothing.view(), setting_called(system), devices_by_files);
+      EXPECT_EQ(tried(done), names.get<std::vector<std::string>>()) << name << " on " << system;
+      ++systems;
+    }
+  }
+  EXPECT_GE(systems, 25u);
+}
+
+TEST(Personality, GoesAboutItAsItsSourceDoes) {
+  std::set<std::string> shown;
+  const json orders = lookup_orders();
+  for (const auto& [name, facts] : orders.items()) {
+    const auto found = find_personality("", name);
+    ASSERT_TRUE(found) << found.error().message;
+    const Lookup& lookup = lookup_on(*found, System::kLinux);
+    EXPECT_EQ(lookup.stops_at, facts.at("stops_at").get<std::string>()) << name;
+    EXPECT_EQ(lookup.symbol, facts.value("symbol", "")) << name;
+    EXPECT_EQ(lookup.variables, facts.value("variables", std::vector<std::string>())) << name;
+    if (facts.contains("flags"))
+      EXPECT_EQ(lookup.flags, facts.at("flags").get<std::string>()) << name;
+    if (facts.contains("google")) EXPECT_EQ(found->google, facts.at("google").get<bool>()) << name;
+    shown.insert(name);
+  }
+  const auto all = personalities("");
+  ASSERT_TRUE(all);
+  EXPECT_EQ(shown.size(), all->size()) << "a framework without facts";
+}
+
+TEST(Personality, ThatIsLinkedOnLinuxMayAskStatOnAndroid) {
+  const auto clpeak = find_personality("", "clpeak");
+  ASSERT_TRUE(clpeak);
+  EXPECT_EQ(lookup_on(*clpeak, System::kLinux).stops_at, "linked");
+  EXPECT_EQ(lookup_on(*clpeak, System::kAndroid).stops_at, "exists");
+  EXPECT_EQ(lookup_on(*clpeak, System::kAndroid).variables.size(), 4u);
+  EXPECT_EQ(lookup_on(*clpeak, System::kAndroid).prints.size(), 0u);
+}
+
+TEST(Personality, OfOpenCvTriesNothingElseWhereItsVariableIsSet) {
+  Tree tree(debian_board());
+  tree.setting().variables["OPENCV_OPENCL_RUNTIME"] = "disabled";
+  const Replay off = tree.as("opencv");
+  EXPECT_EQ(off.end, ReplayEnd::kNoLibrary);
+  EXPECT_THAT(tried(off), ElementsAre("disabled"));
+  tree.setting().variables["OPENCV_OPENCL_RUNTIME"] = std::string(kOwn) + "libOpenCL.so.1";
+  EXPECT_EQ(tree.as("opencv").end, ReplayEnd::kUsable);
 }
 
 TEST(Personality, OfARunTimePackageAloneDiffersByFramework) {
@@ -124,7 +170,7 @@ TEST(Personality, OfARunTimePackageAloneDiffersByFramework) {
       {"tflite", ReplayEnd::kNoLibrary},      {"tvm", ReplayEnd::kNoLibrary},
       {"acl", ReplayEnd::kNoLibrary},         {"opencv", ReplayEnd::kUsable},
       {"hashcat", ReplayEnd::kUsable},        {"llama.cpp", ReplayEnd::kUsable},
-      {"clpeak", ReplayEnd::kNoLibrary}};
+      {"clpeak", ReplayEnd::kUsable},         {"libopencl-stub", ReplayEnd::kNoLibrary}};
   for (const auto& [name, end] : expected)
     EXPECT_STREQ(to_string(tree.as(name).end), to_string(end)) << name;
 }
@@ -155,7 +201,7 @@ TEST(LeastChange, OfARunTimePackageIsTheDevelopmentLink) {
 }
 
 TEST(LeastChange, IsAVariableWhereTheFrameworkHonoursOne) {
-  const auto fix = Tree(debian_board()).fix("clpeak");
+  const auto fix = Tree(debian_board()).fix("libopencl-stub");
   ASSERT_TRUE(fix);
   EXPECT_EQ(fix->changes.at(0).kind, Change::Kind::kVariable);
   EXPECT_EQ(fix->changes.at(0).path, "LIBOPENCL_SO_PATH");
@@ -215,8 +261,9 @@ TEST(Personality, OfOpenCvRejectsALibraryByItsSymbol) {
 TEST(Personality, ThatAsksStatIsCaughtByAFileOfAnotherAbi) {
   const Tree tree(with(debian_board(), {{"/usr/lib/libOpenCL.so", elf("vendor", "", "arm")},
                                         {"/usr/lib64/libOpenCL.so", elf("vendor")}}));
-  EXPECT_EQ(tree.as("clpeak").end, ReplayEnd::kNoLibrary);
-  EXPECT_THAT(tree.as("clpeak").steps.back().detail, HasSubstr("arm in a process of aarch64"));
+  EXPECT_EQ(tree.as("libopencl-stub").end, ReplayEnd::kNoLibrary);
+  EXPECT_THAT(tree.as("libopencl-stub").steps.back().detail,
+              HasSubstr("arm in a process of aarch64"));
   EXPECT_EQ(tree.as("tnn").end, ReplayEnd::kUsable) << "dlopen fails, the next name is tried";
 }
 
