@@ -8,6 +8,7 @@
 #   conformance  ONNX's node tests
 #   release      the one file for boards, x86-64 and arm64, and what it does in bare roots (ci/release_show.sh)
 #   personalities  do Debian's programs look for OpenCL as the table of frameworks says? (ci/personalities.sh; root)
+#   loaders      what loaders do with variables, and what discover says of it (ci/agreement.py loaders)
 set -uo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 cd "$CLVET_ROOT" || exit 1
@@ -36,10 +37,10 @@ stage_mutants() {
 stage_oclgrind() { build release && bash ci/oclgrind.sh build; }
 stage_conformance() { build release && bash ci/conformance.sh; }
 stage_release() { bash ci/setup.sh --release && bash ci/release.sh && bash ci/release_show.sh; }
-
 stage_personalities() { bash ci/personalities.sh; }
+stage_loaders() { build release && python ci/agreement.py loaders build/cli/clvet; }
 
-stages=(sanitizers tests drivers mutants oclgrind conformance personalities release)
+stages=(sanitizers tests drivers mutants oclgrind conformance personalities loaders release)
 wanted=("$@")
 [ $# -gt 0 ] || wanted=("${stages[@]}")
 for name in "${wanted[@]}"; do

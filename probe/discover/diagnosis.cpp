@@ -13,14 +13,10 @@ namespace clvet {
 namespace diagnosing {
 namespace {
 
-constexpr const char* kVariables[] = {
-    "LD_LIBRARY_PATH",     "OCL_ICD_VENDORS",     "OPENCL_VENDOR_PATH",  "LIBOPENCL_SO_PATH",
-    "LIBOPENCL_SO_PATH_2", "LIBOPENCL_SO_PATH_3", "LIBOPENCL_SO_PATH_4", "OPENCV_OPENCL_RUNTIME"};
-
 std::map<std::string, std::string> linker_variables() {
   std::map<std::string, std::string> found;
-  for (const char* name : kVariables) {
-    if (const char* value = std::getenv(name)) found[name] = value;
+  for (const std::string& name : known_variables()) {
+    if (const char* value = std::getenv(name.c_str())) found[name] = value;
   }
   return found;
 }
@@ -137,6 +133,7 @@ Result<Diagnosis> diagnose(const DiagnosisOptions& options) {
   found.root = options.root;
   const auto view = view_of(options.root);
   LinkerSetting setting = setting_of(*view);
+  setting.variables = variables_of_tree(*view);
   if (options.root.empty()) {
     setting.variables = diagnosing::linker_variables();
     CLVET_ASSIGN_OR_RETURN(found.live, diagnosing::discover_here(options));

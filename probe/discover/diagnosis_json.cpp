@@ -60,6 +60,15 @@ Json put(const IcdInView& row) {
           {"usable", row.usable},  {"reason", row.reason},      {"faults", row.file.faults}};
 }
 
+Json put(const LoaderInView& loader) {
+  return {{"kind", to_string(loader.kind)}, {"path", loader.path}, {"reads", loader.reads}};
+}
+
+Json put(const VariableInView& row) {
+  return {{"name", row.name},   {"value", row.value},   {"state", row.state},
+          {"takes", row.takes}, {"reader", row.reader}, {"behind", row.other}};
+}
+
 Json put(const Replay& replay) {
   Json steps = Json::array();
   for (const ReplayStep& row : replay.steps) {
@@ -84,6 +93,14 @@ Json put(const FrameworkDiagnosis& framework) {
   return json;
 }
 
+Json put(const std::map<std::string, PropertyValue>& properties) {
+  Json json = Json::object();
+  for (const auto& [name, property] : properties) {
+    json[name] = property.error == 0 ? Json(property.value) : Json{{"error", property.error}};
+  }
+  return json;
+}
+
 Json put_devices(const Report& report) {
   Json rows = Json::array();
   for (const DeviceReport& row : report.devices) {
@@ -91,9 +108,13 @@ Json put_devices(const Report& report) {
                     {"name", row.name},
                     {"type", row.type},
                     {"platform", row.platform},
+                    {"vendor", row.vendor},
                     {"driver", row.driver},
+                    {"device_version", row.device_version},
                     {"library", row.library},
-                    {"also_via", row.also_via}});
+                    {"also_via", row.also_via},
+                    {"extensions", row.extensions},
+                    {"properties", put(row.properties)}});
   }
   return rows;
 }
@@ -107,17 +128,20 @@ Json all_of(const std::vector<Row>& rows) {
 
 Json document_of(const Diagnosis& diagnosis) {
   const Survey& survey = diagnosis.survey;
-  Json json = {
-      {"schema", "clvet.discover/1"},
-      {"root", diagnosis.root.empty() ? "/" : diagnosis.root},
-      {"system", to_string(survey.setting.system)},
-      {"abi", abi_name(survey.setting.abi)},
-      {"usable", diagnosis.usable},
-      {"discovery", nullptr},
-      {"devices", Json::array()},
-      {"files", {{"libraries", all_of(survey.libraries)}, {"icd_files", all_of(survey.icd_files)}}},
-      {"findings", all_of(diagnosis.findings)},
-      {"as", nullptr}};
+  Json json = {{"schema", "clvet.discover/1"},
+               {"root", diagnosis.root.empty() ? "/" : diagnosis.root},
+               {"system", to_string(survey.setting.system)},
+               {"abi", abi_name(survey.setting.abi)},
+               {"usable", diagnosis.usable},
+               {"discovery", nullptr},
+               {"devices", Json::array()},
+               {"files",
+                {{"loader", put(survey.loader)},
+                 {"variables", all_of(survey.variables)},
+                 {"libraries", all_of(survey.libraries)},
+                 {"icd_files", all_of(survey.icd_files)}}},
+               {"findings", all_of(diagnosis.findings)},
+               {"as", nullptr}};
   if (diagnosis.live) {
     Report discovery;
     discovery.loader = diagnosis.live->loader;

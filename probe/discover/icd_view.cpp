@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "probe/cl/library_search.h"
 
 namespace clvet {
@@ -17,12 +18,45 @@ bool is_backup(const std::string& name) {
          name.find(".dpkg-") != std::string::npos || name.find(".clvet-") != std::string::npos;
 }
 
-std::string folder_of(const LinkerSetting& setting) {
-  for (const char* name : {"OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH"}) {
-    const auto value = setting.variables.find(name);
-    if (value != setting.variables.end() && !value->second.empty()) return value->second;
+std::string variable(const LinkerSetting& setting, const char* name) {
+  const auto found = setting.variables.find(name);
+  return found == setting.variables.end() ? std::string() : found->second;
+}
+
+// Where a loader looks: a folder, one file, or libraries that a variable names.
+struct Places {
+  std::string folder, file, from;
+  std::vector<std::string> libraries;
+};
+
+Places khronos_places(const LinkerSetting& setting) {
+  Places places;
+  places.from = "OCL_ICD_FILENAMES";
+  places.libraries = split(variable(setting, "OCL_ICD_FILENAMES"), ':');
+  std::erase(places.libraries, std::string());
+  const bool set = setting.variables.count("OCL_ICD_VENDORS") > 0;
+  places.folder = set ? variable(setting, "OCL_ICD_VENDORS") : kFolder;
+  return places;
+}
+
+Places ocl_icd_places(const FileSystemView& view, const LinkerSetting& setting) {
+  Places places;
+  places.from = "OCL_ICD_VENDORS";
+  const std::string vendors = variable(setting, "OCL_ICD_VENDORS");
+  const std::string path = variable(setting, "OPENCL_VENDOR_PATH");
+  const std::string base = path.empty() ? kFolder : path;
+  const auto real = vendors.empty() ? std::nullopt : resolve(view, vendors);
+  const auto entry = real ? view.entry(*real) : std::nullopt;
+  if (vendors.empty()) {
+    places.folder = base;
+  } else if (entry && entry->kind == FileEntry::Kind::kFolder) {
+    places.folder = vendors;
+  } else if (vendors.ends_with(".icd")) {
+    places.file = vendors.find('/') == std::string::npos ? base + "/" + vendors : vendors;
+  } else {
+    places.libraries = {vendors};
   }
-  return kFolder;
+  return places;
 }
 
 void judge(const FileSystemView& view, const LinkerSetting& setting, IcdInView& row) {
@@ -44,7 +78,15 @@ void judge(const FileSystemView& view, const LinkerSetting& setting, IcdInView& 
   }
 }
 
-IcdInView read(const FileSystemView& view, const LinkerSetting& setting, const std::string& path) {
+// Faults with which the loader gets no driver from a file, even where its name can be guessed.
+bool fatal(const std::string& fault, LoaderKind loader) {
+  if (fault.starts_with("has more than one line")) return loader == LoaderKind::kKhronos;
+  return fault.starts_with("starts with a byte-order") || fault.starts_with("has CR LF") ||
+         fault.starts_with("has blanks") || fault.starts_with("does not end in .icd");
+}
+
+IcdInView read(const FileSystemView& view, const LinkerSetting& setting, LoaderKind loader,
+               const std::string& path) {
   IcdInView row;
   const auto real = resolve(view, path);
   const auto text =
@@ -55,23 +97,31 @@ IcdInView read(const FileSystemView& view, const LinkerSetting& setting, const s
     return row;
   }
   row.file = parse_icd_file(path, *text);
-  const bool read_at_all = path.ends_with(".icd");
-  if (!read_at_all) row.file.faults.emplace_back("does not end in .icd, so no loader reads it");
+  if (!path.ends_with(".icd"))
+    row.file.faults.emplace_back("does not end in .icd, so no loader reads it");
   const auto entry = view.entry(*real);
   const bool open_to_all = !entry || (entry->mode & 0004) != 0 || (entry->mode & 0777) == 0;
   if (!open_to_all) row.file.faults.emplace_back("is not readable by every user");
   judge(view, setting, row);
-  if (!read_at_all) row.usable = false;
+  for (const std::string& fault : row.file.faults) {
+    if (!row.usable || !fatal(fault, loader)) continue;
+    row.usable = false;
+    row.reason = "it " + fault;
+  }
+  return row;
+}
+
+IcdInView named(const FileSystemView& view, const LinkerSetting& setting, const std::string& from,
+                const std::string& library) {
+  IcdInView row;
+  row.file = {from, library, {}};
+  judge(view, setting, row);
+  row.file.faults.clear();  // the variable is judged by itself
   return row;
 }
 
 }  // namespace
 }  // namespace icds
-
-bool is_loader(const ElfLibrary& library) {
-  return std::any_of(library.versions.begin(), library.versions.end(),
-                     [](const std::string& name) { return name.starts_with("OPENCL_"); });
-}
 
 bool is_software(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
@@ -94,9 +144,18 @@ Change icd_file_for(const FileSystemView& view, const std::string& library) {
           library + "\n"};
 }
 
-std::vector<IcdInView> icd_files_of(const FileSystemView& view, const LinkerSetting& setting) {
+std::vector<IcdInView> icd_files_of(const FileSystemView& view, const LinkerSetting& setting,
+                                    const LoaderInView& loader) {
+  constexpr size_t kMost = 64;
   std::vector<IcdInView> found;
-  const auto folder = resolve(view, icds::folder_of(setting));
+  const icds::Places places = loader.kind == LoaderKind::kKhronos
+                                  ? icds::khronos_places(setting)
+                                  : icds::ocl_icd_places(view, setting);
+  for (const std::string& library : places.libraries) {
+    if (found.size() < kMost) found.push_back(icds::named(view, setting, places.from, library));
+  }
+  if (!places.file.empty()) found.push_back(icds::read(view, setting, loader.kind, places.file));
+  const auto folder = places.folder.empty() ? std::nullopt : resolve(view, places.folder);
   if (!folder) return found;
   for (const std::string& name : view.names(*folder)) {
     if (icds::is_backup(name)) continue;
@@ -104,7 +163,7 @@ std::vector<IcdInView> icd_files_of(const FileSystemView& view, const LinkerSett
     const auto real = resolve(view, path);
     const auto entry = real ? view.entry(*real) : std::nullopt;
     if (entry && entry->kind == FileEntry::Kind::kFolder) continue;
-    if (found.size() < 64) found.push_back(icds::read(view, setting, path));
+    if (found.size() < kMost) found.push_back(icds::read(view, setting, loader.kind, path));
   }
   return found;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "probe/discover/linker.h"
+#include "probe/discover/loader_view.h"
 #include "probe/report/report.h"
 
 namespace clvet {
@@ -17,12 +18,12 @@ struct IcdInView {
   std::string reason;     // why it is not usable
 };
 
-// Those of the folder that OCL_ICD_VENDORS or OPENCL_VENDOR_PATH names, else /etc/OpenCL/vendors;
-// files that end otherwise than in .icd are told with a fault, since no loader reads them.
-std::vector<IcdInView> icd_files_of(const FileSystemView& view, const LinkerSetting& setting);
+// What the loader reads: the ICD files of its folder, and libraries and files that variables name
+// (then `file.path` is the variable). A loader of another kind is taken for ocl-icd, which takes
+// more. Files that end otherwise than in .icd are told with a fault, since no loader reads them.
+std::vector<IcdInView> icd_files_of(const FileSystemView& view, const LinkerSetting& setting,
+                                    const LoaderInView& loader);
 
-// One of the two common loaders: both define versions of their symbols, vendors' libraries do not.
-bool is_loader(const ElfLibrary& library);
 // A driver for the CPU, by its library's name.
 bool is_software(const std::string& path);
 // True where a loader could enter the library: it exports what loaders ask for.

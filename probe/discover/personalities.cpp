@@ -142,6 +142,7 @@ class Proposals {
       : personality_(personality), view_(view), setting_(setting) {}
 
   std::vector<Changes> all(const std::vector<Opening>& libraries) {
+    mend_icd_files();
     for (const Opening& row : libraries) add_variables(row.path);
     for (const Opening& row : libraries) add_icd_file(row);
     for (const Opening& row : libraries) add_links(row.path, false);
@@ -150,6 +151,14 @@ class Proposals {
   }
 
  private:
+  void mend_icd_files() {
+    for (const IcdInView& row : icd_files_of(view_, setting_, loader_in_use(view_, setting_))) {
+      const bool opens = row.opening.outcome == Opening::Outcome::kOpened;
+      if (!row.usable && opens && !row.file.faults.empty() && row.file.path.ends_with(".icd"))
+        found_.push_back({{Change::Kind::kFile, row.file.path, row.file.target + "\n"}});
+    }
+  }
+
   void add_variables(const std::string& library) {
     for (const std::string& name : lookup_on(personality_, setting_.system).variables)
       found_.push_back({{Change::Kind::kVariable, name, library}});
@@ -287,7 +296,7 @@ std::optional<std::string> devices_by_files(const FileSystemView& view,
     return std::nullopt;
   }
   std::string why = "the loader finds no ICD file";
-  for (const IcdInView& row : icd_files_of(view, setting)) {
+  for (const IcdInView& row : icd_files_of(view, setting, loader_in(view, opening))) {
     if (row.usable && (cpu_is_enough || !row.software)) return std::nullopt;
     why = row.usable ? row.file.target + " drives the CPU, and a GPU is wanted"
                      : "the loader gets nothing from " + row.file.path + ": " + row.reason;

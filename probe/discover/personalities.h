@@ -81,8 +81,9 @@ struct LeastChange {
   Replay after;  // of the view with the changes made: it ends usable
 };
 
-// The first of these with which the replay succeeds: a variable, a link, an ICD file, a link in the
-// place of a file that is in the way. nullopt where none does, and on Android, where no user may.
+// The first of these with which the replay succeeds: an ICD file written anew, a variable, a new
+// ICD file, a link, a link in the place of a file that is in the way. nullopt where none does, and
+// on Android, where no user may.
 std::optional<LeastChange> least_change(const Personality& personality, const FileSystemView& view,
                                         const LinkerSetting& setting, const DeviceTest& devices);
 

@@ -341,7 +341,9 @@ class FactWriter {
 Survey survey_files(const FileSystemView& view, const LinkerSetting& setting) {
   Survey survey;
   survey.setting = setting;
-  survey.icd_files = icd_files_of(view, setting);
+  survey.loader = loader_in_use(view, setting);
+  survey.variables = variables_in(view, setting, survey.loader);
+  survey.icd_files = icd_files_of(view, setting, survey.loader);
   std::vector<std::string> paths = scan_libraries(view);
   for (const IcdInView& row : survey.icd_files) {
     const std::string& path = row.opening.path;
@@ -360,7 +362,10 @@ Survey survey_files(const FileSystemView& view, const LinkerSetting& setting) {
 }
 
 std::vector<Fact> facts_of_files(const FileSystemView& view, const Survey& survey) {
-  return surveying::FactWriter(view, survey).write();
+  std::vector<Fact> facts = surveying::FactWriter(view, survey).write();
+  const std::vector<Fact> variables = facts_of_variables(survey.variables);
+  facts.insert(facts.end(), variables.begin(), variables.end());
+  return facts;
 }
 
 }  // namespace clvet

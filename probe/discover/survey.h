@@ -21,6 +21,8 @@ struct LibraryInView {
 
 struct Survey {
   LinkerSetting setting;
+  LoaderInView loader;  // that programs get
+  std::vector<VariableInView> variables;
   std::vector<LibraryInView> libraries;
   std::vector<IcdInView> icd_files;
   std::vector<std::string> kernel_lines;  // of kernel logs, those that concern a GPU

@@ -60,6 +60,9 @@ class Writer {
   }
 
   void files() {
+    for (const VariableInView& row : diagnosis_.survey.variables) {
+      line(fmt::format("  {}={}: {} ({})", row.name, row.value, row.state, row.reader));
+    }
     for (const LibraryInView& row : diagnosis_.survey.libraries) {
       const bool opens = row.opening.outcome == Opening::Outcome::kOpened;
       if (diagnosis_.live && opens) continue;  // told with its outcome above

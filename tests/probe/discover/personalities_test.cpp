@@ -220,6 +220,16 @@ TEST(LeastChange, OfAVendorsLibraryInAFolderOfItsOwn) {
   EXPECT_THAT(fix->after.prints, Contains("is_opencl_backend_valid:true"));
 }
 
+TEST(LeastChange, RewritesAnIcdFileThatTheLoaderStumblesOver) {
+  const Tree board(
+      with(debian_board(), {{"/etc/OpenCL/vendors/mali.icd", text("libmali.so.1\r\n")}}));
+  EXPECT_EQ(board.as("opencv").end, ReplayEnd::kNoDevice);
+  const auto fix = board.fix("opencv");
+  ASSERT_TRUE(fix);
+  EXPECT_EQ(fix->changes.at(0),
+            (Change{Change::Kind::kFile, "/etc/OpenCL/vendors/mali.icd", "libmali.so.1\n"}));
+}
+
 TEST(LeastChange, IsAnIcdFileWhereTheLoaderHasNone) {
   json tree = debian_board();
   tree.erase("/etc/OpenCL/vendors/mali.icd");
@@ -319,7 +329,7 @@ TEST(Opening, NamesTheDependencyThatIsMissing) {
   const Opening found = open_library(board.view(), setting_of(board.view()), "libmali.so.1");
   EXPECT_EQ(found.outcome, Opening::Outcome::kDependency);
   EXPECT_EQ(found.detail, "libwayland-client.so.0");
-  const auto icds = icd_files_of(board.view(), setting_of(board.view()));
+  const auto icds = icd_files_of(board.view(), setting_of(board.view()), {});
   ASSERT_EQ(icds.size(), 1u);
   EXPECT_FALSE(icds[0].usable);
   EXPECT_THAT(icds[0].reason, HasSubstr("libwayland-client.so.0"));

@@ -1,0 +1,170 @@
+// Loaders told apart by their files, and what variables do to each.
+#include "probe/discover/loader_view.h"
+
+#include <gmock/gmock.h>
+
+#include "probe/discover/icd_view.h"
+#include "tests/boards.h"
+
+namespace clvet::loader_view_test {
+namespace {
+
+using nlohmann::json;
+using testing::Contains;
+using testing::IsEmpty;
+using testing::Not;
+
+// The strings by which the loaders' files are known, as `strings` shows them.
+std::string strings_of(const std::string& loader) {
+  const std::vector<std::string> ocl_icd = {
+      "OCL_ICD_ASSUME_ICD_EXTENSION", "OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH",
+      "OCL_ICD_PLATFORM_SORT",        "OPENCL_LAYERS",   "OCL Icd free software"};
+  const std::vector<std::string> khronos = {"OCL_ICD_VENDORS",
+                                            "OCL_ICD_FILENAMES",
+                                            "OPENCL_LAYERS",
+                                            "OPENCL_LAYER_PATH",
+                                            "OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING",
+                                            "Khronos OpenCL ICD Loader"};
+  std::string bytes(1, '\0');
+  for (const std::string& row : loader == "khronos" ? khronos : ocl_icd) bytes += row + '\0';
+  return bytes;
+}
+
+constexpr const char* kOwn = "/usr/lib/aarch64-linux-gnu/";
+
+json board_with(const std::string& loader, const std::string& kind = "loader") {
+  return {{"/bin/sh", {{"elf", "aarch64"}, {"kind", "plain"}}},
+          {std::string(kOwn) + "libc.so.6", {{"elf", "aarch64"}, {"kind", "plain"}}},
+          {std::string(kOwn) + "libOpenCL.so.1",
+           {{"elf", "aarch64"}, {"kind", kind}, {"holds", strings_of(loader)}}},
+          {std::string(kOwn) + "libpocl.so.2", {{"elf", "aarch64"}, {"kind", "vendor"}}},
+          {std::string(kOwn) + "libother.so.1", {{"elf", "aarch64"}, {"kind", "vendor"}}},
+          {"/etc/OpenCL/vendors/pocl.icd", {{"text", "libpocl.so.2\n"}}},
+          {"/etc/OpenCL/vendors/other.icd", {{"text", "libother.so.1\n"}}},
+          {"/one/p.icd", {{"text", "libpocl.so.2\n"}}},
+          {"/empty", {{"folder", true}}}};
+}
+
+struct Looked {
+  LoaderInView loader;
+  std::vector<VariableInView> variables;
+  std::vector<IcdInView> icd_files;
+};
+
+Looked look(const json& tree, const std::map<std::string, std::string>& variables) {
+  const test::TempDir dir;
+  test::build_tree(tree, dir.path());
+  const auto view = view_of(dir.path());
+  LinkerSetting setting = setting_of(*view);
+  setting.variables = variables;
+  Looked found;
+  found.loader = loader_in_use(*view, setting);
+  found.variables = variables_in(*view, setting, found.loader);
+  found.icd_files = icd_files_of(*view, setting, found.loader);
+  return found;
+}
+
+std::string filled(std::string text) {
+  const std::pair<std::string, std::string> values[] = {
+      {"{one}", "/one"},
+      {"{empty}", "/empty"},
+      {"{name}", "libpocl.so.2"},
+      {"{library}", std::string(kOwn) + "libpocl.so.2"}};
+  for (const auto& [word, value] : values) {
+    if (const size_t at = text.find(word); at != std::string::npos)
+      text.replace(at, word.size(), value);
+  }
+  return text;
+}
+
+size_t usable(const std::vector<IcdInView>& rows) {
+  return static_cast<size_t>(
+      std::count_if(rows.begin(), rows.end(), [](const auto& row) { return row.usable; }));
+}
+
+// Each row was seen with the real loaders (tests/data/loader_variables.json says which).
+TEST(LoaderVariables, DoInAViewWhatTheyDoToTheRealLoaders) {
+  const json data =
+      json::parse(test::get(std::string(CLVET_SOURCE_DIR) + "/tests/data/loader_variables.json"));
+  EXPECT_GE(data.at("rows").size(), 30u);
+  for (const json& row : data.at("rows")) {
+    SCOPED_TRACE(row.dump());
+    const std::string loader = row.at("loader");
+    std::map<std::string, std::string> variables;
+    for (const auto& [name, value] : row.at("set").items())
+      variables[name] = filled(value.get<std::string>());
+    const Looked found = look(board_with(loader), variables);
+    EXPECT_EQ(to_string(found.loader.kind), loader);
+    const json& drivers = row.at("drivers");
+    EXPECT_EQ(usable(found.icd_files), drivers.is_string() ? 2u : drivers.get<size_t>());
+    std::map<std::string, std::string> states;
+    for (const VariableInView& variable : found.variables) states[variable.name] = variable.state;
+    EXPECT_EQ(states, (row.at("states").get<std::map<std::string, std::string>>()));
+  }
+}
+
+TEST(Loader, IsKnownByItsFileWithTheVariablesThatItReads) {
+  const Looked khronos = look(board_with("khronos"), {});
+  EXPECT_EQ(khronos.loader.kind, LoaderKind::kKhronos);
+  EXPECT_THAT(khronos.loader.reads, Contains("OCL_ICD_FILENAMES"));
+  EXPECT_THAT(khronos.loader.reads, Not(Contains("OPENCL_VENDOR_PATH")));
+  EXPECT_THAT(khronos.variables, IsEmpty());
+  EXPECT_EQ(look(board_with("ocl-icd"), {}).loader.kind, LoaderKind::kOclIcd);
+}
+
+TEST(Loader, ThatIsADriverInItsPlaceReadsNoVariable) {
+  const Looked found = look(board_with("khronos", "vendor"), {{"OCL_ICD_VENDORS", "/one"}});
+  EXPECT_EQ(found.loader.kind, LoaderKind::kVendor);
+  ASSERT_EQ(found.variables.size(), 1u);
+  EXPECT_EQ(found.variables[0].state, "ignored");
+}
+
+TEST(Loader, OfAnUnknownKindIsNotJudged) {
+  json tree = board_with("khronos");
+  tree[std::string(kOwn) + "libOpenCL.so.1"]["holds"] = "";
+  const Looked found = look(tree, {{"OCL_ICD_VENDORS", "/nonexistent"}});
+  EXPECT_EQ(found.loader.kind, LoaderKind::kUnknown);
+  EXPECT_THAT(found.variables, IsEmpty());
+}
+
+// Seen with both loaders: a carriage return or a blank ends up in the name; of two lines ocl-icd
+// takes the first, the Khronos loader both.
+TEST(IcdFile, WithAFaultCountsAsTheLoaderInUseTakesIt) {
+  const auto drivers = [](const std::string& loader, const std::string& text) {
+    json tree = board_with(loader);
+    tree["/one/p.icd"]["text"] = text;
+    return usable(look(tree, {{"OCL_ICD_VENDORS", "/one"}}).icd_files);
+  };
+  for (const char* loader : {"ocl-icd", "khronos"}) {
+    EXPECT_EQ(drivers(loader, "libpocl.so.2"), 1u) << loader;
+    EXPECT_EQ(drivers(loader, "libpocl.so.2\r\n"), 0u) << loader;
+    EXPECT_EQ(drivers(loader, "libpocl.so.2 \n"), 0u) << loader;
+  }
+  EXPECT_EQ(drivers("ocl-icd", "libpocl.so.2\nlibfoo.so\n"), 1u);
+  EXPECT_EQ(drivers("khronos", "libpocl.so.2\nlibfoo.so\n"), 0u);
+}
+
+TEST(ProgramVariable, MustNameAFileThatIsThere) {
+  const Looked found = look(board_with("ocl-icd"), {{"LIBOPENCL_SO_PATH", "libpocl.so.2"},
+                                                    {"LIBOPENCL_SO_PATH_2", "/one/p.icd"},
+                                                    {"OPENCV_OPENCL_RUNTIME", "disabled"}});
+  ASSERT_EQ(found.variables.size(), 3u);
+  EXPECT_EQ(found.variables[0].state, "useless") << "a bare name is no file to stat()";
+  EXPECT_EQ(found.variables[1].state, "honoured");
+  EXPECT_EQ(found.variables[2].state, "honoured");
+}
+
+TEST(TreesVariables, AreThoseThatLoginsSet) {
+  const test::TempDir dir;
+  test::build_tree({{"/etc/environment",
+                     {{"text",
+                       "PATH=/bin\n# OCL_ICD_VENDORS=/no\nOCL_ICD_VENDORS=\"/one two\"\n"
+                       " export OPENCL_LAYERS='liba.so'\r\nLD_LIBRARY_PATH=/x\nnothing\n"}}}},
+                   dir.path());
+  EXPECT_EQ(variables_of_tree(*view_of(dir.path())),
+            (std::map<std::string, std::string>{{"OCL_ICD_VENDORS", "/one two"},
+                                                {"OPENCL_LAYERS", "liba.so"}}));
+}
+
+}  // namespace
+}  // namespace clvet::loader_view_test
