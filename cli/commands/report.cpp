@@ -1,5 +1,9 @@
+#include <pwd.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include "base/file.h"
@@ -7,6 +11,7 @@
 #include "cli/terminal.h"
 #include "probe/advice/advice.h"
 #include "probe/report/report_json.h"
+#include "reports/render/bug_summary.h"
 #include "reports/render/html.h"
 #include "reports/render/text.h"
 
@@ -35,6 +40,29 @@ std::string render_html(const Reports& reports, const ReportArguments&) {
   return html_page(reports);
 }
 
+// What this machine and its user are called: the report may be of here.
+std::vector<std::string> own_names() {
+  std::vector<std::string> names;
+  for (const char* name : {"USER", "LOGNAME", "SUDO_USER"}) {
+    if (const char* value = std::getenv(name)) names.emplace_back(value);
+  }
+  if (const passwd* user = ::getpwuid(::getuid())) names.emplace_back(user->pw_name);
+  char host[256] = {};
+  if (::gethostname(host, sizeof host - 1) == 0) {
+    names.emplace_back(host);
+    names.push_back(names.back().substr(0, names.back().find('.')));
+  }
+  return names;
+}
+
+std::string render_bug_summary(const Reports& reports, const ReportArguments&) {
+  const std::vector<std::string> names = own_names();
+  std::string text;
+  for (const auto& row : reports)
+    text += (text.empty() ? "" : "\n") + bug_summary(row.report, names);
+  return text;
+}
+
 struct Subcommand {
   const char *name, *what, *examples;
   Render render;
@@ -49,6 +77,11 @@ constexpr Subcommand kSubcommands[] = {
      "  clvet report html --out report.html\n"
      "  clvet report html board.json other.json --out boards.html",
      render_html},
+    {"summary",
+     "ten lines to paste into a bug report, without user and host names, serials, home paths",
+     "  clvet report summary\n"
+     "  clvet report summary board.json --out summary.txt",
+     render_bug_summary},
 };
 
 Result<Reports> read_reports(std::vector<std::string> files, const std::string& data_dir) {
@@ -122,9 +155,9 @@ void add_subcommand(CLI::App& verb, const Subcommand& row, int& exit_code) {
 }
 
 void add(CLI::App& app, int& exit_code) {
-  CLI::App* verb = app.add_subcommand("report", "show a report, or make a page of it");
+  CLI::App* verb = app.add_subcommand("report", "show a report, or make a page or ten lines of it");
   verb->require_subcommand(1);
-  verb->footer("'clvet report show --help' and 'clvet report html --help' have examples.");
+  verb->footer("'clvet report show --help', and so on, have examples.");
   for (const Subcommand& row : kSubcommands) add_subcommand(*verb, row, exit_code);
 }
 

@@ -70,6 +70,23 @@ TEST_F(ReportCommand, PutsSeveralReportsOnOnePage) {
   EXPECT_THAT(page, HasSubstr("other.json"));
 }
 
+TEST_F(ReportCommand, MakesTenLinesForABugReportWithoutTheNamesOfThisMachine) {
+  Report report = test::sample_report();
+  report.host.board = "board of zaphod";
+  report.host.env = {{"LD_LIBRARY_PATH", "/home/trillian/lib"}};
+  test::put(board_, report_to_json(report));
+  bench_.environment()["USER"] = "zaphod";
+  const auto done = run({"summary", board_});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(std::count(done.out.begin(), done.out.end(), '\n'), 10);
+  EXPECT_THAT(done.out, StartsWith("tool: clvet"));
+  EXPECT_THAT(done.out, HasSubstr("board of (removed)"));
+  EXPECT_THAT(done.out, Not(HasSubstr("trillian")));
+  EXPECT_EQ(run({"summary", board_, "--out", out_}).out, "written: " + out_ + "\n");
+  EXPECT_EQ(test::get(out_), done.out);
+  EXPECT_EQ(run({"summary", bench_ / "none.json"}).exit_code, 2);
+}
+
 TEST_F(ReportCommand, GivesTheReportsAsJson) {
   const auto one = run({"show", board_, "--json", "-"});
   EXPECT_EQ(one.out, test::get(board_));

@@ -1,0 +1,167 @@
+#include "reports/render/redact.h"
+
+#include <algorithm>
+#include <cctype>
+#include <regex>
+
+#include "base/text.h"
+
+namespace clvet {
+namespace redacting {
+namespace {
+
+constexpr size_t kLongestText = 4000;
+constexpr const char* kGone = "(removed)";
+
+// Folders that packages and images own: what lies there names nobody.
+constexpr const char* kPublic[] = {"/usr/", "/lib/", "/lib64/", "/etc/", "/system/", "/vendor/",
+                                   "/odm/", "/dev/", "/proc/",  "/sys/", "/bin/",    "/product/"};
+constexpr const char* kHomes[] = {"/home/",     "/Users/", "/var/home/", "/export/home/",
+                                  "/run/user/", "/media/", "/storage/",  "/data/user/"};
+// Names that many machines share.
+constexpr const char* kCommon[] = {"root",  "user",   "users",   "admin",   "linux",   "localhost",
+                                   "local", "shell",  "android", "mali",    "gpu",     "cpu",
+                                   "lib",   "debian", "ubuntu",  "opencl",  "armbian", "arm",
+                                   "board", "test",   "none",    "default", "system",  "host"};
+
+bool word_character(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80);
+}
+
+bool path_character(char c) {
+  return static_cast<unsigned char>(c) > ' ' &&
+         std::string_view("\"'`:;,()<>|=").find(c) == std::string_view::npos;
+}
+
+bool starts_path(const std::string& text, size_t at) {
+  const bool root = text[at] == '/' && at + 1 < text.size() && path_character(text[at + 1]);
+  return root && (at == 0 || !path_character(text[at - 1]));
+}
+
+bool is_public(const std::string& path) {
+  return path.find("/../") == std::string::npos &&
+         std::any_of(std::begin(kPublic), std::end(kPublic),
+                     [&](const char* top) { return path.starts_with(top); });
+}
+
+// A home itself: even its last name tells.
+bool is_home(const std::string& path) {
+  return std::any_of(std::begin(kHomes), std::end(kHomes), [&](std::string_view top) {
+    return path.starts_with(top) && path.find('/', top.size()) == std::string::npos;
+  });
+}
+
+std::string without_paths(const std::string& text) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    if (!starts_path(text, at) && text[at] != '~') {
+      out += text[at++];
+      continue;
+    }
+    size_t end = at;
+    while (end < text.size() && path_character(text[end])) ++end;
+    const std::string path = text.substr(at, std::max<size_t>(end - at, 1));
+    at += path.size();
+    const size_t slash = path.rfind('/');
+    if (is_public(path) || slash == std::string::npos) {
+      out += path;
+    } else {
+      out += is_home(path) ? "..." : "..." + path.substr(slash);
+    }
+  }
+  return out;
+}
+
+std::string without_numbers(const std::string& text) {
+  static const std::regex patterns[] = {
+      std::regex(R"([A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,64})"),
+      std::regex(R"(\b([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}\b)"),
+      std::regex(R"(\b[0-9A-Fa-f]{8}-([0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\b)")};
+  static const std::regex serial(
+      R"(\b(serial( ?(number|no\.?))?|s/n|imei)([ :=#]{1,3})[A-Za-z0-9._/-]{1,64})",
+      std::regex::icase);
+  std::string out = text;
+  for (const std::regex& pattern : patterns) out = std::regex_replace(out, pattern, kGone);
+  return std::regex_replace(out, serial, std::string("$1$4") + kGone);
+}
+
+std::string without_word(const std::string& text, const std::string& word) {
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) ==
+           std::tolower(static_cast<unsigned char>(b));
+  };
+  std::string out;
+  auto at = text.begin();
+  while (at != text.end()) {
+    const auto found = std::search(at, text.end(), word.begin(), word.end(), same);
+    out.append(at, found);
+    if (found == text.end()) break;
+    const auto end = found + static_cast<std::ptrdiff_t>(word.size());
+    const bool whole = (found == text.begin() || !word_character(found[-1])) &&
+                       (end == text.end() || !word_character(*end));
+    if (whole)
+      out += kGone;
+    else
+      out.append(found, end);
+    at = end;
+  }
+  return out;
+}
+
+bool too_common(const std::string& word) {
+  return word.size() < 3 || word.size() > 64 ||
+         std::any_of(std::begin(kCommon), std::end(kCommon), [&](const char* common) {
+           return word.size() == std::string_view(common).size() &&
+                  contains_ignoring_case(word, common);
+         });
+}
+
+void add_names(const std::string& text, std::vector<std::string>& names) {
+  for (const char* top : kHomes) {
+    const std::string_view prefix = top;
+    for (size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at + 1)) {
+      size_t end = at + prefix.size();
+      while (end < text.size() && text[end] != '/' && path_character(text[end])) ++end;
+      names.push_back(text.substr(at + prefix.size(), end - at - prefix.size()));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace redacting
+
+Redactor::Redactor(std::vector<std::string> words) : words_(std::move(words)) {
+  std::erase_if(words_, redacting::too_common);
+  std::sort(words_.begin(), words_.end(), [](const auto& a, const auto& b) {
+    return a.size() != b.size() ? a.size() > b.size() : a < b;
+  });
+  words_.erase(std::unique(words_.begin(), words_.end()), words_.end());
+}
+
+std::string Redactor::operator()(const std::string& text) const {
+  std::string out = one_line(text, redacting::kLongestText);
+  out = redacting::without_numbers(redacting::without_paths(out));
+  for (const std::string& word : words_) out = redacting::without_word(out, word);
+  return out;
+}
+
+std::vector<std::string> names_in_paths(const Report& report) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : report.host.env) redacting::add_names(value, names);
+  for (const CandidateReport& row : report.candidates) {
+    for (const std::string* text : {&row.name, &row.path, &row.reason})
+      redacting::add_names(*text, names);
+  }
+  for (const IcdFileReport& row : report.icd_files) {
+    redacting::add_names(row.path, names);
+    redacting::add_names(row.target, names);
+  }
+  for (const DeviceReport& row : report.devices) {
+    redacting::add_names(row.library, names);
+    for (const auto& [name, value] : row.variables) redacting::add_names(value, names);
+  }
+  redacting::add_names(report.loader.path, names);
+  return names;
+}
+
+}  // namespace clvet

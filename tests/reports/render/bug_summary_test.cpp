@@ -1,0 +1,116 @@
+#include "reports/render/bug_summary.h"
+
+#include <gmock/gmock.h>
+
+#include "base/text.h"
+#include "reports/render/redact.h"
+#include "tests/probe/samples.h"
+
+namespace clvet::bug_summary_test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines = split(text, '\n');
+  lines.pop_back();  // behind the last line's end
+  return lines;
+}
+
+TEST(BugSummary, HasTenLinesWithWhatABugReportNeeds) {
+  const std::vector<std::string> lines = lines_of(bug_summary(test::sample_report(), {}));
+  ASSERT_EQ(lines.size(), 10u);
+  EXPECT_THAT(lines[0], StartsWith("tool: clvet 0.1.0"));
+  EXPECT_THAT(lines[3], HasSubstr("/dev/mali0; kernel drivers: mali_kbase"));
+  EXPECT_THAT(lines[4], AllOf(HasSubstr("ocl-icd, 2.3.1"),
+                              HasSubstr("mali.icd -> libmali.so (has CR LF line ends)")));
+  EXPECT_THAT(lines[5], HasSubstr("libmali.so.1 usable; libx.so missing-dependency"));
+  EXPECT_THAT(lines[6],
+              HasSubstr("d0 Mali-G78 r0p1 (gpu, ARM Platform, 3.0, OpenCL 3.0 v1.r32p1)"));
+  EXPECT_THAT(lines[7], HasSubstr("d0 high/normal/buffer/buffer"));
+  EXPECT_THAT(lines[8], HasSubstr("1 x gemm crash in build (signal 6)"));
+  EXPECT_THAT(lines[9], HasSubstr("mali-quant"));
+}
+
+TEST(BugSummary, HasTenLinesOfAnEmptyAndOfAHugeReport) {
+  EXPECT_EQ(lines_of(bug_summary(Report{}, {})).size(), 10u);
+  Report report = test::sample_report();
+  for (int i = 0; i < 300; ++i) {
+    report.devices.push_back(test::sample_device());
+    report.candidates.push_back(report.candidates.front());
+    report.host.nodes.push_back("/dev/dri/renderD" + std::to_string(i));
+    report.host.env["V" + std::to_string(i)] = std::string(500, 'x') + "\n";
+  }
+  report.host.board = "a\nb\r\nc";
+  const std::vector<std::string> lines = lines_of(bug_summary(report, {}));
+  ASSERT_EQ(lines.size(), 10u);
+  for (const std::string& line : lines) EXPECT_LT(line.size(), 400u);
+}
+
+TEST(BugSummary, NamesNoUserNoHostNoSerialAndNoHome) {
+  Report report = test::sample_report();
+  report.host.board = "Radxa ROCK 5B serial: RA5BX77231";
+  report.host.cpu = "Cortex of workshop-pi";
+  report.host.os = "Debian of marta.example@mail.org";
+  report.host.env = {{"LD_LIBRARY_PATH", "/home/marta/secret/lib:/usr/lib:/opt/acme"},
+                     {"OCL_ICD_VENDORS", "/root/icd"}};
+  report.candidates[0].name = "/home/marta/build/libOpenCL.so";
+  report.icd_files[0].path = "/home/marta/vendors/mali.icd";
+  report.icd_files[0].target = "/data/user/0/com.marta.app/libmali.so";
+  report.loader.path = "/home/marta/lib/libOpenCL.so.1";
+  report.devices[0].name = "GPU of marta 12:34:56:78:9a:bc";
+  report.devices[0].driver = "1.0 9f8e7d6c-1234-5678-9abc-def012345678";
+  report.verdicts[0].evidence.stderr_text = "printed by Marta";
+  report.verdicts[0].evidence.log = "log of Marta";
+  const std::string text = bug_summary(report, {"workshop-pi", "w"});
+  for (const char* word : {"marta", "Marta", "workshop", "RA5BX77231", "/home", "/root", "secret",
+                           "9a:bc", "9f8e7d6c", "/data", "mail.org", "/opt"})
+    EXPECT_THAT(text, Not(HasSubstr(word)));
+  EXPECT_THAT(text, AllOf(HasSubstr("Radxa ROCK 5B"), HasSubstr(".../libOpenCL.so usable"),
+                          HasSubstr("/usr/lib"), HasSubstr("mali.icd -> .../libmali.so"),
+                          HasSubstr("OCL_ICD_VENDORS=.../icd")));
+}
+
+TEST(Redactor, KeepsThePathsOfTheSystem) {
+  const Redactor redact({});
+  for (const char* text :
+       {"/usr/lib/aarch64-linux-gnu/libmali.so.1", "/dev/mali0", "/etc/OpenCL/vendors/mali.icd",
+        "/vendor/lib64/libOpenCL.so", "1/2 and 3 / 4", "OpenCL 3.0 v1.r32p1", "~"})
+    EXPECT_EQ(redact(text), text);
+}
+
+TEST(Redactor, FindsPathsWhereverTheyStand) {
+  const Redactor redact({});
+  EXPECT_EQ(redact("dlopen(/home/x/y.so): /tmp/z/a b"), "dlopen(.../y.so): .../a b");
+  EXPECT_EQ(redact("file:///home/anna/y.so"), "file:.../y.so");
+  EXPECT_EQ(redact("in /home/anna"), "in ...");
+  EXPECT_EQ(redact("/usr/lib/../../home/anna/y.so"), ".../y.so");
+  EXPECT_EQ(redact("~anna/x/y.so"), ".../y.so");
+}
+
+TEST(Redactor, RemovesWordsAsWordsAndLeavesCommonOnes) {
+  const Redactor redact({"anna", "ro", "linux", "Root"});
+  EXPECT_EQ(redact("Anna, anna-pc, joanna, annas"), "(removed), (removed)-pc, joanna, annas");
+  EXPECT_EQ(redact("a linux root in rows"), "a linux root in rows");
+}
+
+TEST(Redactor, MakesOneLineOfWhateverItGets) {
+  const Redactor redact({"anna"});
+  EXPECT_EQ(redact("a\nb"), redact("a\nb"));
+  EXPECT_EQ(redact(std::string(100000, '/')).find('\n'), std::string::npos);
+  EXPECT_LT(redact(std::string(100000, 'a')).size(), 5000u);
+  EXPECT_TRUE(is_utf8(redact("\xff\xfe /home/\xc3\xa4/x")));
+}
+
+TEST(NamesInPaths, AreThoseOfHomes) {
+  Report report;
+  report.host.env = {{"A", "-I/home/anna/x:/home/bob"}};
+  report.loader.path = "/Users/eve/lib";
+  EXPECT_THAT(names_in_paths(report), testing::UnorderedElementsAre("anna", "bob", "eve"));
+}
+
+}  // namespace
+}  // namespace clvet::bug_summary_test
