@@ -1,8 +1,10 @@
 #include "probe/advice/report_facts.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 namespace clvet {
 namespace {
@@ -15,7 +17,59 @@ void add_text(const std::string& source, const std::string& text, std::vector<Fa
       {{"fact", "text"}, {"source", source}, {"text", text}, {"say", source + ": " + text}});
 }
 
+bool ends_badly(const CandidateReport& row) {
+  return row.outcome == CandidateOutcome::kCrash || row.outcome == CandidateOutcome::kExited ||
+         row.outcome == CandidateOutcome::kHang;
+}
+
+// The drivers of ICD files that do no harm alone, by name.
+std::vector<std::string> drivers_fine_alone(const Report& report) {
+  std::vector<std::string> names;
+  for (const CandidateReport& row : report.candidates) {
+    const bool loaded =
+        row.outcome == CandidateOutcome::kUsable || row.outcome == CandidateOutcome::kNoDevice;
+    if (row.origin == "icd-file" && ends_badly(row)) return {};
+    if (row.origin == "icd-file" && loaded) names.push_back(row.name);
+  }
+  return names;
+}
+
+// The loader ends badly with all drivers together, and each alone does not: they clash.
+bool is_clash(const CandidateReport& row, const std::vector<std::string>& fine_alone) {
+  return row.origin == "loader" && ends_badly(row) && fine_alone.size() > 1;
+}
+
+// It came to an answer, be it that there is nothing.
+bool lists(const CandidateReport& row) {
+  return row.outcome == CandidateOutcome::kUsable || row.outcome == CandidateOutcome::kNoDevice ||
+         row.outcome == CandidateOutcome::kNoPlatform;
+}
+
+// Drivers of ICD files that have devices alone, which the loader does not list.
+void add_hidden_drivers(const Report& report, std::vector<Fact>& facts) {
+  std::set<std::string> loaders, drivers;
+  for (const CandidateReport& row : report.candidates) {
+    if (row.origin == "loader" && lists(row)) loaders.insert(row.name);
+    if (row.origin == "icd-file" && row.outcome == CandidateOutcome::kUsable)
+      drivers.insert(row.name);
+  }
+  if (loaders.empty() || report.loader.kind == "vendor") return;
+  for (const DeviceReport& row : report.devices) {
+    const bool listed = loaders.count(row.library) > 0 ||
+                        std::any_of(row.also_via.begin(), row.also_via.end(),
+                                    [&](const auto& name) { return loaders.count(name) > 0; });
+    if (listed || drivers.count(row.library) == 0) continue;
+    facts.push_back({{"fact", "hidden"},
+                     {"library", row.library},
+                     {"device", row.name},
+                     {"loader", report.loader.kind},
+                     {"say", fmt::format("{} has {} alone; the loader ({}) does not list it",
+                                         row.library, row.name, report.loader.kind)}});
+  }
+}
+
 void add_discovery_facts(const Report& report, std::vector<Fact>& facts) {
+  const std::vector<std::string> fine_alone = drivers_fine_alone(report);
   for (const CandidateReport& row : report.candidates) {
     const std::string outcome = to_string(row.outcome);
     facts.push_back(
@@ -26,6 +80,8 @@ void add_discovery_facts(const Report& report, std::vector<Fact>& facts) {
          {"outcome", outcome},
          {"reason", row.reason},
          {"loader", yes_or_no(!row.path.empty() && row.path == report.loader.path)},
+         {"clash", yes_or_no(is_clash(row, fine_alone))},
+         {"drivers", fmt::format("{}", fmt::join(fine_alone, ", "))},
          {"say", row.name + ": " + outcome + (row.reason.empty() ? "" : ", " + row.reason)}});
   }
   for (const IcdFileReport& row : report.icd_files) {
@@ -43,6 +99,7 @@ void add_discovery_facts(const Report& report, std::vector<Fact>& facts) {
     facts.push_back({{"fact", "node"},
                      {"path", node.substr(0, blank)},
                      {"state", denied ? "denied" : "present"},
+                     {"container", report.host.container},
                      {"say", node}});
   }
 }
@@ -123,6 +180,7 @@ std::vector<Fact> facts_of_report(const Report& report) {
   for (const CandidateReport& row : report.candidates) {
     if (row.outcome != CandidateOutcome::kAbsent) add_text(row.name, row.reason, facts);
   }
+  add_hidden_drivers(report, facts);
   add_summary(report, facts);
   add_device_facts(report, facts);
   add_verdict_facts(report, facts);

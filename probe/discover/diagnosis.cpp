@@ -139,6 +139,7 @@ Result<Diagnosis> diagnose(const DiagnosisOptions& options) {
     CLVET_ASSIGN_OR_RETURN(found.live, diagnosing::discover_here(options));
   }
   found.survey = survey_files(*view, setting);
+  if (found.live) add_kernel_log(own_kernel_log(), found.survey.kernel);
   found.usable = found.live ? !found.live->devices.empty() : found.survey.usable;
   found.findings = find_failures(rules, diagnosing::all_facts(*view, found));
   if (found.framework) {

@@ -64,6 +64,16 @@ Json put(const LoaderInView& loader) {
   return {{"kind", to_string(loader.kind)}, {"path", loader.path}, {"reads", loader.reads}};
 }
 
+Json put(const KernelInView& kernel) {
+  return {{"gpus", kernel.gpus},
+          {"mali_release", kernel.mali_release},
+          {"container", kernel.container},
+          {"selinux", kernel.selinux},
+          {"clocks", kernel.clocks},
+          {"temperatures", kernel.temperatures},
+          {"log", kernel.lines}};
+}
+
 Json put(const VariableInView& row) {
   return {{"name", row.name},   {"value", row.value},   {"state", row.state},
           {"takes", row.takes}, {"reader", row.reader}, {"behind", row.other}};
@@ -140,6 +150,7 @@ Json document_of(const Diagnosis& diagnosis) {
                  {"variables", all_of(survey.variables)},
                  {"libraries", all_of(survey.libraries)},
                  {"icd_files", all_of(survey.icd_files)}}},
+               {"kernel", put(survey.kernel)},
                {"findings", all_of(diagnosis.findings)},
                {"as", nullptr}};
   if (diagnosis.live) {

@@ -9,10 +9,7 @@ namespace clvet {
 namespace surveying {
 namespace {
 
-constexpr size_t kLargestLog = 4 << 20;
 constexpr size_t kLargestDriver = 128 << 20;
-constexpr size_t kMostLines = 200;
-constexpr size_t kLongestLine = 500;
 
 struct VersionSymbol {
   const char *symbol, *version;
@@ -24,11 +21,6 @@ constexpr VersionSymbol kVersions[] = {{"clCreateBufferWithProperties", "3.0"},
                                        {"clCreateImage", "1.2"},
                                        {"clGetPlatformIDs", "1.0"}};
 
-constexpr const char* kLogs[] = {"/var/log/dmesg", "/var/log/kern.log", "/var/log/messages",
-                                 "/var/log/syslog"};
-constexpr const char* kGpuWords[] = {"mali", "panfrost", "panthor", "powervr", "rgx",
-                                     "pvr",  "DDK",      "kgsl",    "galcore"};
-
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 bool any_prefix(const std::string& name, std::initializer_list<const char*> prefixes) {
@@ -38,33 +30,6 @@ bool any_prefix(const std::string& name, std::initializer_list<const char*> pref
 
 bool is_mali(const std::string& path) {
   return any_prefix(name_of(path), {"libmali", "libMali", "libGLES_mali"});
-}
-
-// A Mali release at `at`: g13p0-01eac0.
-size_t release_length(std::string_view text, size_t at) {
-  size_t end = at + 1;
-  const auto digits = [&] {
-    const size_t begin = end;
-    while (end < text.size() && end - begin < 3 && text[end] >= '0' && text[end] <= '9') ++end;
-    return end > begin;
-  };
-  const auto word = [&](std::string_view expected) {
-    if (text.substr(end, expected.size()) != expected) return false;
-    end += expected.size();
-    return true;
-  };
-  if (!digits() || !word("p") || !digits()) return 0;
-  const size_t release = end - at;
-  if (!word("-") || !digits()) return 0;
-  return word("rel") || word("eac") || word("bet") || word("dev") ? release : 0;
-}
-
-std::string release_in(std::string_view text) {
-  for (size_t at = 0; at + 8 < text.size(); ++at) {
-    if (text[at] != 'r' && text[at] != 'g') continue;
-    if (const size_t length = release_length(text, at)) return std::string(text.substr(at, length));
-  }
-  return {};
 }
 
 std::string opencl_of(const Opening& opening) {
@@ -90,26 +55,9 @@ LibraryInView look_at(const FileSystemView& view, const LinkerSetting& setting,
     if (row.cl.empty() && row.opening.symbols.count(version.symbol)) row.cl = version.version;
   }
   if (is_mali(path)) {
-    if (const auto bytes = view.text(path, kLargestDriver)) row.release = release_in(*bytes);
+    if (const auto bytes = view.text(path, kLargestDriver)) row.release = mali_release_in(*bytes);
   }
   return row;
-}
-
-std::vector<std::string> kernel_lines(const FileSystemView& view) {
-  std::vector<std::string> found;
-  for (const char* log : kLogs) {
-    const auto real = resolve(view, log);
-    const auto text = real ? view.text(*real, kLargestLog) : Result<std::string>(std::string());
-    if (!text) continue;
-    for (const std::string& line : split(*text, '\n')) {
-      const bool gpu =
-          std::any_of(std::begin(kGpuWords), std::end(kGpuWords),
-                      [&](const char* word) { return contains_ignoring_case(line, word); });
-      if (gpu && found.size() < kMostLines)
-        found.push_back(shorten(clean_utf8(line), kLongestLine));
-    }
-  }
-  return found;
 }
 
 bool opened(const LibraryInView& row) { return row.opening.outcome == Opening::Outcome::kOpened; }
@@ -141,6 +89,7 @@ class FactWriter {
     icd_files();
     nodes();
     kernel();
+    gpus();
     firmware();
     summary();
     return std::move(facts_);
@@ -240,30 +189,25 @@ class FactWriter {
       add({{"fact", "node"},
            {"path", "/dev/mali0"},
            {"state", "absent"},
+           {"container", survey_.kernel.container},
            {"say", "/dev/mali0 is not there, and a Mali driver is installed"}});
     } else if (entry && (entry->mode & 0066) == 0) {
       add({{"fact", "node"},
            {"path", "/dev/mali0"},
            {"state", "denied"},
+           {"container", survey_.kernel.container},
            {"say",
             fmt::format("/dev/mali0 has mode {:04o}: only its owner may open it", entry->mode)}});
     }
   }
 
   void kernel() {
-    std::string kernel_release;
-    if (const auto real = resolve(view_, "/sys/module/mali_kbase/version")) {
-      if (const auto text = view_.text(*real, 4096))
-        kernel_release = release_in(*text + "        ");
-    }
-    for (const std::string& line : survey_.kernel_lines) {
+    const std::string& kernel_release = survey_.kernel.mali_release;
+    for (const std::string& line : survey_.kernel.lines) {
       add({{"fact", "text"},
            {"source", "kernel log"},
            {"text", line},
            {"say", "kernel log: " + line}});
-      const size_t at = line.find("Kernel DDK version ");
-      if (at != std::string::npos && kernel_release.empty())
-        kernel_release = release_in(line.substr(at) + "        ");
     }
     for (const LibraryInView& row : survey_.libraries) {
       if (row.release.empty() || kernel_release.empty() || row.release == kernel_release) continue;
@@ -273,6 +217,20 @@ class FactWriter {
            {"kernel", kernel_release},
            {"say", fmt::format("{} is of {}, the kernel's driver of {}", row.path, row.release,
                                kernel_release)}});
+    }
+  }
+
+  void gpus() {
+    const std::vector<std::string>& found = survey_.kernel.gpus;
+    for (const LibraryInView& row : survey_.libraries) {
+      const std::string wants = gpu_of_library(row.path);
+      if (wants.empty() || !opened(row) || may_fit(wants, found)) continue;
+      add({{"fact", "gpu"},
+           {"library", row.path},
+           {"wants", wants},
+           {"has", found.front()},
+           {"say",
+            fmt::format("{} is for {}, and the kernel found {}", row.path, wants, found.front())}});
     }
   }
 
@@ -352,7 +310,8 @@ Survey survey_files(const FileSystemView& view, const LinkerSetting& setting) {
   }
   for (const std::string& path : paths)
     survey.libraries.push_back(surveying::look_at(view, setting, path));
-  survey.kernel_lines = surveying::kernel_lines(view);
+  survey.kernel = kernel_in(view);
+  add_kernel_logs(view, survey.kernel);
   for (const LibraryInView& row : survey.libraries) {
     const bool serves = surveying::opened(row) && !row.loader && row.opencl != "none";
     survey.usable |= serves;

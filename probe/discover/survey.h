@@ -7,6 +7,7 @@
 
 #include "probe/advice/rules.h"
 #include "probe/discover/icd_view.h"
+#include "probe/discover/kernel_view.h"
 
 namespace clvet {
 
@@ -25,7 +26,7 @@ struct Survey {
   std::vector<VariableInView> variables;
   std::vector<LibraryInView> libraries;
   std::vector<IcdInView> icd_files;
-  std::vector<std::string> kernel_lines;  // of kernel logs, those that concern a GPU
+  KernelInView kernel;
   bool usable = false;  // some library serves programs that look as the loader's do
   bool gpu = false;     // and it is no driver for the CPU
 };

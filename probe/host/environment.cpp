@@ -97,7 +97,8 @@ std::string environment_key(const DeviceReport& device, const std::string& kerne
 bool same_environment(const DeviceReport& device) {
   const auto variables = driver_variables();
   return variables && *variables == device.variables &&
-         std::all_of(device.objects.begin(), device.objects.end(), same_object);
+         std::all_of(device.objects.begin(), device.objects.end(), same_object) &&
+         environment_key(device, kernel_driver_versions()) == device.environment_key;
 }
 
 std::string kernel_driver_versions() {

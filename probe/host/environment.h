@@ -22,7 +22,8 @@ Result<std::map<std::string, std::string>> cache_variables(const std::string& fo
 std::string environment_key(const DeviceReport& device, const std::string& kernel_driver_version);
 
 // Cheap test whether `device` of an earlier report still stands for what is installed: each object
-// still has its size and time, or at least its identity, and the variables are the same.
+// still has its size and time, or at least its identity, the variables are the same, and so are the
+// kernel's drivers.
 bool same_environment(const DeviceReport& device);
 
 // Versions of GPU kernel drivers, by /sys/module and /proc/driver; empty where there is none.

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "probe/discover/kernel_view.h"
 #include "probe/host/environment.h"
 
 namespace clvet {
@@ -99,6 +100,12 @@ HostReport read_host() {
   host.nodes = gpu_nodes();
   host.kernel_drivers = kernel_drivers();
   if (const auto shown = shown_variables()) host.env = *shown;
+  KernelInView kernel = kernel_in(*view_of(""));
+  host.gpus = std::move(kernel.gpus);
+  host.container = std::move(kernel.container);
+  host.selinux = std::move(kernel.selinux);
+  host.clocks = std::move(kernel.clocks);
+  host.temperatures = std::move(kernel.temperatures);
   return host;
 }
 

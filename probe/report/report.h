@@ -101,6 +101,9 @@ struct HostReport {
   uint64_t memory = 0;  // bytes
   std::vector<std::string> nodes, kernel_drivers;
   std::map<std::string, std::string> env;
+  std::vector<std::string> gpus;   // as the kernel calls them
+  std::string container, selinux;  // empty where there is no sign of it
+  std::vector<std::string> clocks, temperatures;
 };
 
 // A device property: its printed value, or the error code that the query returned.

@@ -137,10 +137,12 @@ VerdictReport get_verdict(const Json& json) {
 }
 
 Json put(const HostReport& host) {
-  return {{"board", host.board},   {"soc", host.soc},     {"os", host.os},
-          {"kernel", host.kernel}, {"libc", host.libc},   {"cpu", host.cpu},
-          {"memory", host.memory}, {"nodes", host.nodes}, {"kernel_drivers", host.kernel_drivers},
-          {"env", host.env}};
+  return {
+      {"board", host.board},     {"soc", host.soc},       {"os", host.os},
+      {"kernel", host.kernel},   {"libc", host.libc},     {"cpu", host.cpu},
+      {"memory", host.memory},   {"nodes", host.nodes},   {"kernel_drivers", host.kernel_drivers},
+      {"env", host.env},         {"gpus", host.gpus},     {"container", host.container},
+      {"selinux", host.selinux}, {"clocks", host.clocks}, {"temperatures", host.temperatures}};
 }
 
 HostReport get_host(const Json& json) {
@@ -155,6 +157,12 @@ HostReport get_host(const Json& json) {
   json.at("nodes").get_to(host.nodes);
   json.at("kernel_drivers").get_to(host.kernel_drivers);
   json.at("env").get_to(host.env);
+  using Rows = std::vector<std::string>;  // what reports of before lack
+  host.gpus = json.value("gpus", Rows());
+  host.container = json.value("container", "");
+  host.selinux = json.value("selinux", "");
+  host.clocks = json.value("clocks", Rows());
+  host.temperatures = json.value("temperatures", Rows());
   return host;
 }
 

@@ -46,7 +46,12 @@ std::string machine(const HostReport& host) {
 }
 
 std::string nodes(const HostReport& host) {
-  return fmt::format("{}; kernel drivers: {}", joined(host.nodes), joined(host.kernel_drivers));
+  std::vector<std::string> parts = {joined(host.nodes),
+                                    "kernel drivers: " + joined(host.kernel_drivers)};
+  if (!host.gpus.empty()) parts.push_back("GPU: " + joined(host.gpus));
+  if (!host.container.empty()) parts.push_back("in a container: " + host.container);
+  if (!host.selinux.empty()) parts.push_back("SELinux " + host.selinux);
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 std::string loader(const Report& report) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/ranges.h>
+
 #include "base/text.h"
 
 namespace clvet {
@@ -19,6 +21,7 @@ class Writer {
     heading();
     if (diagnosis_.live) live();
     files();
+    kernel(diagnosis_.survey.kernel);
     for (const Finding& finding : diagnosis_.findings) tell(finding);
     if (diagnosis_.findings.empty()) line(say("Nothing stands in the way.", "未发现问题。"));
     if (diagnosis_.framework) framework(*diagnosis_.framework);
@@ -79,6 +82,21 @@ class Writer {
       line(fmt::format("  {} -> {}{}{}", row.file.path, row.file.target,
                        row.reason.empty() ? "" : ": " + row.reason, faults));
     }
+  }
+
+  void kernel(const KernelInView& kernel) {
+    const auto list = [&](const char* name, const std::vector<std::string>& rows) {
+      if (!rows.empty()) line(fmt::format("  {}: {}", name, fmt::join(rows, "; ")));
+    };
+    list(say("the kernel found", "内核识别的 GPU"), kernel.gpus);
+    if (!kernel.mali_release.empty())
+      line(fmt::format("  {}: {}", say("the kernel's Mali driver", "内核 Mali 驱动"),
+                       kernel.mali_release));
+    if (!kernel.container.empty())
+      line(fmt::format("  {}: {}", say("in a container", "容器"), kernel.container));
+    if (!kernel.selinux.empty()) line("  SELinux: " + kernel.selinux);
+    list(say("clocks", "频率"), kernel.clocks);
+    list(say("temperatures", "温度"), kernel.temperatures);
   }
 
   void tell(const Finding& finding) {

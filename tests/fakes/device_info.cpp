@@ -87,6 +87,8 @@ const char* platform_key(cl_platform_info param) {
       return "platform_vendor";
     case CL_PLATFORM_VERSION:
       return "platform_version";
+    case CL_PLATFORM_EXTENSIONS:
+      return "platform_extensions";
     default:
       return nullptr;
   }

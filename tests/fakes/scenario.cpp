@@ -84,7 +84,7 @@ Rule rule_of(const json& document, size_t index) {
   const json& match = document.at("match");
   check_keys(match,
              {"call", "constructs_all", "constructs_any", "constructs_none", "source_regex",
-              "raw_source_regex", "options_regex", "kernel", "count", "file_exists"},
+              "raw_source_regex", "options_regex", "kernel", "count", "file_exists", "mapped"},
              "match");
   Rule rule;
   rule.index = index;
@@ -109,6 +109,7 @@ Rule rule_of(const json& document, size_t index) {
   rule.parameters = document.at("do");
   rule.action = rule.parameters.at("action").get<std::string>();
   rule.file_exists = expanded(match.value("file_exists", ""));
+  rule.mapped = strings(match, "mapped");
   rule.once_file = expanded(rule.parameters.value("once_file", ""));
   rule.once_limit = rule.parameters.value("once_limit", uint64_t{1});
   if (!kActions.count(rule.action)) throw std::runtime_error("unknown action: " + rule.action);
@@ -130,6 +131,15 @@ bool contains_any(const std::set<std::string>& have, const std::vector<std::stri
   return false;
 }
 
+// True where files of all these names are loaded into the process.
+bool all_mapped(const std::vector<std::string>& words) {
+  if (words.empty()) return true;
+  std::ifstream file("/proc/self/maps");
+  const std::string maps((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  return std::all_of(words.begin(), words.end(),
+                     [&](const std::string& word) { return maps.find(word) != std::string::npos; });
+}
+
 bool names(const Rule& rule, const std::string& call) {
   for (const auto& wanted : rule.calls) {
     if (fnmatch(wanted.c_str(), call.c_str(), 0) == 0) return true;
@@ -142,6 +152,7 @@ bool names(const Rule& rule, const std::string& call) {
 bool matches(const Rule& rule, const std::string& call, const Subject& subject) {
   if (!names(rule, call)) return false;
   if (!rule.file_exists.empty() && access(rule.file_exists.c_str(), F_OK) != 0) return false;
+  if (!all_mapped(rule.mapped)) return false;
   const auto& have = subject.constructs;
   if (!contains_all(have, rule.constructs_all) || contains_any(have, rule.constructs_none))
     return false;
@@ -181,9 +192,9 @@ Scenario::Scenario(const json& document) {
   check_keys(document, {"comment", "device", "rules"}, "scenario");
   const json device = document.value("device", json::object());
   check_keys(device,
-             {"platform_name", "platform_vendor", "platform_version", "name", "vendor", "version",
-              "driver_version", "opencl_c_version", "extensions_add", "extensions_remove",
-              "raw_name_hex", "info"},
+             {"platform_name", "platform_vendor", "platform_version", "platform_extensions", "name",
+              "vendor", "version", "driver_version", "opencl_c_version", "extensions_add",
+              "extensions_remove", "raw_name_hex", "info"},
              "device");
   for (const auto& [key, value] : device.items()) {
     if (value.is_string()) device_.strings[key] = value.get<std::string>();

@@ -30,6 +30,7 @@ struct Rule {
   std::vector<std::string> calls;  // file name patterns: "clEnqueueMap*"
   std::vector<std::string> constructs_all, constructs_any, constructs_none;
   std::shared_ptr<Pattern> source, raw_source, options, kernel;
+  std::vector<std::string> mapped;     // fires only while files of these names are loaded
   std::string file_exists;             // fires only while this file is there
   uint64_t from = 1, to = UINT64_MAX;  // which matches fire, counted in this process
   std::string once_file;               // counts across processes, a byte a firing

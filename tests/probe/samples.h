@@ -82,8 +82,21 @@ inline Report sample_report() {
   report.kernel_set = "kernels";
   report.created = "2026-11-21T09:42:59Z";
   report.complete = true;
-  report.host = {"board", "soc",    "os",           "6.1 aarch64",  "glibc 2.36",
-                 "cpu",   8u << 20, {"/dev/mali0"}, {"mali_kbase"}, {{"LD_LIBRARY_PATH", "/opt"}}};
+  report.host = {"board",
+                 "soc",
+                 "os",
+                 "6.1 aarch64",
+                 "glibc 2.36",
+                 "cpu",
+                 8u << 20,
+                 {"/dev/mali0"},
+                 {"mali_kbase"},
+                 {{"LD_LIBRARY_PATH", "/opt"}},
+                 {"Mali-G78 7 cores r0p1 0x90820"},
+                 "docker",
+                 "enforcing",
+                 {"gpu: simple_ondemand, 300 of 800 MHz"},
+                 {"gpu-thermal: 45.0 C"}};
   report.loader = {"ocl-icd", "2.3.1", "/usr/lib/libOpenCL.so.1"};
   report.candidates = {
       {"libmali.so.1", "known-name", "/usr/lib/libmali.so.1", CandidateOutcome::kUsable, "", 34,

@@ -104,11 +104,13 @@ Report report_of(const json& behaviour) {
     candidate.reason = row.value("reason", "");
     report.candidates.push_back(std::move(candidate));
   }
+  report.loader.kind = behaviour.value("loader", "");
   for (const std::string& type : behaviour.value("devices", std::vector<std::string>())) {
     DeviceReport device;
     device.id = "d0";
     device.name = "A device";
     device.type = type;
+    device.library = behaviour.value("library", "");
     report.devices.push_back(std::move(device));
   }
   report.host.nodes = behaviour.value("nodes", std::vector<std::string>());

@@ -24,6 +24,17 @@ std::vector<std::string> hostile_boards() {
   return names;
 }
 
+// A folder of ICD files that name copies of the hostile driver; the machine's own loader reads it.
+std::string put_behind_the_loader(const test::Bench& bench, const json& names) {
+  const std::string folder = bench / "icd";
+  std::filesystem::create_directory(folder);
+  for (const std::string name : names) {
+    std::filesystem::copy_file(FAKE_CL, bench / name);
+    test::put(folder + "/" + name + ".icd", (bench / name) + "\n");
+  }
+  return folder;
+}
+
 // The probe's report, with clocks that are short.
 Report probed(const json& hostile) {
   const json& scenario = hostile.at("scenario");
@@ -32,9 +43,15 @@ Report probed(const json& hostile) {
   for (const auto& [name, value] : bench.environment())
     variables.push_back(std::make_unique<test::ScopedVariable>(name.c_str(), value));
   ProbeOptions options;
-  const std::string library = bench / hostile.value("library", "libvendor.so");
-  std::filesystem::create_symlink(FAKE_CL, library);
-  options.libraries = {library};
+  if (const json names = hostile.value("icd", json::array()); !names.empty()) {
+    variables.push_back(std::make_unique<test::ScopedVariable>(
+        "OCL_ICD_VENDORS", put_behind_the_loader(bench, names)));
+    options.device = "Mali-G78";
+  } else {
+    const std::string library = bench / hostile.value("library", "libvendor.so");
+    std::filesystem::create_symlink(FAKE_CL, library);
+    options.libraries = {library};
+  }
   options.cases = {hostile.value("case", "gemv_split/high/normal/buffer/buffer/float/odd")};
   options.state_dir = bench.state();
   options.program = CLVET_PROGRAM;

@@ -72,6 +72,7 @@ DeviceReport device_of_file(const std::string& path) {
   device.variables = driver_variables().value();
   device.objects = {{path, "sha256:" + std::string(64, '0'), static_cast<uint64_t>(info.st_size),
                      int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec}};
+  device.environment_key = environment_key(device, kernel_driver_versions());
   return device;
 }
 
@@ -87,6 +88,14 @@ TEST(SameEnvironment, HoldsUntilAFileOrADriverVariableChanges) {
   test::put(dir / "driver", "other");
   EXPECT_FALSE(same_environment(device));
   std::filesystem::remove(dir / "driver");
+  EXPECT_FALSE(same_environment(device));
+}
+
+TEST(SameEnvironment, EndsWithAnotherKernelDriver) {
+  const test::TempDir dir;
+  test::put(dir / "driver", "one");
+  DeviceReport device = device_of_file(dir / "driver");
+  device.environment_key = environment_key(device, "mali_kbase g6p0-01eac0;");
   EXPECT_FALSE(same_environment(device));
 }
 
