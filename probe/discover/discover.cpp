@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "probe/discover/linker.h"
 
 namespace clvet {
 namespace {
@@ -94,23 +95,68 @@ Tried try_candidate(const Candidate& candidate, const WorkerSettings& settings) 
   return tried;
 }
 
-std::vector<Tried> try_all(const std::vector<Candidate>& candidates,
-                           const DiscoverySettings& settings) {
-  std::vector<Tried> tried(candidates.size());
-  std::atomic<size_t> next{0};
-  // Each thread outlives its workers: a worker dies with the thread that started it.
-  const auto work = [&] {
-    for (size_t i = next++; i < candidates.size() && !interrupt_requested; i = next++) {
-      tried[i] = try_candidate(candidates[i], settings.worker);
-    }
-  };
-  std::vector<std::thread> threads;
-  const size_t jobs =
-      std::min<size_t>(static_cast<size_t>(std::max(1, settings.jobs)), candidates.size());
-  for (size_t i = 0; i < jobs; ++i) threads.emplace_back(work);
-  for (std::thread& thread : threads) thread.join();
-  return tried;
+// For each candidate the file that the dynamic linker would take, as far as files tell; else "".
+std::vector<std::string> files_of(const std::vector<Candidate>& candidates) {
+  const auto view = view_of("");
+  LinkerSetting setting = setting_of(*view);
+  if (const auto path = own_environment("LD_LIBRARY_PATH"))
+    setting.variables["LD_LIBRARY_PATH"] = *path;
+  std::vector<std::string> files;
+  for (const Candidate& candidate : candidates)
+    files.push_back(open_library(*view, setting, candidate.name).path);
+  return files;
 }
+
+// Many names lead to few files: a file that loads well under one name is not loaded under others.
+class CandidateTrials {
+ public:
+  CandidateTrials(const std::vector<Candidate>& candidates, const DiscoverySettings& settings)
+      : candidates_(candidates), settings_(settings), tried_(candidates.size()) {}
+
+  std::vector<Tried> run() {
+    const std::vector<std::string> files = files_of(candidates_);
+    std::vector<size_t> firsts, others;
+    std::map<std::string, size_t> first_of;
+    for (size_t i = 0; i < candidates_.size(); ++i) {
+      const bool is_first = files[i].empty() || first_of.try_emplace(files[i], i).second;
+      (is_first ? firsts : others).push_back(i);
+    }
+    try_each(firsts);
+    std::erase_if(others, [&](size_t i) { return take_over(i, first_of.at(files[i]), files[i]); });
+    try_each(others);
+    return std::move(tried_);
+  }
+
+ private:
+  void try_each(const std::vector<size_t>& rows) {
+    std::atomic<size_t> next{0};
+    // Each thread outlives its workers: a worker dies with the thread that started it.
+    const auto work = [&] {
+      for (size_t i = next++; i < rows.size() && !interrupt_requested; i = next++)
+        tried_[rows[i]] = try_candidate(candidates_[rows[i]], settings_.worker);
+    };
+    std::vector<std::thread> threads;
+    const size_t jobs =
+        std::min<size_t>(static_cast<size_t>(std::max(1, settings_.jobs)), rows.size());
+    for (size_t i = 0; i < jobs; ++i) threads.emplace_back(work);
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  // True where `first` loaded, and by the very file that was foretold.
+  bool take_over(size_t row, size_t first, const std::string& file) {
+    const CandidateReport& known = tried_[first].report;
+    if (known.path != file) return false;
+    tried_[row] = tried_[first];
+    tried_[row].report.name = candidates_[row].name;
+    tried_[row].report.origin = candidates_[row].origin;
+    tried_[row].report.seconds = tried_[row].driver_seconds = 0;
+    return true;
+  }
+
+  const std::vector<Candidate>& candidates_;
+  const DiscoverySettings& settings_;
+  std::vector<Tried> tried_;
+};
 
 std::string device_type(const std::string& bits) {
   constexpr unsigned long kCpu = 2, kGpu = 4, kAccelerator = 8, kCustom = 16;
@@ -216,7 +262,7 @@ Result<Discovery> discover(const DiscoverySettings& settings) {
   found.icd_files = std::move(list.icd_files);
   DeviceList devices(found);
   std::map<std::string, std::string> names_of_files;
-  for (Tried& tried : try_all(list.candidates, settings)) {
+  for (Tried& tried : CandidateTrials(list.candidates, settings).run()) {
     if (tried.report.name.empty()) continue;  // an interrupt came first
     found.driver_seconds += tried.driver_seconds;
     const std::string path = tried.report.path;

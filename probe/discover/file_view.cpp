@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -24,6 +23,24 @@ std::string parent_of(const std::string& path) {
 }
 
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+FileEntry::Kind kind_of(std::filesystem::file_type type) {
+  switch (type) {
+    case std::filesystem::file_type::regular:
+      return FileEntry::Kind::kFile;
+    case std::filesystem::file_type::directory:
+      return FileEntry::Kind::kFolder;
+    case std::filesystem::file_type::symlink:
+      return FileEntry::Kind::kLink;
+    default:
+      return FileEntry::Kind::kOther;
+  }
+}
+
+void sort_by_name(std::vector<ListedEntry>& entries) {
+  std::sort(entries.begin(), entries.end(),
+            [](const ListedEntry& a, const ListedEntry& b) { return a.name < b.name; });
+}
 
 class RootView : public FileSystemView {
  public:
@@ -44,14 +61,16 @@ class RootView : public FileSystemView {
     return found;
   }
 
-  std::vector<std::string> names(const std::string& folder) const override {
-    std::vector<std::string> found;
+  std::vector<ListedEntry> list(const std::string& folder) const override {
+    std::vector<ListedEntry> found;
     std::error_code error;
     for (std::filesystem::directory_iterator at(host(folder), error), end;
          !error && at != end && found.size() < kMostNames; at.increment(error)) {
-      found.push_back(at->path().filename().string());
+      std::error_code unknown;
+      found.push_back(
+          {at->path().filename().string(), kind_of(at->symlink_status(unknown).type())});
     }
-    std::sort(found.begin(), found.end());
+    sort_by_name(found);
     return found;
   }
 
@@ -70,6 +89,12 @@ class RootView : public FileSystemView {
 
 }  // namespace
 }  // namespace views
+
+std::vector<std::string> FileSystemView::names(const std::string& folder) const {
+  std::vector<std::string> found;
+  for (ListedEntry& entry : list(folder)) found.push_back(std::move(entry.name));
+  return found;
+}
 
 bool opencl_symbol(std::string_view name) {
   if (name == "enableOpenCL" || name == "loadOpenCLPointer") return true;
@@ -147,18 +172,16 @@ std::optional<FileEntry> ChangedView::entry(const std::string& path) const {
   return std::nullopt;
 }
 
-std::vector<std::string> ChangedView::names(const std::string& folder) const {
-  const std::vector<std::string> before = base_.names(folder);
-  std::set<std::string> found(before.begin(), before.end());
+std::vector<ListedEntry> ChangedView::list(const std::string& folder) const {
+  std::vector<ListedEntry> found = base_.list(folder);
   for (const Change& row : changes_) {
     if (row.kind == Change::Kind::kVariable || views::parent_of(row.path) != folder) continue;
-    if (row.kind == Change::Kind::kMove && !made(row.path)) {
-      found.erase(views::name_of(row.path));
-    } else {
-      found.insert(views::name_of(row.path));
-    }
+    const std::string name = views::name_of(row.path);
+    std::erase_if(found, [&](const ListedEntry& entry) { return entry.name == name; });
+    if (const auto now = entry(row.path)) found.push_back({name, now->kind});
   }
-  return {found.begin(), found.end()};
+  views::sort_by_name(found);
+  return found;
 }
 
 Result<std::string> ChangedView::text(const std::string& path, size_t max_bytes) const {

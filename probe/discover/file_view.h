@@ -21,13 +21,19 @@ struct FileEntry {
   std::string target;  // of a link, as written
 };
 
+struct ListedEntry {
+  std::string name;
+  FileEntry::Kind kind = FileEntry::Kind::kFile;
+};
+
 // Paths are absolute within the view. All but resolve's callers give paths without links in them.
 class FileSystemView {
  public:
   virtual ~FileSystemView() = default;
   virtual std::optional<FileEntry> entry(const std::string& path) const = 0;
-  // Names in a folder, sorted; empty where it is none. At most 65536.
-  virtual std::vector<std::string> names(const std::string& folder) const = 0;
+  // What is in a folder, sorted by name; empty where it is none. At most 65536.
+  virtual std::vector<ListedEntry> list(const std::string& folder) const = 0;
+  std::vector<std::string> names(const std::string& folder) const;
   virtual Result<std::string> text(const std::string& path, size_t max_bytes) const = 0;
   // OpenCL's symbols among the exports (opencl_symbol).
   virtual Result<ElfLibrary> library(const std::string& path) const = 0;
@@ -49,7 +55,7 @@ class ChangedView : public FileSystemView {
  public:
   ChangedView(const FileSystemView& base, const std::vector<Change>& changes);
   std::optional<FileEntry> entry(const std::string& path) const override;
-  std::vector<std::string> names(const std::string& folder) const override;
+  std::vector<ListedEntry> list(const std::string& folder) const override;
   Result<std::string> text(const std::string& path, size_t max_bytes) const override;
   Result<ElfLibrary> library(const std::string& path) const override;
 

@@ -57,6 +57,10 @@ constexpr const char* kLibraryPrefixes[] = {
 constexpr const char* kScanFolders[] = {"/usr/lib",   "/usr/local", "/opt",    "/lib",    "/lib64",
                                         "/usr/lib64", "/usr/lib32", "/vendor", "/system", "/odm"};
 
+// Large folders of other things.
+constexpr const char* kOtherFolders[] = {"include", "__pycache__", "man",      "doc",
+                                         "locale",  "modules",     "firmware", "src"};
+
 void add_once(std::vector<std::string>& list, const std::string& text) {
   if (!text.empty() && std::find(list.begin(), list.end(), text) == list.end())
     list.push_back(text);
@@ -235,6 +239,11 @@ class Scanner {
                        [&](const char* prefix) { return name.starts_with(prefix); });
   }
 
+  static bool has_no_libraries(const std::string& folder) {
+    return std::find(std::begin(kOtherFolders), std::end(kOtherFolders), folder) !=
+           std::end(kOtherFolders);
+  }
+
   struct Folder {
     std::string path;
     int depth = 0;
@@ -251,14 +260,12 @@ class Scanner {
 
   void look_into(Walk& walk) {
     const Folder folder = walk.folders[walk.next++];
-    for (const std::string& name : view_.names(folder.path)) {
-      const std::string path = folder.path + "/" + name;
-      const auto entry = view_.entry(path);
+    for (const ListedEntry& entry : view_.list(folder.path)) {
+      const std::string path = folder.path + "/" + entry.name;
       ++entries_;
-      if (!entry) continue;
-      if (entry->kind == FileEntry::Kind::kFolder) {
-        add(path, folder.depth + 1, walk);
-      } else if (named_so(name)) {
+      if (entry.kind == FileEntry::Kind::kFolder) {
+        if (!has_no_libraries(entry.name)) add(path, folder.depth + 1, walk);
+      } else if (named_so(entry.name)) {
         if (const auto real = resolve(view_, path)) found_.insert(*real);
       }
     }

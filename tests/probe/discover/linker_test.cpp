@@ -29,12 +29,17 @@ class MadeView : public FileSystemView {
     }
     return std::nullopt;
   }
-  std::vector<std::string> names(const std::string& folder) const override {
-    std::vector<std::string> found;
+  std::vector<ListedEntry> list(const std::string& folder) const override {
+    std::vector<ListedEntry> found;
     for (std::string row : names_in(folder)) {
-      row = row.substr(0, row.find("->"));
-      if (row.ends_with('/')) row.pop_back();
-      found.push_back(row);
+      ++entries;
+      using Kind = FileEntry::Kind;
+      const size_t arrow = row.find("->");
+      const bool is_folder = row.ends_with('/');
+      const Kind kind = is_folder                    ? Kind::kFolder
+                        : arrow != std::string::npos ? Kind::kLink
+                                                     : Kind::kFile;
+      found.push_back({row.substr(0, is_folder ? row.size() - 1 : arrow), kind});
     }
     return found;
   }
@@ -93,7 +98,16 @@ TEST(LibraryScan, FindsADriverBesideATreeTooLargeToBeWalked) {
 TEST(LibraryScan, LooksAtABoundedNumberOfEntries) {
   const EndlessView view;
   EXPECT_FALSE(scan_libraries(view).empty());
+  EXPECT_GT(view.entries, 10000);
   EXPECT_LT(view.entries, 300000) << "with what following each library's links takes";
+}
+
+TEST(LibraryScan, LeavesOutFoldersThatHoldOtherThings) {
+  const MadeView view({{"/", {"opt/"}},
+                       {"/opt", {"include/", "lib/"}},
+                       {"/opt/include", {"libOpenCL.so"}},
+                       {"/opt/lib", {"libOpenCL.so"}}});
+  EXPECT_THAT(scan_libraries(view), ElementsAre("/opt/lib/libOpenCL.so"));
 }
 
 TEST(LibraryScan, FollowsLinksOfLibrariesAndNotOfFolders) {
