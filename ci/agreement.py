@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""ci/agreement.py drivers|loaders CLVET [DRIVER...]: does `clvet discover` say what clinfo says?
+"""ci/agreement.py drivers|together|loaders CLVET [DRIVER...]: does `clvet discover` say what clinfo says?
 
 drivers  every property that both print, of each driver (as ci/drivers.sh run shows it alone)
+together PoCL, rusticl, Clover, Oclgrind and Intel's runtime, those that are here, behind one loader: the same, by a search of the
+         whole machine; prints how long that takes
 loaders  Debian's ocl-icd and the Khronos loader of Intel's runtime: its kind and version, how many platforms it lists with
          the variables of tests/data/loader_variables.json, and what clvet calls these
 Exit 1: they differ; 77: clinfo or every driver is missing.
@@ -13,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DRIVERS = ("pocl", "oclgrind", "intel", "rusticl")
@@ -83,9 +86,8 @@ def output(command, environment=None):
     return done.stdout
 
 
-def discover(clvet, environment=None, before=()):
-    words = [*before, clvet, "discover", "--library", "libOpenCL.so.1", "--json", "-"]
-    return json.loads(output(words, environment))
+def discover(clvet, environment=None, before=(), libraries=("--library", "libOpenCL.so.1")):
+    return json.loads(output([*before, clvet, "discover", *libraries, "--json", "-"], environment))
 
 
 def check_drivers(clvet, drivers):
@@ -101,6 +103,27 @@ def check_drivers(clvet, drivers):
         print(f"{driver}: {total} properties compared, {len(found)} differ", flush=True)
         faults += [f"{driver}: {row}" for row in found]
     return faults, tried
+
+
+def check_together(clvet, folder):
+    debian = sorted(pathlib.Path("/etc/OpenCL/vendors").glob("*.icd"))
+    others = {"oclgrind.icd": "/usr/lib/oclgrind/liboclgrind-rt-icd.so",
+              "intel.icd": os.environ.get("CLVET_TEST_INTEL", "/nonexistent") + "/lib/libintelocl.so"}
+    files = {path.name: path.read_text().strip() for path in debian} | {name: path for name, path in others.items() if os.path.exists(path)}
+    for name, library in files.items():
+        (folder / name).write_text(library + "\n")
+    environment = dict(without_variables(), OCL_ICD_VENDORS=str(folder), RUSTICL_ENABLE="llvmpipe")
+    told = json.loads(output(["clinfo", "--json"], environment))
+    discover(clvet, environment, libraries=())  # the first one warms the machine's own cache
+    started = time.monotonic()
+    found = discover(clvet, environment, libraries=())
+    seconds = time.monotonic() - started
+    faults, total = compare_all(found, told)
+    tried = {row["name"]: row["outcome"] for row in found["discovery"]["candidates"]}
+    faults += [f"{library}: not tried" for library in files.values() if library not in tried]
+    names = [row["CL_PLATFORM_NAME"] for row in told["platforms"]]
+    print(f"{len(files)} drivers, platforms {', '.join(names)}: {total} properties compared, {len(faults)} differ; {seconds:.2f} s warm")
+    return faults, len(files)
 
 
 def loaders():
@@ -156,7 +179,7 @@ def check_loaders(clvet, folder):
 
 
 def main(arguments):
-    if len(arguments) < 2 or arguments[0] not in ("drivers", "loaders"):
+    if len(arguments) < 2 or arguments[0] not in ("drivers", "together", "loaders"):
         print(__doc__)
         return 2
     clvet = os.path.realpath(arguments[1])
@@ -167,7 +190,8 @@ def main(arguments):
         faults, tried = check_drivers(clvet, arguments[2:] or DRIVERS)
     else:
         with tempfile.TemporaryDirectory() as folder:
-            faults, tried = check_loaders(clvet, pathlib.Path(folder))
+            check = check_together if arguments[0] == "together" else check_loaders
+            faults, tried = check(clvet, pathlib.Path(folder))
     for fault in faults:
         print("FAULT " + fault)
     return 1 if faults else 0 if tried else 77
