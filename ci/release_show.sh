@@ -89,6 +89,7 @@ show_arm64() {
   mapfile -t arguments < <(python "$CLVET_ROOT/ci/check_expectations.py" --fields "$known" | tail -n +4)
   expect 'PoCL: probe' 0 'pass' in_root "$root" /tmp/show/clvet probe "${arguments[@]}" --out /tmp/show/report.json
   expect 'PoCL: every verdict' 0 '' python "$CLVET_ROOT/ci/check_expectations.py" "$roots/show/report.json" "$known"
+  answers "$root" 'PoCL: run' '"device": "pthread"' --device 0 --report /tmp/show/report.json
   answers "$root" 'PoCL: run on the processor' '"device": "host"' --device host
 }
 

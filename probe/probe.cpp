@@ -6,6 +6,7 @@
 #include "probe/advice/advice.h"
 #include "probe/discover/discover.h"
 #include "probe/host/host.h"
+#include "probe/trial/order.h"
 #include "probe/trial/runner.h"
 
 namespace clvet {
@@ -40,13 +41,15 @@ void keep_selected(const std::string& selector, const EventSink& sink,
 
 // Adds the device's verdicts and totals to the report.
 Status probe_device(const ProbeOptions& options, const RunnerSettings& settings,
-                    const Catalog& catalog, FoundDevice& found, Journal& journal, Report& report) {
+                    const Catalog& catalog, const std::vector<KnownIssue>& issues,
+                    FoundDevice& found, Journal& journal, Report& report) {
   CLVET_ASSIGN_OR_RETURN(DeviceRunner runner,
                          DeviceRunner::create(settings, found.route, found.report));
   CLVET_RETURN_IF_ERROR(runner.prepare());
   CLVET_ASSIGN_OR_RETURN(std::vector<TrialCase> cases,
                          plan_cases(catalog, features_of(found.report), options.tier));
   keep_cases(options.cases, cases);
+  put_suspects_last(issues, facts_of(found.report, report.host), cases);
   CLVET_ASSIGN_OR_RETURN(std::vector<VerdictReport> verdicts, runner.run(cases, journal));
   summarise_device(verdicts, found.report);
   report.devices.push_back(found.report);
@@ -113,7 +116,8 @@ Result<Report> probe(const ProbeOptions& options) {
   report.run.driver_s = found.driver_seconds;
   const RunnerSettings settings = runner_settings(options, worker);
   for (FoundDevice& device : found.devices) {
-    CLVET_RETURN_IF_ERROR(probe_device(options, settings, catalog, device, journal, report));
+    CLVET_RETURN_IF_ERROR(
+        probe_device(options, settings, catalog, data.issues, device, journal, report));
   }
   report.run.wall_s = monotonic_seconds() - started;
   report.run.synced_records = journal.synced_records();

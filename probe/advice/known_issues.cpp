@@ -187,18 +187,11 @@ std::string reason_of(const IdentityPattern& pattern, const DeviceFacts& facts,
   return text;
 }
 
-bool concerns(const VerdictReport& row, const KnownIssue& issue, const DeviceReport& device) {
-  if (row.device != device.id || (issue.check->trial != "*" && issue.check->trial != row.op))
-    return false;
-  return std::all_of(issue.constructs.begin(), issue.constructs.end(),
-                     [&](const std::string& word) { return has(row.constructs, word); });
-}
-
 IssueEvidence observe_trials(const KnownIssue& issue, const DeviceReport& device,
                              const std::vector<VerdictReport>& verdicts) {
   int passed = 0;
   for (const VerdictReport& row : verdicts) {
-    if (!concerns(row, issue, device)) continue;
+    if (row.device != device.id || !concerns_trial(issue, row.op, row.constructs)) continue;
     switch (row.verdict) {
       case Verdict::kPass:
         ++passed;
@@ -284,6 +277,13 @@ std::optional<std::string> match_issue(const KnownIssue& issue, const DeviceFact
     if (known::fits(pattern, facts, who)) return known::reason_of(pattern, facts, who);
   }
   return std::nullopt;
+}
+
+bool concerns_trial(const KnownIssue& issue, const std::string& op,
+                    const std::vector<std::string>& constructs) {
+  if (!issue.check || (issue.check->trial != "*" && issue.check->trial != op)) return false;
+  return std::all_of(issue.constructs.begin(), issue.constructs.end(),
+                     [&](const std::string& word) { return known::has(constructs, word); });
 }
 
 IssueEvidence observe_issue(const KnownIssue& issue, const DeviceReport& device,

@@ -58,6 +58,10 @@ Result<std::vector<KnownIssue>> known_issues(const std::string& data_dir);
 // Why the issue concerns the device, in one phrase; nullopt where it does not.
 std::optional<std::string> match_issue(const KnownIssue& issue, const DeviceFacts& facts);
 
+// True where the issue's check looks at trials of `op` with these constructs.
+bool concerns_trial(const KnownIssue& issue, const std::string& op,
+                    const std::vector<std::string>& constructs);
+
 enum class Observation { kUntested, kObserved, kNotObserved };
 struct IssueEvidence {
   Observation observation = Observation::kUntested;

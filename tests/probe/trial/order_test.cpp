@@ -1,0 +1,85 @@
+// What a well-sourced known issue foretells to fail is tried last.
+#include "probe/trial/order.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/support.h"
+
+namespace clvet::order_test {
+namespace {
+
+constexpr const char* kHalfImages = R"({
+  "id": "T1", "title": {"en": "t", "zh": "t"}, "identity": [{"stack": ["mali"], "model": ["G78"]}], "grade": "GRADE",
+  "sources": ["https://example.org/"], "constructs": ["half_arith", "image_half"], "check": {"trial": "*"},
+  "workaround": {"en": "w", "zh": "w"}, "fixed_in": null, "engines": [],
+  "examples": {"match": {}, "no_match": {}}
+})";
+
+KnownIssue half_images(const std::string& grade) {
+  std::string text = kHalfImages;
+  text.replace(text.find("GRADE"), 5, grade);
+  auto issue = parse_known_issue({"T1.json", text});
+  EXPECT_TRUE(issue) << issue.error().message;
+  return issue.value_or(KnownIssue());
+}
+
+std::vector<TrialCase> planned() {
+  static const Catalog catalog = *Catalog::embedded();
+  DeviceFeatures features;
+  features.device_class = "gpu";
+  features.fp16 = features.images = true;
+  features.image_width = features.image_height = 16384;
+  return plan_cases(catalog, features, Tier::kCore).value();
+}
+
+DeviceFacts device(const std::string& name) {
+  return {"ARM Platform",
+          name,
+          "ARM",
+          "3.0",
+          "OpenCL 3.0 v1.r32p1-01eac0.abc",
+          "gpu",
+          2449604624,
+          {},
+          {},
+          {},
+          {},
+          {}};
+}
+
+std::vector<std::string> ids(const std::vector<TrialCase>& cases) {
+  std::vector<std::string> found;
+  for (const TrialCase& trial : cases) found.push_back(trial.id);
+  return found;
+}
+
+bool suspect(const TrialCase& trial) {
+  const auto& words = trial.program->constructs;
+  return std::count(words.begin(), words.end(), "half_arith") &&
+         std::count(words.begin(), words.end(), "image_half");
+}
+
+TEST(PutSuspectsLast, MovesTheCasesOfAWellSourcedIssueAndKeepsTheOrderElse) {
+  const auto before = planned();
+  auto cases = before;
+  put_suspects_last({half_images("A")}, device("Mali-G78 r0p1"), cases);
+  const auto first = std::find_if(cases.begin(), cases.end(), suspect);
+  ASSERT_NE(first, cases.begin());
+  ASSERT_NE(first, cases.end());
+  EXPECT_TRUE(std::all_of(first, cases.end(), suspect));
+  auto wanted = before;
+  std::stable_partition(wanted.begin(), wanted.end(),
+                        [](const auto& row) { return !suspect(row); });
+  EXPECT_EQ(ids(cases), ids(wanted));
+}
+
+TEST(PutSuspectsLast, LeavesOtherDevicesAndWeakerSourcesAlone) {
+  const auto before = planned();
+  auto cases = before;
+  put_suspects_last({half_images("A")}, device("Mali-G52"), cases);
+  put_suspects_last({half_images("B")}, device("Mali-G78 r0p1"), cases);
+  EXPECT_EQ(ids(cases), ids(before));
+}
+
+}  // namespace
+}  // namespace clvet::order_test
