@@ -148,16 +148,33 @@ Result<Diagnosis> diagnose(const DiagnosisOptions& options) {
     FrameworkDiagnosis& framework = *found.framework;
     framework.flags = lookup_on(framework.personality, setting.system).flags;
     framework.replay = replay(framework.personality, *view, setting, devices);
-    if (framework.replay.end != ReplayEnd::kUsable)
+    if (framework.replay.end != ReplayEnd::kUsable) {
       framework.change = least_change(framework.personality, *view, setting, devices);
+      framework.edit = source_edit(framework.personality, *view, setting, devices);
+    }
   }
   return found;
 }
 
+std::string source_edit_text(const FrameworkDiagnosis& framework, const std::string& lang) {
+  const std::string& title = framework.personality.title;
+  const std::string& file = framework.edit->file;
+  const std::string head =
+      lang == "zh"
+          ? fmt::format("或自行编译 {} 时,在 {} 的名称列表开头加入:", title, file)
+          : fmt::format("or, where you build {} yourself, begin the list of names in {} with:",
+                        title, file);
+  return fmt::format("{}\n    \"{}\",", head, framework.edit->name);
+}
+
 std::vector<ScriptStep> script_steps(const Diagnosis& diagnosis, const std::string& lang) {
-  if (diagnosis.framework && diagnosis.framework->change)
-    return {{diagnosis.framework->personality.title, diagnosis.framework->change->changes}};
   std::vector<ScriptStep> steps;
+  if (diagnosis.framework && diagnosis.framework->change) {
+    const FrameworkDiagnosis& framework = *diagnosis.framework;
+    steps.push_back({framework.personality.title, framework.change->changes});
+    if (framework.edit) steps.push_back({source_edit_text(framework, lang), {}});
+    return steps;
+  }
   for (const Finding& finding : diagnosis.findings) {
     if (finding.fixes.empty()) continue;
     const FoundFix& fix = finding.fixes.front();

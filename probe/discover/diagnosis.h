@@ -25,6 +25,7 @@ struct FrameworkDiagnosis {
   std::string flags;  // with which it opens libraries on this system
   Replay replay;
   std::optional<LeastChange> change;  // where the replay does not succeed and something would help
+  std::optional<SourceEdit> edit;     // as `change`
 };
 
 struct Diagnosis {
@@ -38,6 +39,9 @@ struct Diagnosis {
 
 // kInvalidArgument: an unknown framework, bad data; kNotFound: no such tree.
 Result<Diagnosis> diagnose(const DiagnosisOptions& options);
+
+// What `edit` says, two lines; there must be one.
+std::string source_edit_text(const FrameworkDiagnosis& framework, const std::string& lang);
 
 // The framework's least change, else the first fix of each finding.
 std::vector<ScriptStep> script_steps(const Diagnosis& diagnosis, const std::string& lang);

@@ -93,13 +93,19 @@ Json put(const Replay& replay) {
 }
 
 Json put(const FrameworkDiagnosis& framework) {
-  Json json = {{"name", framework.personality.name},     {"title", framework.personality.title},
-               {"source", framework.personality.source}, {"flags", framework.flags},
-               {"replay", put(framework.replay)},        {"least_change", nullptr}};
+  Json json = {{"name", framework.personality.name},
+               {"title", framework.personality.title},
+               {"source", framework.personality.source},
+               {"flags", framework.flags},
+               {"replay", put(framework.replay)},
+               {"least_change", nullptr},
+               {"source_edit", nullptr}};
   if (framework.change) {
     json["least_change"] = {{"changes", put(framework.change->changes)},
                             {"after", put(framework.change->after)}};
   }
+  if (framework.edit)
+    json["source_edit"] = {{"file", framework.edit->file}, {"name", framework.edit->name}};
   return json;
 }
 

@@ -220,6 +220,13 @@ class Proposals {
   std::vector<Changes> found_;
 };
 
+// The file of the source that holds the list of names; empty where `source` names none.
+std::string list_file(const Personality& personality) {
+  const Words words = split(personality.source, ' ');
+  if (words.size() < 2 || !has_path(words[1])) return {};
+  return words[1].substr(0, words[1].find(','));
+}
+
 // Libraries that would serve, loaders first, drivers for the CPU last.
 std::vector<Opening> good_libraries(const Personality& personality, const FileSystemView& view,
                                     const LinkerSetting& setting) {
@@ -346,6 +353,20 @@ std::optional<LeastChange> least_change(const Personality& personality, const Fi
     }
     Replay after = replay(personality, ChangedView(view, changes), changed, devices);
     if (after.end == ReplayEnd::kUsable) return LeastChange{std::move(changes), std::move(after)};
+  }
+  return std::nullopt;
+}
+
+std::optional<SourceEdit> source_edit(const Personality& personality, const FileSystemView& view,
+                                      const LinkerSetting& setting, const DeviceTest& devices) {
+  const std::string file = replaying::list_file(personality);
+  const bool linked = lookup_on(personality, setting.system).stops_at == "linked";
+  if (setting.system != System::kLinux || linked || file.empty()) return std::nullopt;
+  for (const Opening& library : replaying::good_libraries(personality, view, setting)) {
+    Personality built = personality;
+    for (auto& [system, names] : built.names) names.insert(names.begin(), library.path);
+    Replay after = replay(built, view, setting, devices);
+    if (after.end == ReplayEnd::kUsable) return SourceEdit{file, library.path, std::move(after)};
   }
   return std::nullopt;
 }

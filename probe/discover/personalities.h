@@ -31,7 +31,7 @@ struct Lookup {
 };
 
 struct Personality {
-  std::string name, title, source;
+  std::string name, title, source;  // source: "URL file, revision"
   Lookup lookup;
   std::map<std::string, Lookup> lookups;                  // by system, where it differs
   std::map<std::string, std::vector<std::string>> names;  // by system, with or without its bits
@@ -86,5 +86,16 @@ struct LeastChange {
 // on Android, where no user may.
 std::optional<LeastChange> least_change(const Personality& personality, const FileSystemView& view,
                                         const LinkerSetting& setting, const DeviceTest& devices);
+
+// For who builds the framework: a name at the head of its own list.
+struct SourceEdit {
+  std::string file, name;  // file: within the framework's source
+  Replay after;            // of the framework so built: it ends usable
+};
+
+// nullopt where no library would do, where the framework has no list (it is linked), and on
+// Android.
+std::optional<SourceEdit> source_edit(const Personality& personality, const FileSystemView& view,
+                                      const LinkerSetting& setting, const DeviceTest& devices);
 
 }  // namespace clvet

@@ -141,6 +141,8 @@ class Writer {
     changes(framework.change->changes);
     line(say("  with it:", "  修改后:"));
     replay(framework.change->after);
+    if (!framework.edit) return;
+    for (const std::string& row : split(source_edit_text(framework, lang_), '\n')) line("  " + row);
   }
 
   void replay(const Replay& replay) {

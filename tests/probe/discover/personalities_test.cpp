@@ -33,6 +33,9 @@ class Tree {
   std::optional<LeastChange> fix(const std::string& name) const {
     return least_change(find_personality("", name).value(), *view_, setting_, devices_by_files);
   }
+  std::optional<SourceEdit> edit(const std::string& name) const {
+    return source_edit(find_personality("", name).value(), *view_, setting_, devices_by_files);
+  }
 
  private:
   test::TempDir dir_;
@@ -246,6 +249,23 @@ TEST(LeastChange, DoesNotExistWhereNothingServes) {
   EXPECT_FALSE(Tree(system_files()).fix("mnn"));
   EXPECT_FALSE(
       Tree(with(system_files(), {{"/opt/libmali.so", elf("egl", "libmali.so")}})).fix("mnn"));
+}
+
+TEST(SourceEdit, PutsTheLibraryAtTheHeadOfTheFrameworksOwnList) {
+  const Tree tree(with(system_files(), {{"/opt/mali/libmali.so.1", elf("vendor")}}));
+  const auto lite = tree.edit("paddle-lite");
+  ASSERT_TRUE(lite);
+  EXPECT_EQ(lite->file, "lite/backends/opencl/cl_wrapper.cc");
+  EXPECT_EQ(lite->name, "/opt/mali/libmali.so.1");
+  EXPECT_EQ(lite->after.steps.size(), 1u);
+  EXPECT_STREQ(to_string(lite->after.end), "usable");
+}
+
+TEST(SourceEdit, IsNoneWhereTheFrameworkIsLinkedOrNothingServes) {
+  const Tree tree(with(system_files(), {{"/opt/mali/libmali.so.1", elf("vendor")}}));
+  EXPECT_FALSE(tree.edit("llama.cpp"));
+  const Tree empty(with(system_files(), {{"/opt/mali/libmali.so.1", elf("egl")}}));
+  EXPECT_FALSE(empty.edit("mnn"));
 }
 
 TEST(Personality, StopsAtTheFirstLibraryThatOpensWithoutLookingInside) {
