@@ -124,7 +124,8 @@ Result<Report> probe(const ProbeOptions& options) {
   report.advice = advise(report, data);
   const bool spent = worker.deadline > 0 && monotonic_seconds() > worker.deadline;
   if (interrupt_requested || (spent && found.devices.empty())) report.complete = false;
-  if (!interrupt_requested) CLVET_RETURN_IF_ERROR(journal.finish());
+  const bool unfinished = interrupt_requested || report.run.counts.contains("missing");
+  if (!unfinished) CLVET_RETURN_IF_ERROR(journal.finish());
   return report;
 }
 

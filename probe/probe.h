@@ -30,8 +30,8 @@ struct ProbeOptions {
 // The report, complete or not (an exhausted budget leaves cases `missing`; with `cases` the report
 // lists these only and is never complete). kUnavailable: another
 // probe is running; kInvalidArgument: state folder or journal is bad. A selector that matches
-// nothing gives a report without devices, and is told to the sink. Interrupted: the journal is kept
-// and the next probe goes on from there (Report::complete is false).
+// nothing gives a report without devices, and is told to the sink. Interrupted, or out of budget:
+// the journal is kept and the next probe goes on from there (Report::complete is false).
 Result<Report> probe(const ProbeOptions& options);
 
 // Statuses of the combinations of a device and its best one, from its verdicts; those of kernels

@@ -165,6 +165,25 @@ TEST(Budget, EndsTheProbeInTimeWithWhatIsKnown) {
   EXPECT_THAT(done.out, HasSubstr("missing"));
 }
 
+TEST(Budget, LeavesItsVerdictsToTheNextProbe) {
+  test::Bench bench(
+      "none",
+      R"({"rules":[{"match":{"call":"clBuildProgram"},"do":{"action":"delay","ms":100}}]})");
+  const std::vector<std::string> cases = {"--case", "gemv_split"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), cases.begin(), cases.end());
+    bench.probe(more);
+    return bench.report();
+  };
+  const Report first = with({"--budget", "1"});
+  ASSERT_TRUE(first.run.counts.contains("missing"));
+  const Report second = with({});
+  EXPECT_FALSE(second.run.counts.contains("missing"));
+  const Report whole = with({});
+  EXPECT_EQ(test::words_of(second), test::words_of(whole));
+  EXPECT_LT(second.run.attempts, whole.run.attempts) << "and the journal is gone when all is done";
+}
+
 TEST(Budget, SpentInDiscoveryIsNoFaultOfTheLibrary) {
   test::Bench bench("none", test::scenario("load-hang.json"));
   const auto done = bench.probe({"--budget", "0.3"});
