@@ -18,13 +18,6 @@ Result<Types> infer(const OpCall& call) {
   return Types{{call.type(0).dtype, shape}};
 }
 
-Status host(const OpCall& call, std::vector<Tensor>& outputs) {
-  outputs[0] = call.tensor(0).reshaped(outputs[0].shape());
-  return {};
-}
-
-Lowering lower(const OpCall& call, View preferred) { return lower_reshape(call, preferred); }
-
 }  // namespace
 
 extern const OpDef def;
@@ -34,8 +27,8 @@ const OpDef def{
     .attributes = "axis:i",
     .moves_elements = true,
     .infer = infer,
-    .host = host,
-    .lower = lower,
+    .host = reshape_on_host,
+    .lower = lower_reshape,
 };
 
 }  // namespace clvet::op_flatten

@@ -14,12 +14,7 @@ namespace {
 // Which axes are reduced; all where nothing says otherwise.
 Result<std::vector<bool>> reduced_axes(const OpCall& call) {
   const auto rank = static_cast<int64_t>(call.shape(0).size());
-  std::vector<int64_t> axes;
-  if (call.has(1)) {
-    CLVET_ASSIGN_OR_RETURN(axes, call.integers(1));
-  } else if (const auto* list = call.node.ints_attr("axes")) {
-    axes = *list;
-  }
+  CLVET_ASSIGN_OR_RETURN(std::vector<int64_t> axes, axes_given(call));
   const bool none = axes.empty();
   CLVET_ASSIGN_OR_RETURN(axes, normal_axes(std::move(axes), rank));
   std::vector<bool> reduced(static_cast<size_t>(rank),

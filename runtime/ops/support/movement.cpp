@@ -188,6 +188,11 @@ Lowering lower_reshape(const OpCall& call, View preferred) {
   return lowered ? kernel_call(std::move(*lowered)) : host_only(kTooManyAxes);
 }
 
+Status reshape_on_host(const OpCall& call, std::vector<Tensor>& outputs) {
+  outputs[0] = call.tensor(0).reshaped(outputs[0].shape());
+  return {};
+}
+
 Lowering lower_transpose(const OpCall& call, const std::vector<int64_t>& perm, View preferred) {
   if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
   if (perm.size() > kMaxViewRank) return host_only("a tensor of too many axes");

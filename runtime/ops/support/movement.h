@@ -32,6 +32,7 @@ std::optional<LoweredCall> reshape_call(const Shape& from, const View& view, con
 // Output 0 holds the elements of input 0 in row-major order: an alias where the bytes stay where
 // they are, else a move.
 Lowering lower_reshape(const OpCall& call, View preferred);
+Status reshape_on_host(const OpCall& call, std::vector<Tensor>& outputs);
 // Output axis i is input axis perm[i].
 Lowering lower_transpose(const OpCall& call, const std::vector<int64_t>& perm, View preferred);
 

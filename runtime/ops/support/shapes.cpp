@@ -22,6 +22,12 @@ Result<std::vector<int64_t>> normal_axes(std::vector<int64_t> axes, int64_t rank
   return axes;
 }
 
+Result<std::vector<int64_t>> axes_given(const OpCall& call) {
+  if (call.has(1)) return call.integers(1);
+  const auto* axes = call.node.ints_attr("axes");
+  return axes ? *axes : std::vector<int64_t>{};
+}
+
 Result<Shape> broadcast(const Shape& a, const Shape& b) {
   Shape out(std::max(a.size(), b.size()));
   for (size_t i = 0; i < out.size(); ++i) {

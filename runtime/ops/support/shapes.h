@@ -17,6 +17,8 @@ using Types = std::vector<TensorType>;
 Result<int64_t> normal_axis(int64_t axis, int64_t rank);
 // Each normalised, sorted and without repeats, else kInvalidArgument.
 Result<std::vector<int64_t>> normal_axes(std::vector<int64_t> axes, int64_t rank);
+// The axes of input 1, which older models have as an attribute; none where neither is there.
+Result<std::vector<int64_t>> axes_given(const OpCall& call);
 // NumPy broadcasting; kInvalidArgument where two extents clash.
 Result<Shape> broadcast(const Shape& a, const Shape& b);
 // Row-major strides in elements.
