@@ -62,7 +62,10 @@ class LiveDevices {
       if (row.path == opening.path) names.push_back(row.name);
     }
     const bool changed = &view != &own_ && is_loader(opening.library);
-    if (names.empty() || changed) return devices_by_files(view, setting, personality, opening);
+    if (names.empty() || changed) {
+      const auto why = devices_by_files(view, setting, personality, opening);
+      return why ? why : refusal_of_all(personality.devices);
+    }
     std::string why = opening.path + " gives no device";
     std::string first_platform;
     for (const DeviceReport& device : live_.devices) {
@@ -77,6 +80,17 @@ class LiveDevices {
   }
 
  private:
+  // No other way to a device makes a framework take it that does not take it by what it is.
+  std::optional<std::string> refusal_of_all(const DeviceRule& rule) const {
+    std::optional<std::string> why;
+    for (const DeviceReport& device : live_.devices) {
+      const auto refused = refusal(rule, device);
+      if (!refused) return std::nullopt;
+      why = why ? why : refused;
+    }
+    return why;
+  }
+
   static bool through(const DeviceReport& device, const std::vector<std::string>& names) {
     return has_word(names, device.library) ||
            std::any_of(device.also_via.begin(), device.also_via.end(),

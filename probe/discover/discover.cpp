@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "probe/discover/linker.h"
+#include "probe/discover/loader_view.h"
 
 namespace clvet {
 namespace {
@@ -237,12 +238,20 @@ class DeviceList {
   std::map<std::string, size_t> index_;
 };
 
+// A loader that does not say what it is may be known by its file.
+std::string kind_by_file(const std::string& path) {
+  const auto view = view_of("");
+  const LoaderKind kind = loader_in(*view, open_library(*view, setting_of(*view), path)).kind;
+  return to_string(
+      kind == LoaderKind::kOclIcd || kind == LoaderKind::kKhronos ? kind : LoaderKind::kVendor);
+}
+
 void note_loader(const Tried& tried, Discovery& found) {
   if (!found.loader.kind.empty() || tried.report.path.empty()) return;
   if (tried.report.origin != "loader" && tried.report.origin != "option") return;
-  const std::string kind = text_in(tried.reply, "loader_kind");
-  found.loader = {kind.empty() ? "vendor" : kind, text_in(tried.reply, "loader_version"),
-                  tried.report.path};
+  std::string kind = text_in(tried.reply, "loader_kind");
+  if (kind.empty()) kind = kind_by_file(tried.report.path);
+  found.loader = {kind, text_in(tried.reply, "loader_version"), tried.report.path};
 }
 
 }  // namespace

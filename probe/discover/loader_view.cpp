@@ -160,7 +160,9 @@ LoaderInView loader_in(const FileSystemView& view, const Opening& opening) {
   found.kind = LoaderKind::kUnknown;
   const auto bytes = view.text(opening.path, loaders::kLargestLoader);
   if (!bytes) return found;
-  if (bytes->find("Khronos OpenCL ICD Loader") != std::string::npos)
+  // The second is for those from before they told their name, as CUDA has them.
+  if (bytes->find("Khronos OpenCL ICD Loader") != std::string::npos ||
+      loaders::holds_string(*bytes, "OCL_ICD_FILENAMES"))
     found.kind = LoaderKind::kKhronos;
   if (bytes->find("OCL Icd free software") != std::string::npos) found.kind = LoaderKind::kOclIcd;
   for (const loaders::LoaderVariable& row : loaders::kOfLoaders) {

@@ -96,6 +96,19 @@ TEST_F(DiscoverCommand, TellsOfThisMachinesDriversWhatTheyDid) {
   EXPECT_THAT(done.out, HasSubstr("signal 11 in dlopen"));
 }
 
+TEST_F(DiscoverCommand, ProposesNoChangeForADeviceThatTheFrameworkDoesNotTake) {
+  test::Bench bench("none", test::scenario("plain-g78.json"));
+  std::filesystem::create_directory(bench / "icd");
+  test::put(bench / "icd/fake.icd", std::string(FAKE_CL) + "\n");
+  bench.environment()["OCL_ICD_VENDORS"] = bench / "icd";
+  const auto done =
+      bench.run({"discover", "--as", "llama.cpp", "--library", "libOpenCL.so.1", "--json", "-"});
+  EXPECT_EQ(done.exit_code, 1) << done.err;
+  const json as = json::parse(done.out).at("as");
+  EXPECT_THAT(as.at("replay").at("reason"), HasSubstr("does not know Mali-G78"));
+  EXPECT_TRUE(as.at("least_change").is_null()) << as.at("least_change");
+}
+
 TEST_F(DiscoverCommand, WithAFrameworkExitsByWhatItsReplayFoundHere) {
   test::Bench fine("none", test::scenario("plain-g78.json"));
   const std::vector<std::string> words = {"discover", "--library", FAKE_CL, "--quiet", "--as"};

@@ -25,8 +25,10 @@ std::string strings_of(const std::string& loader) {
                                             "OPENCL_LAYER_PATH",
                                             "OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING",
                                             "Khronos OpenCL ICD Loader"};
+  const std::vector<std::string> cuda = {"OCL_ICD_FILENAMES", "OCL_ICD_VENDORS"};
   std::string bytes(1, '\0');
-  for (const std::string& row : loader == "khronos" ? khronos : ocl_icd) bytes += row + '\0';
+  const auto& rows = loader == "khronos" ? khronos : loader == "cuda" ? cuda : ocl_icd;
+  for (const std::string& row : rows) bytes += row + '\0';
   return bytes;
 }
 
@@ -110,6 +112,10 @@ TEST(Loader, IsKnownByItsFileWithTheVariablesThatItReads) {
   EXPECT_THAT(khronos.loader.reads, Not(Contains("OPENCL_VENDOR_PATH")));
   EXPECT_THAT(khronos.variables, IsEmpty());
   EXPECT_EQ(look(board_with("ocl-icd"), {}).loader.kind, LoaderKind::kOclIcd);
+  const Looked cuda = look(board_with("cuda"), {{"OPENCL_VENDOR_PATH", "/one"}});
+  EXPECT_EQ(cuda.loader.kind, LoaderKind::kKhronos) << "CUDA's, which does not tell its name";
+  ASSERT_EQ(cuda.variables.size(), 1u);
+  EXPECT_EQ(cuda.variables[0].state, "ignored");
 }
 
 TEST(Loader, ThatIsADriverInItsPlaceReadsNoVariable) {

@@ -47,6 +47,12 @@ Report probed(const json& hostile) {
     variables.push_back(std::make_unique<test::ScopedVariable>(
         "OCL_ICD_VENDORS", put_behind_the_loader(bench, names)));
     options.device = "Mali-G78";
+    if (const std::string alone = hostile.value("alone", ""); !alone.empty()) {
+      std::filesystem::create_directory(bench / "alone");
+      std::filesystem::copy_file(FAKE_CL, bench / ("alone/" + alone));
+      variables.push_back(
+          std::make_unique<test::ScopedVariable>("LD_LIBRARY_PATH", bench / "alone"));
+    }
   } else {
     const std::string library = bench / hostile.value("library", "libvendor.so");
     std::filesystem::create_symlink(FAKE_CL, library);
