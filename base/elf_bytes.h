@@ -1,6 +1,7 @@
 // Bounded reading of an ELF file's bytes: nothing beyond its end is ever touched.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -25,11 +26,12 @@ inline std::optional<Bytes> slice(Bytes file, uint64_t offset, uint64_t size) {
   return file.subspan(offset, size);
 }
 
-// The text that ends at the first NUL; empty where there is none within `bytes`.
+// The text that ends at the first NUL; empty where there is none within `bytes`, or none soon.
 inline std::string_view text_at(Bytes bytes, uint64_t offset) {
+  constexpr size_t kLongest = 4096;
   if (offset >= bytes.size()) return {};
   const auto* begin = reinterpret_cast<const char*>(bytes.data()) + offset;
-  const void* end = std::memchr(begin, 0, bytes.size() - offset);
+  const void* end = std::memchr(begin, 0, std::min<size_t>(bytes.size() - offset, kLongest));
   return end ? std::string_view(begin, static_cast<const char*>(end)) : std::string_view();
 }
 

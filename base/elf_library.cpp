@@ -139,7 +139,7 @@ class LibraryReader {
     const auto at = file_offset(symbols_at_);
     if (!at || !wanted_) return;
     const uint32_t count = std::min(symbol_count(), kMostSymbols);
-    for (uint32_t i = 1; i < count; ++i) {
+    for (uint32_t i = 1; i < count && found_.exports.size() < kMostEntries; ++i) {
       const auto symbol =
           elf::read_at<typename C::Symbol>(file_, *at + uint64_t{i} * sizeof(typename C::Symbol));
       if (!symbol) return;

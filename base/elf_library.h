@@ -25,7 +25,8 @@ using SymbolFilter = bool (*)(std::string_view name);
 
 // A program or library without a dynamic section has class and machine alone. kInvalidArgument
 // where the bytes are no little-endian ELF file, or a table of its lies outside them. Counts are
-// bounded: at most 2^20 symbols and 4096 entries of any other table are read.
+// bounded: at most 2^20 symbols and 4096 entries of any other table are read, 4096 exports kept; a
+// name of 4096 bytes or more counts as none.
 Result<ElfLibrary> parse_elf_library(std::span<const std::byte> file, SymbolFilter wanted);
 
 // The same of a file; the message of an error names it.

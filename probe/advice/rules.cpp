@@ -141,8 +141,10 @@ FoundFix found_fix(const RuleFix& fix, const std::vector<const Fact*>& told) {
     if (fix.only && !fits(*fix.only, *fact)) continue;
     if (found.text.empty()) found.text = fill_all(fix.text, *fact);
     const auto change = fix.change ? fill_change(*fix.change, *fact) : std::nullopt;
-    if (change &&
-        std::find(found.changes.begin(), found.changes.end(), *change) == found.changes.end())
+    const auto same = [&](const Change& row) {
+      return row.kind == change->kind && row.path == change->path;
+    };
+    if (change && std::none_of(found.changes.begin(), found.changes.end(), same))
       found.changes.push_back(*change);
   }
   return found;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "base/text.h"
 
@@ -21,8 +23,11 @@ mode=${1:---dry-run}
 case $mode in --dry-run | --apply | --undo) ;; *) echo "usage: sh $0 [--dry-run|--apply|--undo]" >&2; exit 2 ;; esac
 )sh";
 
-constexpr const char* kTools = R"sh(
-say() { printf '%s\n' "$1"; }
+constexpr const char* kTools = R"sh(case $root in '' | /*) ;; *) root=$PWD/$root ;; esac
+root=${root%/}
+failed=0
+say() { printf '%s\n' "$1" | LC_ALL=C tr -d '\001-\010\013-\037\177' || :; }
+warn() { say "$1" >&2; failed=1; }
 there() { [ -e "$1" ] || [ -L "$1" ]; }
 folders() { # of a path, made where they are missing, and marked
   at=${1%/*}
@@ -41,45 +46,65 @@ inside() { # the tree, so that its own links lead nowhere else
   if [ -z "$root" ]; then return 0; fi
   at=${1%/*}
   while [ -n "$at" ] && [ "$at" != "$root" ]; do
-    if [ -L "$at" ]; then echo "$at is a link and may lead out of $root: do this by hand" >&2; exit 1; fi
+    if [ -L "$at" ]; then
+      if [ "$mode" != --undo ]; then warn "$at is a link and may lead out of $root: do this by hand"; fi
+      return 1
+    fi
     at=${at%/*}
   done
 }
 made() { there "$1.clvet-before" || there "$1.clvet-new"; }
-keep() { # what stands there, or the knowledge that nothing did
+missing() { # PATH: true where it is still to be made
+  if made "$1" && there "$1"; then
+    if ours "$1" "$2"; then say "already done: $1"; else warn "$1 is another script's, or changed since: undo that first"; fi
+    return 1
+  fi
   folders "$1"
-  if there "$1"; then mv "$1" "$1.clvet-before"; else : > "$1.clvet-new"; fi
+  rm -f "$1.clvet-part"
+}
+put() { # PATH: its new self, made beside it, takes its place; kept is what stood there, or that nothing did
+  if made "$1"; then :; elif there "$1"; then mv "$1" "$1.clvet-before"; else : > "$1.clvet-new"; fi
+  mv "$1.clvet-part" "$1"
 }
 restore() {
-  rm "$1"
+  rm -f "$1.clvet-part"
+  if ! made "$1"; then leave "$1"; return 0; fi
+  if there "$1" && ! ours "$1" "$2"; then warn "$1 was changed since: left as it is"; return 0; fi
+  rm -f "$1"
   if there "$1.clvet-before"; then mv "$1.clvet-before" "$1"; else rm "$1.clvet-new"; leave "$1"; fi
   say "restored $1"
 }
 link() { # PATH TARGET
-  inside "$1"
+  inside "$1" || return 0
   ours() { [ -L "$1" ] && [ "$(readlink "$1")" = "$2" ]; }
   case $mode in
     --dry-run) say "would link $1 -> $2" ;;
-    --apply) if ! made "$1"; then keep "$1"; ln -s -- "$2" "$1"; say "linked $1 -> $2"; fi ;;
-    --undo) if made "$1" && ours "$1" "$2"; then restore "$1"; fi ;;
+    --apply) if missing "$1" "$2"; then ln -s -- "$2" "$1.clvet-part"; put "$1"; say "linked $1 -> $2"; fi ;;
+    --undo) restore "$1" "$2" ;;
   esac
 }
 file() { # PATH TEXT, which ends with a newline of its own
-  inside "$1"
+  inside "$1" || return 0
   ours() { [ -f "$1" ] && [ ! -L "$1" ] && [ "$(cat "$1"; echo .)" = "$2
 ." ]; }
   case $mode in
     --dry-run) say "would write $1: $2" ;;
-    --apply) if ! made "$1"; then keep "$1"; printf '%s\n' "$2" > "$1"; chmod 644 "$1"; say "wrote $1"; fi ;;
-    --undo) if made "$1" && ours "$1" "$2"; then restore "$1"; fi ;;
+    --apply)
+      if missing "$1" "$2"; then
+        printf '%s\n' "$2" > "$1.clvet-part"
+        chmod 644 "$1.clvet-part"
+        put "$1"
+        say "wrote $1"
+      fi ;;
+    --undo) restore "$1" "$2" ;;
   esac
 }
 move() { # FROM TO
-  inside "$1"
-  inside "$2"
+  inside "$1" && inside "$2" || return 0
   case $mode in
     --dry-run) say "would move $1 to $2" ;;
-    --apply) if there "$1" && ! there "$2"; then mv "$1" "$2"; say "moved $1 to $2"; fi ;;
+    --apply)
+      if there "$2"; then :; elif there "$1"; then mv "$1" "$2"; say "moved $1 to $2"; else warn "$1 is not there"; fi ;;
     --undo) if there "$2" && ! there "$1"; then mv "$2" "$1"; say "restored $1"; fi ;;
   esac
 }
@@ -125,12 +150,16 @@ std::string shell_word(std::string_view text) {
 
 std::string fix_script(const std::vector<ScriptStep>& steps, const std::string& root) {
   std::vector<std::string> forward;
+  std::set<std::string> written;
   for (const ScriptStep& step : steps) {
     if (step.changes.empty())
       forward.push_back(fmt::format("by_hand {}\n", shell_word(clean_utf8(step.why))));
-    for (size_t i = 0; i < step.changes.size(); ++i)
-      forward.push_back((i == 0 ? scripting::comment(step.why) : "") +
-                        scripting::command_of(step.changes[i]));
+    std::string why = scripting::comment(step.why);
+    for (const Change& change : step.changes) {
+      const bool writes = change.kind == Change::Kind::kLink || change.kind == Change::Kind::kFile;
+      if (writes && !written.insert(change.path).second) continue;
+      forward.push_back(std::exchange(why, {}) + scripting::command_of(change));
+    }
   }
   const std::string body =
       fmt::format("default_root={}\nroot=${{CLVET_FIX_ROOT-$default_root}}\n", shell_word(root));
@@ -139,7 +168,7 @@ std::string fix_script(const std::vector<ScriptStep>& steps, const std::string& 
   text += "}\nbackward() {\n:\n";
   std::reverse(forward.begin(), forward.end());
   for (const std::string& row : forward) text += row;
-  return text + "}\nif [ \"$mode\" = --undo ]; then backward; else forward; fi\n";
+  return text + "}\nif [ \"$mode\" = --undo ]; then backward; else forward; fi\nexit $failed\n";
 }
 
 }  // namespace clvet

@@ -20,7 +20,9 @@ std::string shell_word(std::string_view text);
 
 // `root` is the folder that the paths lie below ("": this machine's); CLVET_FIX_ROOT replaces it
 // when the script runs. What the script replaces it keeps beside it, so that --undo restores every
-// byte. Below a root it stops before a folder that is a link, since that may lead out of the tree.
+// byte, also of a run that was cut short. A path is written once, by the first step that does.
+// Below a root it leaves out what lies behind a link, since that may lead out of the tree; then,
+// and where another script was there before, it ends with 1.
 std::string fix_script(const std::vector<ScriptStep>& steps, const std::string& root);
 
 }  // namespace clvet

@@ -12,7 +12,8 @@ namespace {
 
 constexpr size_t kLargestText = 1 << 20;
 constexpr size_t kMostLibraries = 256;  // of one that is opened, with all it needs
-constexpr int kDeepestConf = 8;
+constexpr size_t kMostFolders = 128;    // in which a name is looked for
+constexpr size_t kMostConfs = 256;      // ld.so.conf and what it includes
 
 struct Machine {
   Abi abi;
@@ -66,38 +67,55 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
     list.push_back(text);
 }
 
-void read_conf(const FileSystemView& view, const std::string& path, int depth,
-               std::vector<std::string>& folders) {
-  const auto real = resolve(view, path);
-  const auto text = real && depth < kDeepestConf ? view.text(*real, kLargestText)
-                                                 : Result<std::string>(std::string());
-  if (!text) return;
-  for (const std::string& raw : split(*text, '\n')) {
-    const std::string line(trim(std::string_view(raw).substr(0, raw.find('#'))));
-    if (!line.starts_with("include")) {
-      if (line.starts_with('/')) add_once(folders, line);
-      continue;
-    }
-    const std::string what(trim(std::string_view(line).substr(7)));
-    const size_t slash = what.rfind('/');
-    if (slash == std::string::npos) continue;
-    const auto folder = resolve(view, what.substr(0, slash));
-    if (!folder) continue;
-    const std::string pattern = what.substr(slash + 1);
-    for (const std::string& name : view.names(*folder)) {
-      const bool fits =
-          pattern.starts_with('*') ? name.ends_with(pattern.substr(1)) : name == pattern;
-      if (fits) read_conf(view, *folder + "/" + name, depth + 1, folders);
+// What a file may add to: there is an end to it.
+void add_folder(std::vector<std::string>& list, const std::string& folder) {
+  if (list.size() < kMostFolders) add_once(list, folder);
+}
+
+// /etc/ld.so.conf with what it includes, each file once.
+class LinkerConf {
+ public:
+  LinkerConf(const FileSystemView& view, std::vector<std::string>& folders)
+      : view_(view), folders_(folders) {}
+
+  void read(const std::string& path) {
+    const auto real = resolve(view_, path);
+    if (!real || seen_.size() >= kMostConfs || !seen_.insert(*real).second) return;
+    const auto text = view_.text(*real, kLargestText);
+    if (!text) return;
+    for (const std::string& raw : split(*text, '\n')) {
+      const std::string line(trim(std::string_view(raw).substr(0, raw.find('#'))));
+      if (line.starts_with("include")) include(trim(std::string_view(line).substr(7)));
+      if (line.starts_with('/')) add_folder(folders_, line);
     }
   }
-}
+
+ private:
+  void include(std::string_view what) {
+    const size_t slash = what.rfind('/');
+    if (slash == std::string_view::npos) return;
+    const auto folder = resolve(view_, std::string(what.substr(0, slash)));
+    if (!folder || seen_.size() >= kMostConfs) return;
+    const std::string_view pattern = what.substr(slash + 1);
+    for (const std::string& name : view_.names(*folder)) {
+      const bool fits =
+          pattern.starts_with('*') ? name.ends_with(pattern.substr(1)) : name == pattern;
+      if (fits) read(*folder + "/" + name);
+    }
+  }
+
+  const FileSystemView& view_;
+  std::vector<std::string>& folders_;
+  std::set<std::string> seen_;
+};
 
 bool listed_for_apps(const FileSystemView& view, const std::string& name) {
   for (const char* folder : {"/vendor/etc", "/system/etc"}) {
     const auto real = resolve(view, folder);
     if (!real) continue;
+    int most = 16;
     for (const std::string& file : view.names(*real)) {
-      if (!file.starts_with("public.libraries")) continue;
+      if (!file.starts_with("public.libraries") || --most < 0) continue;
       const auto text = view.text(*real + "/" + file, kLargestText);
       if (!text) continue;
       for (const std::string& line : split(*text, '\n')) {
@@ -180,7 +198,7 @@ class Opener {
         if (const size_t at = folder.find(word); at != std::string::npos)
           folder.replace(at, word.size(), path.substr(0, path.rfind('/')));
       }
-      add_once(folders, folder);
+      add_folder(folders, folder);
     }
     folders.insert(folders.end(), folders_.begin(), folders_.end());
     return folders;
@@ -223,7 +241,9 @@ class Scanner {
     for (bool more = true; more;) {
       more = false;
       for (Walk& walk : walks_) {
-        if (walk.next == walk.folders.size() || entries_ > kMostEntries) continue;
+        if (walk.next == walk.folders.size() || entries_ > kMostEntries ||
+            found_.size() >= kMostFound)
+          continue;
         look_into(walk);
         more = true;
       }
@@ -265,13 +285,14 @@ class Scanner {
       ++entries_;
       if (entry.kind == FileEntry::Kind::kFolder) {
         if (!has_no_libraries(entry.name)) add(path, folder.depth + 1, walk);
-      } else if (named_so(entry.name)) {
+      } else if (named_so(entry.name) && found_.size() < kMostFound) {
         if (const auto real = resolve(view_, path)) found_.insert(*real);
       }
     }
   }
 
   static constexpr int kMostEntries = 50000, kDeepestFolder = 8;
+  static constexpr size_t kMostFound = 128;
   const FileSystemView& view_;
   std::vector<Walk> walks_;
   std::set<std::string> found_, known_;
@@ -377,7 +398,7 @@ std::vector<std::string> library_folders(const FileSystemView& view, const Linke
     }
     return folders;
   }
-  linking::read_conf(view, "/etc/ld.so.conf", 0, folders);
+  linking::LinkerConf(view, folders).read("/etc/ld.so.conf");
   if (const std::string triplet = triplet_of(setting.abi); !triplet.empty()) {
     for (const char* top : {"/lib/", "/usr/lib/"}) linking::add_once(folders, top + triplet);
   }

@@ -49,11 +49,12 @@ const char* to_string(Opening::Outcome outcome);
 Opening open_library(const FileSystemView& view, const LinkerSetting& setting,
                      const std::string& name);
 
-// The folders in which a bare name is looked for, in order.
+// The folders in which a bare name is looked for, in order; a bounded number.
 std::vector<std::string> library_folders(const FileSystemView& view, const LinkerSetting& setting);
 
 // Libraries that may hold OpenCL by their file name, in the usual folders and below /opt; each file
-// once, sorted, links followed. Bounded: 8 levels, about 50000 entries, the upper levels first.
+// once, sorted, links followed. Bounded: 8 levels, about 50000 entries, 128 libraries, the upper
+// levels first.
 std::vector<std::string> scan_libraries(const FileSystemView& view);
 
 }  // namespace clvet

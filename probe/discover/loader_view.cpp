@@ -11,6 +11,7 @@ namespace loaders {
 namespace {
 
 constexpr size_t kLargestLoader = 8 << 20;
+constexpr size_t kMostNames = 64;  // of libraries in one variable
 
 // What a reader takes in a variable. kValue: a word, of which we do not judge.
 enum Takes : unsigned {
@@ -95,7 +96,8 @@ bool fits(const FileSystemView& view, const LinkerSetting& setting, unsigned tak
   if ((takes & kLibrary) && opens(view, setting, value)) return true;
   if (!(takes & kLibraries)) return false;
   const std::vector<std::string> names = split(value, ':');
-  return std::all_of(names.begin(), names.end(),
+  return names.size() <= kMostNames &&
+         std::all_of(names.begin(), names.end(),
                      [&](const std::string& name) { return opens(view, setting, name); });
 }
 

@@ -117,16 +117,25 @@ class FactWriter {
     }
   }
 
+  // Where the linker finds the name: the file itself may lie elsewhere, behind a link.
+  std::string folder_with(const std::string& name, const std::string& file) const {
+    for (const std::string& folder : library_folders(view_, survey_.setting)) {
+      if (resolve(view_, folder + "/" + name) == file) return resolve(view_, folder).value();
+    }
+    return file.substr(0, file.rfind('/'));
+  }
+
   void lookups() {
     const Opening runtime = open_library(view_, survey_.setting, "libOpenCL.so.1");
     const Opening link = open_library(view_, survey_.setting, "libOpenCL.so");
     const bool runs = runtime.outcome == Opening::Outcome::kOpened;
     reachable_ = runs || link.outcome == Opening::Outcome::kOpened;
     if (runs && link.outcome == Opening::Outcome::kAbsent) {
-      const std::string folder = runtime.path.substr(0, runtime.path.rfind('/'));
+      const std::string folder = folder_with("libOpenCL.so.1", runtime.path);
+      const bool beside = runtime.path == folder + "/" + name_of(runtime.path);
       add({{"fact", "runtime-only"},
            {"path", runtime.path},
-           {"name", name_of(runtime.path)},
+           {"name", beside ? name_of(runtime.path) : "libOpenCL.so.1"},
            {"folder", folder},
            {"say",
             runtime.path + " is there as libOpenCL.so.1, and nothing is called libOpenCL.so"}});
@@ -164,7 +173,10 @@ class FactWriter {
            {"reason", row.reason},
            {"say", fmt::format("{} names {}{}{}", row.file.path, row.file.target,
                                row.reason.empty() ? "" : ": ", row.reason)}});
-      const std::string target = row.file.target.empty() ? driver_ : row.file.target;
+      const bool useless =
+          row.file.target.empty() || (row.opening.outcome == Opening::Outcome::kAbsent &&
+                                      !driver_.empty() && !is_software(driver_));
+      const std::string target = useless ? driver_ : row.file.target;
       for (const std::string& fault : row.file.faults) {
         add({{"fact", "icd-fault"},
              {"path", row.file.path},

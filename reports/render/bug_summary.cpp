@@ -138,7 +138,7 @@ std::string settings(const Report& report) {
 std::string bug_summary(const Report& report, const std::vector<std::string>& private_words) {
   std::vector<std::string> words = names_in_paths(report);
   words.insert(words.end(), private_words.begin(), private_words.end());
-  const Redactor redact(std::move(words));
+  const Redactor redact(std::move(words), paths_in(report));
   const HostReport& host = report.host;
   const std::pair<const char*, std::string> lines[] = {
       {"tool", bug_lines::tool(report)},

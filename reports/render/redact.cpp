@@ -16,17 +16,16 @@ constexpr const char* kGone = "(removed)";
 // Folders that packages and images own: what lies there names nobody.
 constexpr const char* kPublic[] = {"/usr/", "/lib/", "/lib64/", "/etc/", "/system/", "/vendor/",
                                    "/odm/", "/dev/", "/proc/",  "/sys/", "/bin/",    "/product/"};
-constexpr const char* kHomes[] = {"/home/",     "/Users/", "/var/home/", "/export/home/",
-                                  "/run/user/", "/media/", "/storage/",  "/data/user/"};
+constexpr const char* kHomes[] = {"/home/",        "/Users/",     "/var/home/",
+                                  "/export/home/", "/run/user/",  "/media/",
+                                  "/storage/",     "/data/user/", "/users/"};
 // Names that many machines share.
 constexpr const char* kCommon[] = {"root",  "user",   "users",   "admin",   "linux",   "localhost",
                                    "local", "shell",  "android", "mali",    "gpu",     "cpu",
                                    "lib",   "debian", "ubuntu",  "opencl",  "armbian", "arm",
                                    "board", "test",   "none",    "default", "system",  "host"};
 
-bool word_character(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80);
-}
+bool word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || (c & 0x80); }
 
 bool path_character(char c) {
   return static_cast<unsigned char>(c) > ' ' &&
@@ -51,6 +50,13 @@ bool is_home(const std::string& path) {
   });
 }
 
+// What a stranger may see of a path.
+std::string shown(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (is_public(path) || slash == std::string::npos) return path;
+  return is_home(path) ? "..." : "..." + path.substr(slash);
+}
+
 std::string without_paths(const std::string& text) {
   std::string out;
   for (size_t at = 0; at < text.size();) {
@@ -62,27 +68,40 @@ std::string without_paths(const std::string& text) {
     while (end < text.size() && path_character(text[end])) ++end;
     const std::string path = text.substr(at, std::max<size_t>(end - at, 1));
     at += path.size();
-    const size_t slash = path.rfind('/');
-    if (is_public(path) || slash == std::string::npos) {
-      out += path;
-    } else {
-      out += is_home(path) ? "..." : "..." + path.substr(slash);
-    }
+    out += shown(path);
   }
   return out;
+}
+
+// Where it stands as a whole, and does not go on.
+std::string without_path(const std::string& text, const std::string& path) {
+  std::string out;
+  size_t at = 0;
+  for (size_t found = text.find(path); found != std::string::npos; found = text.find(path, at)) {
+    const size_t end = found + path.size();
+    const bool whole = end == text.size() || !path_character(text[end]);
+    out += text.substr(at, found - at) + (whole ? shown(path) : path);
+    at = end;
+  }
+  return out + text.substr(at);
 }
 
 std::string without_numbers(const std::string& text) {
   static const std::regex patterns[] = {
       std::regex(R"([A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,64})"),
       std::regex(R"(\b([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}\b)"),
-      std::regex(R"(\b[0-9A-Fa-f]{8}-([0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\b)")};
+      std::regex(R"(\b[0-9A-Fa-f]{8}-([0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\b)"),
+      std::regex(R"(\b([0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}\b)"),
+      std::regex(R"(\b([0-9]{1,3}\.){3}[0-9]{1,3}:[0-9]{1,5}\b)"),
+      // Without a port those of local networks alone: a driver's version may have four numbers.
+      std::regex(R"(\b((10|127)\.[0-9]{1,3}|169\.254|192\.168|172\.(1[6-9]|2[0-9]|3[01])))"
+                 R"((\.[0-9]{1,3}){2}\b)")};
   static const std::regex serial(
-      R"(\b(serial( ?(number|no\.?))?|s/n|imei)([ :=#]{1,3})[A-Za-z0-9._/-]{1,64})",
+      R"(\b(serial(?:[ _-]?(?:number|no\.?|nr\.?))?|s/n|sn(?=[:=#])|imei)([ :=#]{1,3})[\w./-]{1,64})",
       std::regex::icase);
   std::string out = text;
   for (const std::regex& pattern : patterns) out = std::regex_replace(out, pattern, kGone);
-  return std::regex_replace(out, serial, std::string("$1$4") + kGone);
+  return std::regex_replace(out, serial, std::string("$1$2") + kGone);
 }
 
 std::string without_word(const std::string& text, const std::string& word) {
@@ -130,37 +149,56 @@ void add_names(const std::string& text, std::vector<std::string>& names) {
 }  // namespace
 }  // namespace redacting
 
-Redactor::Redactor(std::vector<std::string> words) : words_(std::move(words)) {
-  std::erase_if(words_, redacting::too_common);
-  std::sort(words_.begin(), words_.end(), [](const auto& a, const auto& b) {
-    return a.size() != b.size() ? a.size() > b.size() : a < b;
+Redactor::Redactor(std::vector<std::string> words, std::vector<std::string> paths)
+    : words_(std::move(words)), paths_(std::move(paths)) {
+  std::erase_if(paths_, [](const std::string& path) {
+    return !path.starts_with('/') || path.size() < 2 || redacting::is_public(path);
   });
-  words_.erase(std::unique(words_.begin(), words_.end()), words_.end());
+  std::erase_if(words_, redacting::too_common);
+  for (std::vector<std::string>* list : {&words_, &paths_}) {
+    std::sort(list->begin(), list->end(), [](const auto& a, const auto& b) {
+      return a.size() != b.size() ? a.size() > b.size() : a < b;
+    });
+    list->erase(std::unique(list->begin(), list->end()), list->end());
+  }
 }
 
 std::string Redactor::operator()(const std::string& text) const {
   std::string out = one_line(text, redacting::kLongestText);
+  for (const std::string& path : paths_)
+    out = redacting::without_path(out, one_line(path, redacting::kLongestText));
   out = redacting::without_numbers(redacting::without_paths(out));
   for (const std::string& word : words_) out = redacting::without_word(out, word);
   return out;
 }
 
-std::vector<std::string> names_in_paths(const Report& report) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : report.host.env) redacting::add_names(value, names);
+std::vector<std::string> paths_in(const Report& report) {
+  std::vector<std::string> paths = {report.loader.path};
+  const auto add_list = [&](const auto& variables) {
+    for (const auto& [name, value] : variables) {
+      for (std::string& path : split(value, ':')) paths.push_back(std::move(path));
+    }
+  };
+  add_list(report.host.env);
   for (const CandidateReport& row : report.candidates) {
-    for (const std::string* text : {&row.name, &row.path, &row.reason})
-      redacting::add_names(*text, names);
+    paths.push_back(row.name);
+    paths.push_back(row.path);
   }
   for (const IcdFileReport& row : report.icd_files) {
-    redacting::add_names(row.path, names);
-    redacting::add_names(row.target, names);
+    paths.push_back(row.path);
+    paths.push_back(row.target);
   }
   for (const DeviceReport& row : report.devices) {
-    redacting::add_names(row.library, names);
-    for (const auto& [name, value] : row.variables) redacting::add_names(value, names);
+    paths.push_back(row.library);
+    add_list(row.variables);
   }
-  redacting::add_names(report.loader.path, names);
+  return paths;
+}
+
+std::vector<std::string> names_in_paths(const Report& report) {
+  std::vector<std::string> names;
+  for (const std::string& path : paths_in(report)) redacting::add_names(path, names);
+  for (const CandidateReport& row : report.candidates) redacting::add_names(row.reason, names);
   return names;
 }
 

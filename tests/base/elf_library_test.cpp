@@ -163,5 +163,17 @@ TEST(ElfLibrary, SurvivesFieldsOverwrittenByLargeNumbersAndNoise) {
   }
 }
 
+TEST(ElfLibrary, TakesNoNamesWithoutAnEndAndABoundedNumberOfExports) {
+  test::ElfSpec own = spec(64, EM_AARCH64, false);
+  own.runpath = std::string(5000, 'r');
+  own.symbols = {"cl" + std::string(5000, 'x'), "clFinish"};
+  const auto library = parse(test::write_elf(own));
+  ASSERT_TRUE(library) << library.error().message;
+  EXPECT_EQ(library->runpath, "");
+  EXPECT_THAT(library->exports, ElementsAre("clFinish"));
+  own.symbols.assign(10000, "clFinish");
+  EXPECT_EQ(parse(test::write_elf(own))->exports.size(), 4096u);
+}
+
 }  // namespace
 }  // namespace clvet::elf_library_test

@@ -1,7 +1,11 @@
 // Looking for libraries in trees that are large, deep or endless.
 #include "probe/discover/linker.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include "tests/support.h"
 
 namespace clvet::linker_test {
 namespace {
@@ -98,7 +102,7 @@ TEST(LibraryScan, FindsADriverBesideATreeTooLargeToBeWalked) {
 TEST(LibraryScan, LooksAtABoundedNumberOfEntries) {
   const EndlessView view;
   EXPECT_FALSE(scan_libraries(view).empty());
-  EXPECT_GT(view.entries, 10000);
+  EXPECT_GT(view.entries, 1000);
   EXPECT_LT(view.entries, 300000) << "with what following each library's links takes";
 }
 
@@ -118,6 +122,48 @@ TEST(LibraryScan, FollowsLinksOfLibrariesAndNotOfFolders) {
                          "libmali.so->/nowhere", "libOpenCL.so.1.clvet-disabled"}}});
   EXPECT_THAT(scan_libraries(view), ElementsAre("/usr/lib/libOpenCL.so.1"));
   EXPECT_THAT(scan_libraries(MadeView({})), IsEmpty());
+}
+
+// Many libraries in one folder.
+TEST(LibraryScan, GivesABoundedNumberOfLibraries) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 3000; ++i) names.push_back("libmali-" + std::to_string(i) + ".so");
+  const MadeView view({{"/", {"usr/"}}, {"/usr", {"lib/"}}, {"/usr/lib", names}});
+  EXPECT_EQ(scan_libraries(view).size(), 128u);
+}
+
+class ConfTree : public testing::Test {
+ protected:
+  ConfTree() { std::filesystem::create_directories(dir_ / "etc/ld.so.conf.d"); }
+  std::vector<std::string> folders() const {
+    return library_folders(*view_of(dir_.path()), LinkerSetting{System::kLinux, {64, 183}, {}});
+  }
+  const test::TempDir dir_;
+};
+
+TEST_F(ConfTree, IsReadToItsEndThoughEachOfItsFilesIncludesAll) {
+  const std::string all = "include /etc/ld.so.conf.d/*.conf\n";
+  test::put(dir_ / "etc/ld.so.conf", all);
+  for (int i = 0; i < 40; ++i)
+    test::put(dir_ / fmt::format("etc/ld.so.conf.d/{}.conf", i), all + fmt::format("/own/{}\n", i));
+  EXPECT_THAT(folders(), testing::IsSupersetOf({"/own/0", "/own/39", "/usr/lib"}));
+}
+
+TEST_F(ConfTree, AddsABoundedNumberOfFoldersBeforeTheBuiltInOnes) {
+  std::string text;
+  for (int i = 0; i < 60000; ++i) text += fmt::format("/own/{}\n", i);
+  test::put(dir_ / "etc/ld.so.conf", text);
+  EXPECT_LT(folders().size(), 200u);
+  EXPECT_THAT(folders(), testing::IsSupersetOf({"/own/0", "/usr/lib/aarch64-linux-gnu", "/lib"}));
+}
+
+TEST(FileView, OpensNoDevicesAndPipes) {
+  const test::TempDir dir;
+  ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);
+  const auto view = view_of(dir.path());
+  EXPECT_THAT(view->text("/pipe", 100).error().message, testing::HasSubstr("it is no file"));
+  EXPECT_FALSE(view->library("/pipe"));
+  EXPECT_FALSE(view_of("/")->text("/dev/null", 100));
 }
 
 }  // namespace

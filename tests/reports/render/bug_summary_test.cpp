@@ -97,6 +97,40 @@ TEST(Redactor, RemovesWordsAsWordsAndLeavesCommonOnes) {
   EXPECT_EQ(redact("a linux root in rows"), "a linux root in rows");
 }
 
+TEST(Redactor, TakesANameApartFromWhatIsTiedToItByALowLine) {
+  EXPECT_EQ(Redactor({"anna"})("6.1.0-anna_build"), "6.1.0-(removed)_build");
+}
+
+TEST(Redactor, RemovesWhatFollowsTheManyWordsForASerialNumber) {
+  for (const char* text :
+       {"serial: A1B2", "Serial Number A1B2", "serial_number=A1B2", "serial-no:A1B2",
+        "androidboot.serialno=A1B2", "S/N A1B2", "SN:A1B2", "IMEI 35A1B2"})
+    EXPECT_THAT(Redactor({})(text), Not(HasSubstr("A1B2"))) << text;
+}
+
+TEST(Redactor, RemovesNetworkAddressesAndKeepsVersions) {
+  const Redactor redact({});
+  for (const char* text : {"192.168.7.21", "10.0.3.4", "172.16.0.9", "81.2.69.142:7000",
+                           "2001:db8:0:0:0:ff00:42:8329"})
+    EXPECT_EQ(redact(text), "(removed)") << text;
+  for (const char* text : {"24.35.30872.22", "535.183.01", "1.3.8.5", "6.4.3.9", "10.18.10.5161"})
+    EXPECT_EQ(redact(text), text);
+}
+
+TEST(BugSummary, TakesPathsWithBlanksAndBracketsAsWholes) {
+  Report report = test::sample_report();
+  report.icd_files[0].target = "/home/John Doe/secret (old)/libmali.so";
+  report.candidates[0].name = "/srv/my project, v2/libOpenCL.so";
+  report.loader.path = "/home/John Doe";
+  report.host.env = {{"LD_LIBRARY_PATH", "/usr/lib:/opt/Acme Inc/lib:/scratch/users/mia"}};
+  const std::string text = bug_summary(report, {});
+  for (const char* word : {"John", "Doe", "secret", "old", "project", "v2", "Acme", "Inc", "mia"})
+    EXPECT_THAT(text, Not(HasSubstr(word)));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("mali.icd -> .../libmali.so"), HasSubstr(".../libOpenCL.so usable"),
+                    HasSubstr("LD_LIBRARY_PATH=/usr/lib:.../lib:...")));
+}
+
 TEST(Redactor, MakesOneLineOfWhateverItGets) {
   const Redactor redact({"anna"});
   EXPECT_EQ(redact("a\nb"), redact("a\nb"));
