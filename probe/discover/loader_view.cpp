@@ -21,7 +21,8 @@ enum Takes : unsigned {
   kLibrary = 4,
   kLibraries = 8,
   kFile = 16,
-  kValue = 32
+  kValue = 32,
+  kWords = 64  // of a list, each perhaps with ":number"
 };
 
 struct LoaderVariable {
@@ -45,24 +46,48 @@ constexpr LoaderVariable kOfLoaders[] = {
 struct ProgramVariable {
   const char *name, *reader;
   unsigned takes;
-  const char* word;  // taken as well
+  const char* words;  // taken as well; of kWords all there are
 };
 constexpr ProgramVariable kOfPrograms[] = {
     {"LIBOPENCL_SO_PATH", "libopencl-stub", kFile, ""},
     {"LIBOPENCL_SO_PATH_2", "libopencl-stub", kFile, ""},
     {"LIBOPENCL_SO_PATH_3", "libopencl-stub", kFile, ""},
     {"LIBOPENCL_SO_PATH_4", "libopencl-stub", kFile, ""},
-    {"OPENCV_OPENCL_RUNTIME", "OpenCV", kLibrary, "disabled"}};
+    {"OPENCV_OPENCL_RUNTIME", "OpenCV", kLibrary, "disabled"},
+    {"OPENCV_OPENCL_DEVICE", "OpenCV", kValue, ""},
+    {"GGML_OPENCL_PLATFORM", "llama.cpp", kValue, ""},
+    {"GGML_OPENCL_DEVICE", "llama.cpp", kValue, ""},
+    {"OPENCL_MEMORY_CONFIG_FILE", "Paddle-Lite", kValue, ""},
+    {"POCL_DEVICES", "PoCL", kValue, ""},
+    {"RUSTICL_ENABLE", "Mesa's rusticl", kWords,
+     "asahi freedreno iris llvmpipe lp nouveau panfrost r600 radeonsi softpipe swrast tegra v3d "
+     "vc4 virgl zink"},
+    {"RUSTICL_FEATURES", "Mesa's rusticl", kWords, "fp16 fp64"}};
 
 std::string words_for(unsigned takes) {
-  constexpr std::pair<unsigned, const char*> kWords[] = {
+  constexpr std::pair<unsigned, const char*> kTexts[] = {
       {kFolder, "folder"},       {kIcdFile, ".icd file"},   {kLibrary, "library"},
       {kLibraries, "libraries"}, {kFile, "path of a file"}, {kValue, "value"}};
   std::string text;
-  for (const auto& [bit, word] : kWords) {
+  for (const auto& [bit, word] : kTexts) {
     if (takes & bit) text += (text.empty() ? "" : ", ") + std::string(word);
   }
   return text;
+}
+
+// What a reader takes, for a person.
+std::string words_for(const ProgramVariable& row) {
+  return row.takes & kWords ? std::string(row.words) : words_for(row.takes);
+}
+
+// Each of a list that commas part is one of `words`.
+bool all_known(const std::string& value, const std::string& words) {
+  const std::vector<std::string> known = split(words, ' ');
+  const std::vector<std::string> given = split(value, ',');
+  return std::all_of(given.begin(), given.end(), [&](const std::string& raw) {
+    const std::string word(trim(std::string_view(raw).substr(0, raw.find(':'))));
+    return std::find(known.begin(), known.end(), word) != known.end();
+  });
 }
 
 // A string of its own in the file: loaders hold the names of the variables that they read.
@@ -193,11 +218,13 @@ std::vector<VariableInView> variables_in(const FileSystemView& view, const Linke
     const auto set = setting.variables.find(row.name);
     if (set == setting.variables.end() || set->second.empty()) continue;
     const bool good =
-        set->second == row.word || loaders::fits(view, setting, row.takes, set->second);
+        row.takes & loaders::kWords
+            ? loaders::all_known(set->second, row.words)
+            : set->second == row.words || loaders::fits(view, setting, row.takes, set->second);
     found.push_back({row.name,
                      set->second,
                      good ? "honoured" : "useless",
-                     loaders::words_for(row.takes),
+                     loaders::words_for(row),
                      row.reader,
                      {}});
   }

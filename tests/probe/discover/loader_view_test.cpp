@@ -160,6 +160,20 @@ TEST(ProgramVariable, MustNameAFileThatIsThere) {
   EXPECT_EQ(found.variables[2].state, "honoured");
 }
 
+TEST(ProgramVariable, OfRusticlNamesMesasDrivers) {
+  const auto state = [](const char* name, const char* value) {
+    const Looked found = look(board_with("ocl-icd"), {{name, value}});
+    return found.variables.empty() ? "" : found.variables[0].state;
+  };
+  EXPECT_EQ(state("RUSTICL_ENABLE", "panfrost"), "honoured");
+  EXPECT_EQ(state("RUSTICL_ENABLE", "iris:0, llvmpipe"), "honoured");
+  EXPECT_EQ(state("RUSTICL_ENABLE", "mali"), "useless");
+  EXPECT_EQ(state("RUSTICL_ENABLE", "panfrost,mali"), "useless");
+  EXPECT_EQ(state("RUSTICL_FEATURES", "fp16,fp64"), "honoured");
+  EXPECT_EQ(state("RUSTICL_FEATURES", "half"), "useless");
+  EXPECT_EQ(state("GGML_OPENCL_PLATFORM", "0"), "honoured");
+}
+
 TEST(TreesVariables, AreThoseThatLoginsSet) {
   const test::TempDir dir;
   test::build_tree({{"/etc/environment",
