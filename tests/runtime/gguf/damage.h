@@ -13,7 +13,10 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 #define UNDER_ASAN 1
-#include <sanitizer/allocator_interface.h>
+// GCC 12 has the function and not its header.
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*,
+                                                                           size_t),
+                                                         void (*on_free)(const volatile void*));
 #else
 #define UNDER_ASAN 0
 #endif
