@@ -2,11 +2,21 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 
 #include "base/version.h"
 #include "cli/command.h"
+
+// False where what was printed did not all arrive; a reader that went away wanted no more.
+static bool all_written() {
+  const bool whole = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (whole || errno == EPIPE) return true;
+  std::fprintf(stderr, "clvet: cannot write to standard output: %s\n", std::strerror(errno));
+  return false;
+}
 
 int main(int argc, char** argv) {
   CLI::App app(
@@ -26,6 +36,6 @@ int main(int argc, char** argv) {
     return clvet::kExitOurFault;
   }
   // A driver that was loaded may crash in its destructors: what we had to do is done.
-  std::fflush(nullptr);
-  ::_exit(exit_code);
+  const bool told = exit_code == clvet::kExitUsage;
+  ::_exit(told || all_written() ? exit_code : static_cast<int>(clvet::kExitUsage));
 }

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 
@@ -52,7 +53,19 @@ bool is_gguf(const std::string& path) {
   return std::string_view(magic, sizeof magic) == "GGUF";
 }
 
+// To read from a device or a pipe might never end.
+Status check_model_file(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status) ||
+      std::filesystem::is_directory(status))
+    return {};  // what is read next says what is wrong
+  return fail(ErrorCode::kInvalidArgument, "cannot read {}: it is no file; name a model's file",
+              path);
+}
+
 Result<CheckRecord> check(const CheckArguments& arguments) {
+  CLVET_RETURN_IF_ERROR(check_model_file(arguments.model));
   CLVET_ASSIGN_OR_RETURN(const std::optional<Report> report, kept_report(arguments.report));
   std::map<std::string, Shape> shapes;
   for (const std::string& text : arguments.shapes) {

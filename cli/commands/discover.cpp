@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "probe/discover/diagnosis.h"
@@ -35,6 +36,9 @@ int exit_code_of(const Diagnosis& diagnosis) {
 }
 
 Status check_outputs(const DiscoverArguments& arguments) {
+  if (arguments.fix_script == "-" && arguments.output.json == "-")
+    return fail(ErrorCode::kInvalidArgument,
+                "--fix-script and --json cannot both go to standard output; name a file for one");
   for (const std::string* path : {&arguments.fix_script, &arguments.output.json}) {
     if (!path->empty() && *path != "-") CLVET_RETURN_IF_ERROR(check_writable(*path));
   }
@@ -43,9 +47,11 @@ Status check_outputs(const DiscoverArguments& arguments) {
 
 Status write_outputs(const DiscoverArguments& arguments, const Diagnosis& diagnosis,
                      const std::string& lang) {
-  if (!arguments.fix_script.empty()) {
+  const std::string& file = arguments.fix_script;
+  if (!file.empty()) {
     const std::string script = fix_script(script_steps(diagnosis, lang), diagnosis.root);
-    CLVET_RETURN_IF_ERROR(write_file_atomically(arguments.fix_script, script));
+    CLVET_RETURN_IF_ERROR(file == "-" ? write_document({file, false}, script)
+                                      : write_file_atomically(file, script));
   }
   return write_document(arguments.output, diagnosis_to_json(diagnosis));
 }
@@ -53,19 +59,21 @@ Status write_outputs(const DiscoverArguments& arguments, const Diagnosis& diagno
 int run(DiscoverArguments& arguments) {
   if (const Status writable = check_outputs(arguments); !writable)
     return report_error(writable.error());
-  catch_interrupts();
+  if (arguments.diagnosis.root.empty()) catch_interrupts();  // of a tree there is nothing to end
   arguments.diagnosis.discovery.worker = WorkerSettings{own_executable(), {}, WorkerLimits{}, 0};
   const auto diagnosis = diagnose(arguments.diagnosis);
-  if (!diagnosis) return report_error(diagnosis.error());
   if (interrupt_requested) return kExitInterrupted;
+  if (!diagnosis) return report_error(diagnosis.error());
   const std::string lang = arguments.lang.empty() ? own_language() : arguments.lang;
   if (const Status written = write_outputs(arguments, *diagnosis, lang); !written)
     return report_error(written.error());
-  if (!arguments.output.quiet && arguments.output.json != "-") {
+  const bool taken = arguments.output.json == "-" || arguments.fix_script == "-";
+  if (!arguments.output.quiet && !taken) {
     std::printf("%s", discover_text(*diagnosis, lang).c_str());
+    const std::string script = shell_word(clean_utf8(arguments.fix_script));
     if (!arguments.fix_script.empty())
-      std::printf("script written: %s (sh %s says what it would do)\n",
-                  arguments.fix_script.c_str(), arguments.fix_script.c_str());
+      std::printf("script written: %s (sh %s says what it would do)\n", script.c_str(),
+                  script.c_str());
   }
   return exit_code_of(*diagnosis);
 }
@@ -81,10 +89,14 @@ void add(CLI::App& app, int& exit_code) {
       ->type_name("NAME");
   verb->add_option("--root", options.root,
                    "look into this tree (a mounted image, a copy) and load nothing")
+      ->check([](const std::string& folder) {
+        return std::string(folder.empty() ? "it names no folder" : "");
+      })
       ->type_name("DIR");
   verb->add_option("--fix-script", arguments->fix_script,
-                   "write a shell script that does what is advised, with --apply and --undo")
-      ->type_name("FILE");
+                   "write a shell script that does what is advised, with --apply and --undo; - is\n"
+                   "stdout")
+      ->type_name("FILE|-");
   verb->add_option("--lang", arguments->lang, "en or zh (default: the locale's)")
       ->check(CLI::IsMember({"en", "zh"}));
   verb->add_option("--library", options.discovery.libraries, "try only these OpenCL libraries")

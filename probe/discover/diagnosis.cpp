@@ -5,6 +5,9 @@
 #include <filesystem>
 #include <regex>
 
+#include <fmt/ranges.h>
+
+#include "base/text.h"
 #include "probe/advice/report_facts.h"
 #include "probe/host/host.h"
 #include "probe/worker/supervisor.h"
@@ -13,11 +16,25 @@ namespace clvet {
 namespace diagnosing {
 namespace {
 
+// Those that are not lie below the folder that we run in; an empty one is that folder.
+std::string absolute_folders(const std::string& list) {
+  if (list.empty()) return list;
+  std::error_code error;
+  std::vector<std::string> folders = split(list, ':');
+  for (std::string& folder : folders) {
+    if (!folder.starts_with('/'))
+      folder = (std::filesystem::current_path(error) / folder).lexically_normal().string();
+  }
+  return fmt::format("{}", fmt::join(folders, ":"));
+}
+
 std::map<std::string, std::string> linker_variables() {
   std::map<std::string, std::string> found;
   for (const std::string& name : known_variables()) {
     if (const char* value = std::getenv(name.c_str())) found[name] = value;
   }
+  if (const auto path = found.find("LD_LIBRARY_PATH"); path != found.end())
+    path->second = absolute_folders(path->second);
   return found;
 }
 
@@ -104,6 +121,7 @@ class LiveDevices {
 Result<Report> discover_here(const DiagnosisOptions& options) {
   become_subreaper();
   CLVET_ASSIGN_OR_RETURN(Discovery found, discover(options.discovery));
+  if (interrupt_requested) return fail(ErrorCode::kDeadlineExceeded, "interrupted");
   Report report;
   report.host = read_host();
   report.loader = std::move(found.loader);
@@ -144,7 +162,8 @@ Result<Diagnosis> diagnose(const DiagnosisOptions& options) {
     CLVET_ASSIGN_OR_RETURN(Personality personality, find_personality(options.data_dir, options.as));
     found.framework = FrameworkDiagnosis{std::move(personality), {}, {}, {}};
   }
-  found.root = options.root;
+  std::error_code error;
+  if (!options.root.empty()) found.root = std::filesystem::absolute(options.root, error).string();
   const auto view = view_of(options.root);
   LinkerSetting setting = setting_of(*view);
   setting.variables = variables_of_tree(*view);

@@ -29,7 +29,7 @@ struct FrameworkDiagnosis {
 };
 
 struct Diagnosis {
-  std::string root;
+  std::string root;  // absolute; empty: this machine
   Survey survey;
   std::optional<Report> live;  // discovery's part of a report; none of a tree
   std::vector<Finding> findings;
@@ -37,7 +37,8 @@ struct Diagnosis {
   bool usable = false;  // a device here; of a tree: a driver that opens
 };
 
-// kInvalidArgument: an unknown framework, bad data; kNotFound: no such tree.
+// kInvalidArgument: an unknown framework, bad data; kNotFound: no such tree; kDeadlineExceeded: an
+// interrupt came (interrupt_requested) while drivers were tried.
 Result<Diagnosis> diagnose(const DiagnosisOptions& options);
 
 // What `edit` says, two lines; there must be one.

@@ -24,6 +24,7 @@ struct Tried {
   CandidateReport report;
   Json reply = Json::object();
   double driver_seconds = 0;
+  std::optional<Error> not_started;
 };
 
 // The words with which a dying driver explains itself: its last printed line.
@@ -77,6 +78,7 @@ Tried try_candidate(const Candidate& candidate, const WorkerSettings& settings) 
   if (!worker) {
     report.outcome = CandidateOutcome::kError;
     report.reason = worker.error().message;
+    tried.not_started = worker.error();
     return tried;
   }
   Outcome outcome = worker->call({{"do", "enumerate"}, {"library", candidate.name}});
@@ -271,7 +273,11 @@ Result<Discovery> discover(const DiscoverySettings& settings) {
   found.icd_files = std::move(list.icd_files);
   DeviceList devices(found);
   std::map<std::string, std::string> names_of_files;
-  for (Tried& tried : CandidateTrials(list.candidates, settings).run()) {
+  std::vector<Tried> all = CandidateTrials(list.candidates, settings).run();
+  const auto failed = [](const Tried& tried) { return tried.not_started.has_value(); };
+  if (!all.empty() && std::all_of(all.begin(), all.end(), failed))
+    return wrap(*all.front().not_started, "no library can be tried");
+  for (Tried& tried : all) {
     if (tried.report.name.empty()) continue;  // an interrupt came first
     found.driver_seconds += tried.driver_seconds;
     const std::string path = tried.report.path;

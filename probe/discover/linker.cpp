@@ -13,7 +13,8 @@ namespace {
 constexpr size_t kLargestText = 1 << 20;
 constexpr size_t kMostLibraries = 256;  // of one that is opened, with all it needs
 constexpr size_t kMostFolders = 128;    // in which a name is looked for
-constexpr size_t kMostConfs = 256;      // ld.so.conf and what it includes
+constexpr size_t kMostConfs = 64;       // ld.so.conf and what it includes
+constexpr size_t kLargestConf = 1 << 16;
 
 struct Machine {
   Abi abi;
@@ -81,7 +82,7 @@ class LinkerConf {
   void read(const std::string& path) {
     const auto real = resolve(view_, path);
     if (!real || seen_.size() >= kMostConfs || !seen_.insert(*real).second) return;
-    const auto text = view_.text(*real, kLargestText);
+    const auto text = view_.text(*real, kLargestConf);
     if (!text) return;
     for (const std::string& raw : split(*text, '\n')) {
       const std::string line(trim(std::string_view(raw).substr(0, raw.find('#'))));
@@ -126,10 +127,45 @@ bool listed_for_apps(const FileSystemView& view, const std::string& name) {
   return false;
 }
 
+// LD_LIBRARY_PATH, whose folders are searched by path.
+std::vector<std::string> variable_folders(const LinkerSetting& setting) {
+  std::vector<std::string> folders;
+  const auto path = setting.variables.find("LD_LIBRARY_PATH");
+  if (path == setting.variables.end()) return folders;
+  for (const std::string& folder : split(path->second, ':')) add_once(folders, folder);
+  return folders;
+}
+
+// So are those that are built into the linker.
+std::vector<std::string> built_in_folders(const LinkerSetting& setting) {
+  std::vector<std::string> folders;
+  if (const std::string triplet = triplet_of(setting.abi); !triplet.empty()) {
+    for (const char* top : {"/lib/", "/usr/lib/"}) folders.push_back(top + triplet);
+  }
+  for (const char* top : {"/lib", "/usr/lib"}) {
+    add_once(folders, top + std::string(setting.abi.bits == 64 ? "64" : "32"));
+    add_once(folders, top);
+  }
+  return folders;
+}
+
+// The linker knows of these what ldconfig put into its cache.
+std::set<std::string> folders_of_cache(const FileSystemView& view, const LinkerSetting& setting) {
+  std::vector<std::string> folders;
+  if (setting.system == System::kLinux) LinkerConf(view, folders).read("/etc/ld.so.conf");
+  std::set<std::string> found(folders.begin(), folders.end());
+  for (const std::string& folder : variable_folders(setting)) found.erase(folder);
+  for (const std::string& folder : built_in_folders(setting)) found.erase(folder);
+  return found;
+}
+
 class Opener {
  public:
   Opener(const FileSystemView& view, const LinkerSetting& setting)
-      : view_(view), setting_(setting), folders_(library_folders(view, setting)) {}
+      : view_(view),
+        setting_(setting),
+        folders_(library_folders(view, setting)),
+        listed_(folders_of_cache(view, setting)) {}
 
   Opening open(const std::string& name) {
     Opening found = find(name, folders_);
@@ -144,20 +180,35 @@ class Opener {
   }
 
  private:
-  // The first file of the right ABI; of the wrong ones, the first is told.
-  Opening find(const std::string& name, const std::vector<std::string>& folders) {
+  // The first file of the right ABI; of the wrong ones, the first is told. In the first `by_path`
+  // folders files count whatever ldconfig makes of them.
+  Opening find(const std::string& name, const std::vector<std::string>& folders,
+               size_t by_path = 0) {
     Opening best;
     if (name.find('/') != std::string::npos) {
       inspect(name, best);
       return best;
     }
-    for (const std::string& folder : folders) {
+    for (size_t i = 0; i < folders.size(); ++i) {
       Opening here;
-      inspect(folder + "/" + name, here);
+      inspect(folders[i] + "/" + name, here);
+      if (i >= by_path && !is_listed(folders[i], name, here.library)) continue;
       if (here.outcome == Opening::Outcome::kOpened) return here;
       if (best.outcome == Opening::Outcome::kAbsent) best = here;
     }
     return best;
+  }
+
+  // ldconfig lists a library by its SONAME; a link by its own name, where the SONAME begins with
+  // it.
+  bool is_listed(const std::string& folder, const std::string& name,
+                 const ElfLibrary& library) const {
+    const std::string& soname = library.soname;
+    if (soname.empty() || soname == name || listed_.count(folder) == 0) return true;
+    const auto real = resolve(view_, folder);
+    const auto entry = real ? view_.entry(*real + "/" + name) : std::nullopt;
+    return entry && entry->kind == FileEntry::Kind::kLink && name.ends_with(".so") &&
+           soname.starts_with(name);
   }
 
   void inspect(const std::string& path, Opening& found) {
@@ -191,7 +242,7 @@ class Opener {
     found.symbols.insert(library.exports.begin(), library.exports.end());
   }
 
-  std::vector<std::string> folders_for(const ElfLibrary& library, const std::string& path) const {
+  static std::vector<std::string> own_folders(const ElfLibrary& library, const std::string& path) {
     std::vector<std::string> folders;
     for (std::string folder : split(library.runpath, ':')) {
       for (const std::string word : {"${ORIGIN}", "$ORIGIN"}) {
@@ -200,16 +251,17 @@ class Opener {
       }
       add_folder(folders, folder);
     }
-    folders.insert(folders.end(), folders_.begin(), folders_.end());
     return folders;
   }
 
   // A tree without its C library is a part of one: what it lacks says nothing.
   void load_needed(Opening& found, const ElfLibrary& library, const std::string& path) {
-    const std::vector<std::string> folders = folders_for(library, path);
+    std::vector<std::string> folders = own_folders(library, path);
+    const size_t own = folders.size();
+    folders.insert(folders.end(), folders_.begin(), folders_.end());
     for (const std::string& name : library.needed) {
       if (seen_.size() >= kMostLibraries || !seen_.insert(name).second) continue;
-      const Opening needed = find(name, folders);
+      const Opening needed = find(name, folders, own);
       if (needed.outcome == Opening::Outcome::kOpened) {
         add_symbols(found, needed.library);
         load_needed(found, needed.library, needed.path);
@@ -223,6 +275,7 @@ class Opener {
   const FileSystemView& view_;
   const LinkerSetting& setting_;
   const std::vector<std::string> folders_;
+  const std::set<std::string> listed_;  // those in which a name counts only where ldconfig lists it
   std::set<std::string> seen_;
   bool whole_system_ = false;
 };
@@ -385,13 +438,9 @@ LinkerSetting setting_of(const FileSystemView& view) {
 }
 
 std::vector<std::string> library_folders(const FileSystemView& view, const LinkerSetting& setting) {
-  std::vector<std::string> folders;
-  if (const auto path = setting.variables.find("LD_LIBRARY_PATH");
-      path != setting.variables.end()) {
-    for (const std::string& folder : split(path->second, ':')) linking::add_once(folders, folder);
-  }
-  const std::string width = setting.abi.bits == 64 ? "64" : "";
+  std::vector<std::string> folders = linking::variable_folders(setting);
   if (setting.system != System::kLinux) {
+    const std::string width = setting.abi.bits == 64 ? "64" : "";
     for (const char* top : {"/system/lib", "/vendor/lib", "/system/vendor/lib", "/odm/lib"}) {
       folders.push_back(top + width);
       folders.push_back(top + width + "/egl");
@@ -399,13 +448,8 @@ std::vector<std::string> library_folders(const FileSystemView& view, const Linke
     return folders;
   }
   linking::LinkerConf(view, folders).read("/etc/ld.so.conf");
-  if (const std::string triplet = triplet_of(setting.abi); !triplet.empty()) {
-    for (const char* top : {"/lib/", "/usr/lib/"}) linking::add_once(folders, top + triplet);
-  }
-  for (const char* top : {"/lib", "/usr/lib"}) {
-    linking::add_once(folders, top + (setting.abi.bits == 64 ? width : std::string("32")));
-    linking::add_once(folders, top);
-  }
+  for (const std::string& folder : linking::built_in_folders(setting))
+    linking::add_once(folders, folder);
   return folders;
 }
 

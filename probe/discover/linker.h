@@ -1,7 +1,7 @@
 // What a dynamic linker would do with a name, told from the files alone. Nothing is loaded.
 //
-// Linux: LD_LIBRARY_PATH, the folders of /etc/ld.so.conf (as if ldconfig had been run), the
-// built-in ones. Android: an app's view, in which a vendor's library is reached by a bare name
+// Linux: LD_LIBRARY_PATH, the folders of /etc/ld.so.conf (as if ldconfig had been run: by SONAME),
+// the built-in ones. Android: an app's view, in which a vendor's library is reached by a bare name
 // alone, and only where public.libraries.txt lists it.
 #pragma once
 

@@ -1,6 +1,7 @@
 #include "probe/discover/personalities.h"
 
 #include <algorithm>
+#include <regex>
 
 #include "probe/data_files.h"
 #include "probe/discover/icd_view.h"
@@ -20,6 +21,9 @@ DeviceRule read_rule(const nlohmann::json& json) {
   rule.extensions = json.value("extensions", Words());
   rule.names = json.value("names", Words());
   rule.not_platforms = json.value("not_platforms", Words());
+  for (const Words* patterns : {&rule.names, &rule.not_platforms}) {
+    for (const std::string& pattern : *patterns) static_cast<void>(std::regex(pattern));
+  }
   return rule;
 }
 
@@ -227,6 +231,8 @@ std::string list_file(const Personality& personality) {
   return words[1].substr(0, words[1].find(','));
 }
 
+constexpr size_t kMostServing = 16;
+
 // Libraries that would serve, loaders first, drivers for the CPU last.
 std::vector<Opening> good_libraries(const Personality& personality, const FileSystemView& view,
                                     const LinkerSetting& setting) {
@@ -242,6 +248,7 @@ std::vector<Opening> good_libraries(const Personality& personality, const FileSy
   };
   std::stable_sort(found.begin(), found.end(),
                    [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  if (found.size() > kMostServing) found.resize(kMostServing);
   return found;
 }
 

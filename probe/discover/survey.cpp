@@ -10,6 +10,7 @@ namespace surveying {
 namespace {
 
 constexpr size_t kLargestDriver = 128 << 20;
+constexpr size_t kMostOfDrivers = size_t{1} << 30;  // looked through, of all together
 
 struct VersionSymbol {
   const char *symbol, *version;
@@ -40,7 +41,7 @@ std::string opencl_of(const Opening& opening) {
 }
 
 LibraryInView look_at(const FileSystemView& view, const LinkerSetting& setting,
-                      const std::string& path) {
+                      const std::string& path, size_t& bytes_left) {
   LibraryInView row;
   row.path = path;
   // By its bare name on Android, as an app would.
@@ -55,7 +56,10 @@ LibraryInView look_at(const FileSystemView& view, const LinkerSetting& setting,
     if (row.cl.empty() && row.opening.symbols.count(version.symbol)) row.cl = version.version;
   }
   if (is_mali(path)) {
-    if (const auto bytes = view.text(path, kLargestDriver)) row.release = mali_release_in(*bytes);
+    if (const auto bytes = view.text(path, std::min(kLargestDriver, bytes_left))) {
+      bytes_left -= bytes->size();
+      row.release = mali_release_in(*bytes);
+    }
   }
   return row;
 }
@@ -320,8 +324,9 @@ Survey survey_files(const FileSystemView& view, const LinkerSetting& setting) {
     if (!path.empty() && std::find(paths.begin(), paths.end(), path) == paths.end())
       paths.push_back(path);
   }
+  size_t bytes_left = surveying::kMostOfDrivers;
   for (const std::string& path : paths)
-    survey.libraries.push_back(surveying::look_at(view, setting, path));
+    survey.libraries.push_back(surveying::look_at(view, setting, path, bytes_left));
   survey.kernel = kernel_in(view);
   add_kernel_logs(view, survey.kernel);
   for (const LibraryInView& row : survey.libraries) {

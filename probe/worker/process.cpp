@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -193,7 +195,13 @@ std::vector<pid_t> descendants(pid_t root) {
 std::string own_executable() {
   char path[PATH_MAX];
   const ssize_t size = ::readlink("/proc/self/exe", path, sizeof path);
-  return size > 0 ? std::string(path, static_cast<size_t>(size)) : "/proc/self/exe";
+  if (size > 0) return std::string(path, static_cast<size_t>(size));
+  // Without /proc: the name by which we were started.
+  const auto name = ::getauxval(AT_EXECFN);
+  std::error_code error;
+  const auto real =
+      std::filesystem::canonical(name ? reinterpret_cast<const char*>(name) : "", error);
+  return error ? "/proc/self/exe" : real.string();
 }
 
 std::string boot_id() {

@@ -1,5 +1,6 @@
 // `clvet check` as scripts meet it: exit codes, files, options.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
 
@@ -55,6 +56,17 @@ TEST_F(CheckCommand, RefusesFilesThatAreNoModels) {
     EXPECT_EQ(done.exit_code, 2) << bad;
     EXPECT_THAT(done.err, HasSubstr(bad));
     EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
+  }
+}
+
+TEST_F(CheckCommand, ReadsFromNoDevicesAndPipes) {
+  ASSERT_EQ(::mkfifo((bench_ / "pipe").c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo((bench_ / "pipe.onnx").c_str(), 0600), 0);
+  for (const std::string& path :
+       {bench_ / "pipe", bench_ / "pipe.onnx", std::string("/dev/zero")}) {
+    const auto done = run({path});
+    EXPECT_EQ(done.exit_code, 2);
+    EXPECT_THAT(done.err, HasSubstr("it is no file"));
   }
 }
 

@@ -83,6 +83,28 @@ TEST_F(DiscoverCommand, GivesEverythingAsJson) {
   EXPECT_TRUE(found.at("discovery").is_null());
 }
 
+TEST_F(DiscoverCommand, TakesNoEmptyNameOfATreeForThisMachine) {
+  const auto done = run({"--root", ""});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.err, HasSubstr("--root"));
+}
+
+TEST_F(DiscoverCommand, PrintsTheScriptAloneWhereItGoesToStandardOutput) {
+  const auto done = run({"--root", tree("icd_malformed"), "--fix-script", "-"});
+  EXPECT_THAT(done.out, testing::StartsWith("#!/bin/sh\n"));
+  EXPECT_THAT(done.out, testing::EndsWith("exit $failed\n"));
+  EXPECT_EQ(run({"--root", tree("icd_malformed"), "--fix-script", "-", "--json", "-"}).exit_code,
+            2);
+}
+
+TEST_F(DiscoverCommand, SaysThatStandardOutputIsFull) {
+  const std::string command = std::string(CLVET_PROGRAM) + " discover --root '" +
+                              tree("only_soname_runtime") + "' 2> '" + bench_ / "err" +
+                              "' > /dev/full";
+  EXPECT_EQ(WEXITSTATUS(::system(command.c_str())), 2);
+  EXPECT_THAT(test::get(bench_ / "err"), HasSubstr("cannot write to standard output"));
+}
+
 TEST_F(DiscoverCommand, PrintsNothingWithQuiet) {
   const auto done = run({"--root", tree("no_library"), "--quiet"});
   EXPECT_EQ(done.out + done.err, "");

@@ -110,6 +110,18 @@ LinkerSetting setting_called(const std::string& word) {
   return setting;
 }
 
+TEST(Personality, WithAPatternThatIsNoneIsRefusedAsBadData) {
+  const test::TempDir dir;
+  std::filesystem::create_directories(dir / "cl");
+  test::put(dir / "cl/personalities.json",
+            R"({"personalities": [{"name": "x", "title": "X", "source": "s",
+    "flags": "", "stops_at": "opened", "names": {"linux": ["a"]}, "needs": [], "devices": {"names": ["("]}}]})");
+  const auto found = personalities(dir.path());
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(found.error().message, HasSubstr("personalities.json"));
+}
+
 TEST(Personality, TriesItsNamesInTheOrderOfItsSource) {
   const Tree nothing(json::object());
   size_t systems = 0;
@@ -362,6 +374,30 @@ TEST(Opening, TakesTheFoldersOfLdSoConf) {
                             {"/opt/mali/libmali.so.1", elf("vendor")}}));
   EXPECT_EQ(open_library(tree.view(), setting_of(tree.view()), "libmali.so.1").path,
             "/opt/mali/libmali.so.1");
+}
+
+// As glibc 2.36's ldconfig -r lists such a folder.
+TEST(Opening, FindsInAFolderOfLdSoConfWhatLdconfigLists) {
+  const auto named = [](const char* soname) {
+    return json{{"elf", "aarch64"}, {"kind", "vendor"}, {"soname", soname}};
+  };
+  const Tree tree(with(system_files(), {{"/etc/ld.so.conf", text("/opt/mali\n/usr/lib\n")},
+                                        {"/opt/mali/libmali.so.1", named("libmali.so.1")},
+                                        {"/opt/mali/libOpenCL.so", link("libmali.so.1")},
+                                        {"/opt/mali/libCL.so.1", named("libCL.so.1")},
+                                        {"/opt/mali/libCL.so", link("libCL.so.1")},
+                                        {"/usr/lib/libOther.so", link("/opt/mali/libmali.so.1")}}));
+  const LinkerSetting setting = setting_of(tree.view());
+  const auto outcome = [&](const LinkerSetting& with_setting, const char* name) {
+    return std::string(to_string(open_library(tree.view(), with_setting, name).outcome));
+  };
+  EXPECT_EQ(outcome(setting, "libmali.so.1"), "opened");
+  EXPECT_EQ(outcome(setting, "libOpenCL.so"), "absent");
+  EXPECT_EQ(outcome(setting, "libCL.so"), "opened");
+  EXPECT_EQ(outcome(setting, "libOther.so"), "opened");
+  LinkerSetting named_folder = setting;
+  named_folder.variables["LD_LIBRARY_PATH"] = "/opt/mali";
+  EXPECT_EQ(outcome(named_folder, "libOpenCL.so"), "opened");
 }
 
 TEST(View, FollowsLinksInsideItsRootOnly) {

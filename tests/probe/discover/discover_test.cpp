@@ -1,0 +1,19 @@
+#include "probe/discover/discover.h"
+
+#include <gmock/gmock.h>
+
+namespace clvet::discover_test {
+namespace {
+
+TEST(Discovery, ThatCanTryNoLibraryIsAFaultAndNoMachineWithoutOpenCl) {
+  DiscoverySettings settings;
+  settings.libraries = {"/nonexistent/a.so", "/nonexistent/b.so"};
+  settings.worker = WorkerSettings{"/nonexistent/clvet", {}, WorkerLimits{}, 0};
+  const auto found = discover(settings);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, ErrorCode::kInternal);
+  EXPECT_THAT(found.error().message, testing::HasSubstr("/nonexistent/clvet"));
+}
+
+}  // namespace
+}  // namespace clvet::discover_test
