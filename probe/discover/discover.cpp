@@ -4,14 +4,18 @@
 #include <atomic>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <thread>
 
 #include "base/text.h"
+#include "probe/discover/linker.h"
 
 namespace clvet {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr size_t kLongestWords = 600;
 
 std::optional<std::string> own_environment(const std::string& name) {
   const char* value = std::getenv(name.c_str());
@@ -88,6 +92,10 @@ Tried try_candidate(const Candidate& candidate, const WorkerSettings& settings) 
   report.outcome =
       parse_candidate_outcome(text_in(tried.reply, "outcome")).value_or(CandidateOutcome::kError);
   report.reason = text_in(tried.reply, "reason");
+  // A driver that gives nothing often prints why, and lives on.
+  if (const auto said = trim(outcome.captured);
+      report.outcome != CandidateOutcome::kUsable && !said.empty())
+    report.reason += "; it printed: " + one_line(said, kLongestWords);
   report.path = text_in(tried.reply, "path");
   report.build_id = text_in(tried.reply, "build_id");
   report.symbols = static_cast<int64_t>(number_in(tried.reply, "symbols"));
@@ -96,12 +104,14 @@ Tried try_candidate(const Candidate& candidate, const WorkerSettings& settings) 
 
 std::vector<Tried> try_all(const std::vector<Candidate>& candidates,
                            const DiscoverySettings& settings) {
+  WorkerSettings worker = settings.worker;
+  if (worker.limits.other.spin == 0) worker.limits.other.spin = kDiscoverySpin;
   std::vector<Tried> tried(candidates.size());
   std::atomic<size_t> next{0};
   // Each thread outlives its workers: a worker dies with the thread that started it.
   const auto work = [&] {
     for (size_t i = next++; i < candidates.size() && !interrupt_requested; i = next++) {
-      tried[i] = try_candidate(candidates[i], settings.worker);
+      tried[i] = try_candidate(candidates[i], worker);
     }
   };
   std::vector<std::thread> threads;
@@ -191,6 +201,20 @@ class DeviceList {
   std::map<std::string, size_t> index_;
 };
 
+std::vector<CandidateReport> reports_of(const std::vector<Tried>& tried) {
+  std::vector<CandidateReport> reports;
+  for (const Tried& row : tried) reports.push_back(row.report);
+  return reports;
+}
+
+LinkerSetting own_setting() {
+  LinkerSetting setting;
+  setting.abi = own_abi();
+  if (const auto path = own_environment("LD_LIBRARY_PATH"))
+    setting.variables["LD_LIBRARY_PATH"] = *path;
+  return setting;
+}
+
 void note_loader(const Tried& tried, Discovery& found) {
   if (!found.loader.kind.empty() || tried.report.path.empty()) return;
   if (tried.report.origin != "loader" && tried.report.origin != "option") return;
@@ -201,13 +225,37 @@ void note_loader(const Tried& tried, Discovery& found) {
 
 }  // namespace
 
+std::vector<Candidate> leftover_libraries(const FileSystemView& view,
+                                          const std::vector<CandidateReport>& tried) {
+  constexpr size_t kMost = 32;
+  const LinkerSetting setting = own_setting();
+  std::set<std::string> known;
+  for (const CandidateReport& row : tried) {
+    known.insert(row.path);
+    known.insert(open_library(view, setting, row.name).path);
+  }
+  std::vector<Candidate> left;
+  for (const std::string& path : scan_libraries(view)) {
+    if (known.count(path) || left.size() == kMost) continue;
+    const Opening opening = open_library(view, setting, path);
+    if (opening.outcome != Opening::Outcome::kWrongAbi && !opening.symbols.empty())
+      left.push_back({path, "known-name", "found in the usual folders"});
+  }
+  return left;
+}
+
 bool same_candidates(const Report& report, const std::vector<std::string>& libraries) {
   const auto list = find_candidates(libraries, own_environment);
+  if (!list || report.candidates.size() < list->candidates.size()) return false;
   const auto same = [](const Candidate& now, const CandidateReport& then) {
     return now.name == then.name;
   };
-  return list && std::equal(list->candidates.begin(), list->candidates.end(),
-                            report.candidates.begin(), report.candidates.end(), same);
+  const auto then = report.candidates.begin();
+  const auto rest = then + static_cast<ptrdiff_t>(list->candidates.size());
+  if (!std::equal(list->candidates.begin(), list->candidates.end(), then, rest, same)) return false;
+  if (!libraries.empty()) return rest == report.candidates.end();
+  const auto left = leftover_libraries(*view_of(""), {then, rest});
+  return std::equal(left.begin(), left.end(), rest, report.candidates.end(), same);
 }
 
 Result<Discovery> discover(const DiscoverySettings& settings) {
@@ -216,7 +264,12 @@ Result<Discovery> discover(const DiscoverySettings& settings) {
   found.icd_files = std::move(list.icd_files);
   DeviceList devices(found);
   std::map<std::string, std::string> names_of_files;
-  for (Tried& tried : try_all(list.candidates, settings)) {
+  std::vector<Tried> all = try_all(list.candidates, settings);
+  if (settings.libraries.empty()) {
+    const auto left = leftover_libraries(*view_of(""), reports_of(all));
+    for (Tried& tried : try_all(left, settings)) all.push_back(std::move(tried));
+  }
+  for (Tried& tried : all) {
     if (tried.report.name.empty()) continue;  // an interrupt came first
     found.driver_seconds += tried.driver_seconds;
     const std::string path = tried.report.path;

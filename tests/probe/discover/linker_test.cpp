@@ -106,5 +106,13 @@ TEST(LibraryScan, FollowsLinksOfLibrariesAndNotOfFolders) {
   EXPECT_THAT(scan_libraries(MadeView({})), IsEmpty());
 }
 
+TEST(LibraryScan, FindsAVendorsFolderThatIsALinkOnceAndStaysInsideTheTree) {
+  const MadeView view({{"/", {"system/", "vendor->/system/vendor", "odm->/../../outside"}},
+                       {"/system", {"vendor/"}},
+                       {"/system/vendor", {"lib64/"}},
+                       {"/system/vendor/lib64", {"libOpenCL.so", "round->/system"}}});
+  EXPECT_THAT(scan_libraries(view), ElementsAre("/system/vendor/lib64/libOpenCL.so"));
+}
+
 }  // namespace
 }  // namespace clvet::linker_test
