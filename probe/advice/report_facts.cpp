@@ -104,6 +104,16 @@ void add_discovery_facts(const Report& report, std::vector<Fact>& facts) {
   }
 }
 
+// A driver that answered and gave nothing. The loader answers so where it has no driver at all.
+bool is_empty_driver(const Report& report, const CandidateReport& row) {
+  if (row.outcome == CandidateOutcome::kNoDevice) return true;
+  const std::string name = row.name.substr(row.name.rfind('/') + 1);
+  const bool loader = row.origin == "loader" || name.starts_with("libOpenCL.so");
+  if (loader && report.loader.kind != "vendor") return false;
+  return row.outcome == CandidateOutcome::kNoPlatform ||
+         (row.outcome == CandidateOutcome::kError && !row.path.empty());
+}
+
 void add_summary(const Report& report, std::vector<Fact>& facts) {
   const auto any_outcome = [&](auto test) {
     return std::any_of(report.candidates.begin(), report.candidates.end(), test);
@@ -120,6 +130,10 @@ void add_summary(const Report& report, std::vector<Fact>& facts) {
        {"loader", yes_or_no(report.loader.kind == "ocl-icd" || report.loader.kind == "khronos")},
        {"opened", yes_or_no(any_outcome(
                       [](const auto& row) { return row.outcome != CandidateOutcome::kAbsent; }))},
+       {"empty_drivers",
+        yes_or_no(any_outcome([&](const auto& row) { return is_empty_driver(report, row); }))},
+       {"container", report.host.container},
+       {"kernel_drivers", fmt::format("{}", fmt::join(report.host.kernel_drivers, " "))},
        {"say", report.devices.empty() ? std::string("no device is listed")
                                       : fmt::format("{} device(s), {} first", report.devices.size(),
                                                     report.devices.front().name)}});

@@ -1,6 +1,7 @@
 #include "probe/advice/rules.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/text.h"
 #include "probe/data_files.h"
@@ -33,6 +34,7 @@ RuleCase read_case(const Json& json) {
   RuleCase row;
   for (const Json& pattern : json.at("all")) row.all.push_back(read_pattern(pattern));
   if (row.all.empty()) throw std::invalid_argument("a case without a pattern");
+  if (json.contains("rank")) row.rank = json.at("rank").get<int>();
   if (json.contains("none")) {
     for (const Json& pattern : json.at("none")) row.none.push_back(read_pattern(pattern));
   }
@@ -118,21 +120,28 @@ std::optional<Change> fill_change(const Change& change, const Fact& fact) {
   return filled;
 }
 
+struct Told {
+  std::vector<const Fact*> facts;
+  int rank = std::numeric_limits<int>::max();  // the least of the cases that hold
+};
+
 // The facts that one of the rule's cases tells.
-std::vector<const Fact*> told_facts(const Rule& rule, const std::vector<Fact>& facts) {
-  std::vector<const Fact*> told;
+Told told_facts(const Rule& rule, const std::vector<Fact>& facts) {
+  Told found;
+  std::vector<const Fact*>& told = found.facts;
   for (const RuleCase& row : rule.when) {
     const bool holds = std::all_of(row.all.begin(), row.all.end(),
                                    [&](const auto& p) { return any_fits(p, facts); }) &&
                        std::none_of(row.none.begin(), row.none.end(),
                                     [&](const auto& p) { return any_fits(p, facts); });
     if (!holds) continue;
+    found.rank = std::min(found.rank, row.rank.value_or(rule.rank));
     for (const Fact& fact : facts) {
       if (fits(row.all.front(), fact) && std::find(told.begin(), told.end(), &fact) == told.end())
         told.push_back(&fact);
     }
   }
-  return told;
+  return found;
 }
 
 FoundFix found_fix(const RuleFix& fix, const std::vector<const Fact*>& told) {
@@ -150,8 +159,8 @@ FoundFix found_fix(const RuleFix& fix, const std::vector<const Fact*>& told) {
   return found;
 }
 
-Finding tell(const Rule& rule, const std::vector<const Fact*>& told) {
-  Finding finding{rule.name, rule.rank, fill_all(rule.cause, *told.front()), {}, {}};
+Finding tell(const Rule& rule, int rank, const std::vector<const Fact*>& told) {
+  Finding finding{rule.name, rank, fill_all(rule.cause, *told.front()), {}, {}};
   for (const Fact* fact : told) {
     const auto say = fact->find("say");
     if (say != fact->end() && finding.evidence.size() < kMostEvidence)
@@ -187,8 +196,10 @@ std::vector<Finding> find_failures(const std::vector<Rule>& rules, const std::ve
   std::vector<Finding> findings;
   for (const Rule& rule : rules) {
     const auto told = ruling::told_facts(rule, facts);
-    if (!told.empty()) findings.push_back(ruling::tell(rule, told));
+    if (!told.facts.empty()) findings.push_back(ruling::tell(rule, told.rank, told.facts));
   }
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.rank < b.rank; });
   return findings;
 }
 

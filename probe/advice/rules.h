@@ -24,6 +24,7 @@ struct FactPattern {
 
 struct RuleCase {
   std::vector<FactPattern> all, none;  // the first of `all` is told and fills the templates
+  std::optional<int> rank;             // in place of the rule's, where this case alone holds
 };
 
 using LanguageText = std::map<std::string, std::string>;  // by language: en, zh

@@ -4,6 +4,7 @@
 #include <link.h>
 
 #include <filesystem>
+#include <optional>
 
 #include "base/elf_library.h"
 #include "base/text.h"
@@ -63,6 +64,17 @@ void identify_loader(void* handle, LoadedLibrary& library) {
   if (get_info(kVersion, sizeof text - 1, text, &size) == CL_SUCCESS) {
     library.loader_version = driver_string({text, sizeof text});
   }
+}
+
+// Google's library exports this pair alone: the first readies it, the second gives each entry
+// point. nullopt where there is no such pair.
+std::optional<ClApi> enter_google(void* handle) {
+  const auto enable = reinterpret_cast<void (*)()>(::dlsym(handle, "enableOpenCL"));
+  const auto pointer =
+      reinterpret_cast<void* (*)(const char*)>(::dlsym(handle, "loadOpenCLPointer"));
+  if (!enable || !pointer) return std::nullopt;
+  enable();
+  return api_from_symbols(pointer);
 }
 
 tl::expected<LoadedLibrary, LoadFailure> enter_icd(void* handle, LoadedLibrary library) {
@@ -125,7 +137,9 @@ tl::expected<LoadedLibrary, LoadFailure> load_library(const std::string& name) {
   }
   LoadedLibrary library;
   library.path = path_of(handle, name);
-  if (::dlsym(handle, "clGetPlatformIDs")) {
+  if (auto google = enter_google(handle)) {
+    library.api = std::move(*google);
+  } else if (::dlsym(handle, "clGetPlatformIDs")) {
     library.api = api_from_symbols([&](const char* symbol) { return ::dlsym(handle, symbol); });
   } else {
     auto entered = enter_icd(handle, std::move(library));

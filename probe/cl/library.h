@@ -24,8 +24,9 @@ struct LoadFailure {
   std::string reason;
 };
 
-// dlopens `name` (bare or a path) and finds its entry points: exported cl* names, else those of the
-// dispatch table behind clIcdGetPlatformIDsKHR. The library is never closed.
+// dlopens `name` (bare or a path) and finds its entry points: those that Google's pair enableOpenCL
+// and loadOpenCLPointer gives, else exported cl* names, else those of the dispatch table behind
+// clIcdGetPlatformIDsKHR. The library is never closed.
 tl::expected<LoadedLibrary, LoadFailure> load_library(const std::string& name);
 
 // The class of a dlopen error text. Pure, for tests; `name` is what was asked for.

@@ -27,10 +27,9 @@ constexpr const char* kTriplet = "unknown";
 
 constexpr const char* kVendorsFolder = "/etc/OpenCL/vendors";
 
-std::string with_triplet(std::string folder) {
-  if (const auto at = folder.find("{triplet}"); at != std::string::npos) {
-    folder.replace(at, 9, kTriplet);
-  }
+std::string filled(std::string folder, std::string_view word, std::string_view value) {
+  if (const auto at = folder.find(word); at != std::string::npos)
+    folder.replace(at, word.size(), value);
   return folder;
 }
 
@@ -83,13 +82,19 @@ class Search {
     }
   }
 
-  void add_folders(const nlohmann::json& names) {
-    for (const auto& folder : names.at("folders")) {
-      for (const auto& name : names.at("in_folders")) {
-        const std::string path = with_triplet(folder) + "/" + name.get<std::string>();
-        std::error_code error;
-        if (fs::exists(path, error)) add(path, "known-name", "a file of a known name");
-      }
+  // Libraries that programs' own variables name: whoever set them has them for a reason.
+  void add_programs_variables() {
+    for (const char* name : {"LIBOPENCL_SO_PATH", "LIBOPENCL_SO_PATH_2", "LIBOPENCL_SO_PATH_3",
+                             "LIBOPENCL_SO_PATH_4", "OPENCV_OPENCL_RUNTIME"}) {
+      const std::string value = environment_(name).value_or("");
+      if (value != "disabled") add(value, "known-name", std::string("named by ") + name);
+    }
+  }
+
+  void add_files(const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) {
+      std::error_code error;
+      if (fs::exists(path, error)) add(path, "known-name", "a file of a known name");
     }
   }
 
@@ -136,6 +141,24 @@ IcdFileReport read_icd_file(const std::string& path) {
   return report;
 }
 
+Result<std::vector<std::string>> known_paths(const std::string& triplet, int bits) {
+  CLVET_ASSIGN_OR_RETURN(const nlohmann::json names, embedded_json("cl/library_names.json"));
+  auto folders = names.at("folders").get<std::vector<std::string>>();
+  if (bits == 32) {
+    for (const std::string folder : names.at("folders_of_32_bits")) folders.push_back(folder);
+  }
+  std::vector<std::string> paths;
+  for (const std::string& folder : folders) {
+    const std::string place =
+        filled(filled(folder, "{triplet}", triplet), "{bits}", bits == 64 ? "64" : "");
+    for (const std::string name : names.at("in_folders")) {
+      const std::string path = place + "/" + name;
+      if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+    }
+  }
+  return paths;
+}
+
 Result<CandidateList> find_candidates(const std::vector<std::string>& libraries,
                                       const Environment& environment) {
   Search search(environment);
@@ -150,8 +173,11 @@ Result<CandidateList> find_candidates(const std::vector<std::string>& libraries,
   CLVET_ASSIGN_OR_RETURN(nlohmann::json names, embedded_json("cl/library_names.json"));
   search.add_rows(names.at("loaders"), "loader");
   search.add_icd_files();
+  search.add_programs_variables();
   search.add_rows(names.at("direct"), "known-name");
-  search.add_folders(names);
+  CLVET_ASSIGN_OR_RETURN(const std::vector<std::string> paths,
+                         known_paths(kTriplet, 8 * static_cast<int>(sizeof(void*))));
+  search.add_files(paths);
   return search.take();
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <thread>
 
 #include "base/text.h"
@@ -14,6 +15,8 @@ namespace clvet {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr size_t kLongestWords = 600;
 
 std::optional<std::string> own_environment(const std::string& name) {
   const char* value = std::getenv(name.c_str());
@@ -92,18 +95,28 @@ Tried try_candidate(const Candidate& candidate, const WorkerSettings& settings) 
   report.outcome =
       parse_candidate_outcome(text_in(tried.reply, "outcome")).value_or(CandidateOutcome::kError);
   report.reason = text_in(tried.reply, "reason");
+  // A driver that gives nothing often prints why, and lives on.
+  if (const auto said = trim(outcome.captured);
+      report.outcome != CandidateOutcome::kUsable && !said.empty())
+    report.reason += "; it printed: " + one_line(said, kLongestWords);
   report.path = text_in(tried.reply, "path");
   report.build_id = text_in(tried.reply, "build_id");
   report.symbols = static_cast<int64_t>(number_in(tried.reply, "symbols"));
   return tried;
 }
 
+LinkerSetting own_setting() {
+  LinkerSetting setting;
+  setting.abi = own_abi();
+  if (const auto path = own_environment("LD_LIBRARY_PATH"))
+    setting.variables["LD_LIBRARY_PATH"] = *path;
+  return setting;
+}
+
 // For each candidate the file that the dynamic linker would take, as far as files tell; else "".
 std::vector<std::string> files_of(const std::vector<Candidate>& candidates) {
   const auto view = view_of("");
-  LinkerSetting setting = setting_of(*view);
-  if (const auto path = own_environment("LD_LIBRARY_PATH"))
-    setting.variables["LD_LIBRARY_PATH"] = *path;
+  const LinkerSetting setting = own_setting();
   std::vector<std::string> files;
   for (const Candidate& candidate : candidates)
     files.push_back(open_library(*view, setting, candidate.name).path);
@@ -114,7 +127,12 @@ std::vector<std::string> files_of(const std::vector<Candidate>& candidates) {
 class CandidateTrials {
  public:
   CandidateTrials(const std::vector<Candidate>& candidates, const DiscoverySettings& settings)
-      : candidates_(candidates), settings_(settings), tried_(candidates.size()) {}
+      : candidates_(candidates),
+        worker_(settings.worker),
+        jobs_(static_cast<size_t>(std::max(1, settings.jobs))),
+        tried_(candidates.size()) {
+    if (worker_.limits.other.spin == 0) worker_.limits.other.spin = kDiscoverySpin;
+  }
 
   std::vector<Tried> run() {
     const std::vector<std::string> files = files_of(candidates_);
@@ -136,12 +154,10 @@ class CandidateTrials {
     // Each thread outlives its workers: a worker dies with the thread that started it.
     const auto work = [&] {
       for (size_t i = next++; i < rows.size() && !interrupt_requested; i = next++)
-        tried_[rows[i]] = try_candidate(candidates_[rows[i]], settings_.worker);
+        tried_[rows[i]] = try_candidate(candidates_[rows[i]], worker_);
     };
     std::vector<std::thread> threads;
-    const size_t jobs =
-        std::min<size_t>(static_cast<size_t>(std::max(1, settings_.jobs)), rows.size());
-    for (size_t i = 0; i < jobs; ++i) threads.emplace_back(work);
+    for (size_t i = 0; i < std::min(jobs_, rows.size()); ++i) threads.emplace_back(work);
     for (std::thread& thread : threads) thread.join();
   }
 
@@ -157,7 +173,8 @@ class CandidateTrials {
   }
 
   const std::vector<Candidate>& candidates_;
-  const DiscoverySettings& settings_;
+  WorkerSettings worker_;
+  const size_t jobs_;
   std::vector<Tried> tried_;
 };
 
@@ -243,9 +260,15 @@ class DeviceList {
 // A loader that does not say what it is may be known by its file.
 std::string kind_by_file(const std::string& path) {
   const auto view = view_of("");
-  const LoaderKind kind = loader_in(*view, open_library(*view, setting_of(*view), path)).kind;
+  const LoaderKind kind = loader_in(*view, open_library(*view, own_setting(), path)).kind;
   return to_string(
       kind == LoaderKind::kOclIcd || kind == LoaderKind::kKhronos ? kind : LoaderKind::kVendor);
+}
+
+std::vector<CandidateReport> reports_of(const std::vector<Tried>& tried) {
+  std::vector<CandidateReport> reports;
+  for (const Tried& row : tried) reports.push_back(row.report);
+  return reports;
 }
 
 void note_loader(const Tried& tried, Discovery& found) {
@@ -258,13 +281,37 @@ void note_loader(const Tried& tried, Discovery& found) {
 
 }  // namespace
 
+std::vector<Candidate> leftover_libraries(const FileSystemView& view,
+                                          const std::vector<CandidateReport>& tried) {
+  constexpr size_t kMost = 32;
+  const LinkerSetting setting = own_setting();
+  std::set<std::string> known;
+  for (const CandidateReport& row : tried) {
+    known.insert(row.path);
+    known.insert(open_library(view, setting, row.name).path);
+  }
+  std::vector<Candidate> left;
+  for (const std::string& path : scan_libraries(view)) {
+    if (known.count(path) || left.size() == kMost) continue;
+    const Opening opening = open_library(view, setting, path);
+    if (opening.outcome != Opening::Outcome::kWrongAbi && !opening.symbols.empty())
+      left.push_back({path, "known-name", "found in the usual folders"});
+  }
+  return left;
+}
+
 bool same_candidates(const Report& report, const std::vector<std::string>& libraries) {
   const auto list = find_candidates(libraries, own_environment);
+  if (!list || report.candidates.size() < list->candidates.size()) return false;
   const auto same = [](const Candidate& now, const CandidateReport& then) {
     return now.name == then.name;
   };
-  return list && std::equal(list->candidates.begin(), list->candidates.end(),
-                            report.candidates.begin(), report.candidates.end(), same);
+  const auto then = report.candidates.begin();
+  const auto rest = then + static_cast<ptrdiff_t>(list->candidates.size());
+  if (!std::equal(list->candidates.begin(), list->candidates.end(), then, rest, same)) return false;
+  if (!libraries.empty()) return rest == report.candidates.end();
+  const auto left = leftover_libraries(*view_of(""), {then, rest});
+  return std::equal(left.begin(), left.end(), rest, report.candidates.end(), same);
 }
 
 Result<Discovery> discover(const DiscoverySettings& settings) {
@@ -277,6 +324,10 @@ Result<Discovery> discover(const DiscoverySettings& settings) {
   const auto failed = [](const Tried& tried) { return tried.not_started.has_value(); };
   if (!all.empty() && std::all_of(all.begin(), all.end(), failed))
     return wrap(*all.front().not_started, "no library can be tried");
+  if (settings.libraries.empty()) {
+    const auto left = leftover_libraries(*view_of(""), reports_of(all));
+    for (Tried& tried : CandidateTrials(left, settings).run()) all.push_back(std::move(tried));
+  }
   for (Tried& tried : all) {
     if (tried.report.name.empty()) continue;  // an interrupt came first
     found.driver_seconds += tried.driver_seconds;

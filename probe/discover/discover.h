@@ -1,18 +1,27 @@
-// Discovery: every candidate library tried in a worker of its own, every device listed once.
+// Discovery: every candidate library tried in a worker of its own, every device listed once. Known
+// names come first, then libraries of the linker's cache and of the usual folders to which none
+// led.
 #pragma once
 
 #include <vector>
 
 #include "probe/cl/library_search.h"
+#include "probe/discover/file_view.h"
 #include "probe/trial/runner.h"
 
 namespace clvet {
 
 struct DiscoverySettings {
   std::vector<std::string> libraries;  // empty: search
+  // A clock for a call that does nothing but loop is added where it sets none (kDiscoverySpin).
   WorkerSettings worker;
   int jobs = 8;  // candidates tried at the same time; those that hang take a clock's time each
 };
+
+// Processor seconds without a new page touched after which a library that is being looked into
+// counts as hanging. A driver that starts touches pages all the time, however slow the board; sixty
+// libraries of which five loop take less than 20 s on two cores.
+inline constexpr double kDiscoverySpin = 3;
 
 struct FoundDevice {
   DeviceReport report;  // facts only
@@ -26,6 +35,11 @@ struct Discovery {
   std::vector<FoundDevice> devices;
   double driver_seconds = 0;
 };
+
+// Libraries of `view` with OpenCL in them, of this program's ABI, to which `tried` (candidates as
+// they ended) did not lead; at most 32. Loads nothing.
+std::vector<Candidate> leftover_libraries(const FileSystemView& view,
+                                          const std::vector<CandidateReport>& tried);
 
 // A device that several candidates reach is listed once, through the first that reaches it (loaders
 // come first); the others are named in also_via. A candidate that turns out to be a file already

@@ -10,6 +10,7 @@ namespace icds {
 namespace {
 
 constexpr const char* kFolder = "/etc/OpenCL/vendors";
+constexpr const char* kAndroidFolder = "/system/vendor/Khronos/OpenCL/vendors";
 constexpr const char* kCpuLibraries[] = {"libpocl.so", "libintelocl.so", "liboclgrind-rt-icd.so"};
 
 // Left behind by editors, package managers and our own script: nobody takes them for ICD files.
@@ -21,6 +22,10 @@ bool is_backup(const std::string& name) {
 std::string variable(const LinkerSetting& setting, const char* name) {
   const auto found = setting.variables.find(name);
   return found == setting.variables.end() ? std::string() : found->second;
+}
+
+std::string default_folder(const LinkerSetting& setting) {
+  return setting.system == System::kAndroid ? kAndroidFolder : kFolder;
 }
 
 // Where a loader looks: a folder, one file, or libraries that a variable names.
@@ -35,7 +40,7 @@ Places khronos_places(const LinkerSetting& setting) {
   places.libraries = split(variable(setting, "OCL_ICD_FILENAMES"), ':');
   std::erase(places.libraries, std::string());
   const bool set = setting.variables.count("OCL_ICD_VENDORS") > 0;
-  places.folder = set ? variable(setting, "OCL_ICD_VENDORS") : kFolder;
+  places.folder = set ? variable(setting, "OCL_ICD_VENDORS") : default_folder(setting);
   return places;
 }
 
@@ -44,7 +49,7 @@ Places ocl_icd_places(const FileSystemView& view, const LinkerSetting& setting) 
   places.from = "OCL_ICD_VENDORS";
   const std::string vendors = variable(setting, "OCL_ICD_VENDORS");
   const std::string path = variable(setting, "OPENCL_VENDOR_PATH");
-  const std::string base = path.empty() ? kFolder : path;
+  const std::string base = path.empty() ? default_folder(setting) : path;
   const auto real = vendors.empty() ? std::nullopt : resolve(view, vendors);
   const auto entry = real ? view.entry(*real) : std::nullopt;
   if (vendors.empty()) {

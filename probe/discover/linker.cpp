@@ -5,12 +5,14 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "probe/discover/linker_cache.h"
 
 namespace clvet {
 namespace linking {
 namespace {
 
 constexpr size_t kLargestText = 1 << 20;
+constexpr size_t kLargestCache = 16 << 20;
 constexpr size_t kMostLibraries = 256;  // of one that is opened, with all it needs
 constexpr size_t kMostFolders = 128;    // in which a name is looked for
 constexpr size_t kMostConfs = 64;       // ld.so.conf and what it includes
@@ -56,8 +58,29 @@ constexpr const char* kLibraryPrefixes[] = {
     "libVivanteOpenCL", "libRusticlOpenCL", "libMesaOpenCL", "libpocl.so",   "libnvidia-opencl",
     "libigdrcl",        "libintelocl.so",   "libamdocl",     "libhvgr",      "libEGL_impl"};
 
-constexpr const char* kScanFolders[] = {"/usr/lib",   "/usr/local", "/opt",    "/lib",    "/lib64",
-                                        "/usr/lib64", "/usr/lib32", "/vendor", "/system", "/odm"};
+constexpr const char* kScanFolders[] = {"/usr/lib",
+                                        "/usr/local",
+                                        "/opt",
+                                        "/lib",
+                                        "/lib64",
+                                        "/usr/lib64",
+                                        "/usr/lib32",
+                                        "/vendor",
+                                        "/system",
+                                        "/odm",
+                                        "/product",
+                                        "/system_ext",
+                                        "/apex",
+                                        "/data/data/org.pocl.libs/files",
+                                        "/data/data/com.termux/files/usr/lib",
+                                        "/data/data/com.termux/files/usr/opt"};
+
+// Those whose public.libraries files Android reads.
+constexpr const char* kListFolders[] = {"/vendor/etc", "/system/etc", "/odm/etc", "/product/etc",
+                                        "/system_ext/etc"};
+constexpr const char* kAndroidTops[] = {"/system", "/vendor",     "/system/vendor",
+                                        "/odm",    "/system_ext", "/product"};
+constexpr size_t kMostApexes = 128;
 
 // Large folders of other things.
 constexpr const char* kOtherFolders[] = {"include", "__pycache__", "man",      "doc",
@@ -110,8 +133,19 @@ class LinkerConf {
   std::set<std::string> seen_;
 };
 
-bool listed_for_apps(const FileSystemView& view, const std::string& name) {
-  for (const char* folder : {"/vendor/etc", "/system/etc"}) {
+// A line is a name, and may be followed by the word size of the apps that it is for and by
+// nopreload.
+bool lists(const std::string& line, const std::string& name, int bits) {
+  std::vector<std::string> words = split(std::string(trim(line)), ' ');
+  if (words.front() != name) return false;
+  const auto has = [&](const char* word) {
+    return std::find(words.begin() + 1, words.end(), word) != words.end();
+  };
+  return bits == 64 ? !has("32") : !has("64");
+}
+
+bool listed_for_apps(const FileSystemView& view, const std::string& name, int bits) {
+  for (const char* folder : kListFolders) {
     const auto real = resolve(view, folder);
     if (!real) continue;
     int most = 16;
@@ -120,7 +154,7 @@ bool listed_for_apps(const FileSystemView& view, const std::string& name) {
       const auto text = view.text(*real + "/" + file, kLargestText);
       if (!text) continue;
       for (const std::string& line : split(*text, '\n')) {
-        if (split(std::string(trim(line)), ' ').front() == name) return true;
+        if (lists(line, name, bits)) return true;
       }
     }
   }
@@ -157,6 +191,22 @@ std::set<std::string> folders_of_cache(const FileSystemView& view, const LinkerS
   for (const std::string& folder : variable_folders(setting)) found.erase(folder);
   for (const std::string& folder : built_in_folders(setting)) found.erase(folder);
   return found;
+}
+
+// Those of the partitions, then those of the modules, which hold much of what drivers need.
+void add_android_folders(const FileSystemView& view, const std::string& lib,
+                         std::vector<std::string>& folders) {
+  for (const char* top : kAndroidTops) {
+    for (const char* below : {"", "/egl", "/hw", "/chipsetsdk"})
+      add_once(folders, top + lib + below);
+  }
+  const auto modules = resolve(view, "/apex");
+  std::vector<std::string> names = modules ? view.names(*modules) : std::vector<std::string>();
+  if (names.size() > kMostApexes) names.resize(kMostApexes);
+  for (const std::string& name : names) {
+    for (const char* below : {"", "/bionic"})
+      add_once(folders, *modules + "/" + name + lib + below);
+  }
 }
 
 class Opener {
@@ -231,10 +281,10 @@ class Opener {
   bool accessible(const std::string& name, Opening& found) {
     if (setting_.system != System::kAndroid) return true;
     const bool bare = name.find('/') == std::string::npos;
-    if (bare && listed_for_apps(view_, name)) return true;
+    if (bare && listed_for_apps(view_, name, setting_.abi.bits)) return true;
     found.outcome = Opening::Outcome::kNotAccessible;
-    found.detail =
-        bare ? "no public.libraries.txt lists it" : "apps reach it by its bare name alone";
+    found.detail = bare ? "no public.libraries.txt lists it for apps of this word size"
+                        : "apps reach it by its bare name alone";
     return false;
   }
 
@@ -261,6 +311,7 @@ class Opener {
     folders.insert(folders.end(), folders_.begin(), folders_.end());
     for (const std::string& name : library.needed) {
       if (seen_.size() >= kMostLibraries || !seen_.insert(name).second) continue;
+      if (name.starts_with("ld-linux")) continue;  // the linker itself is in every process
       const Opening needed = find(name, folders, own);
       if (needed.outcome == Opening::Outcome::kOpened) {
         add_symbols(found, needed.library);
@@ -301,10 +352,21 @@ class Scanner {
         more = true;
       }
     }
+    add_cached();
     return {found_.begin(), found_.end()};
   }
 
  private:
+  void add_cached() {
+    const auto cache = resolve(view_, "/etc/ld.so.cache");
+    const auto bytes = cache ? view_.text(*cache, kLargestCache) : Result<std::string>("");
+    if (!bytes) return;
+    for (const std::string& path : paths_in_linker_cache(*bytes)) {
+      if (!named_so(path.substr(path.rfind('/') + 1))) continue;
+      if (const auto real = resolve(view_, path)) found_.insert(*real);
+    }
+  }
+
   static bool named_so(const std::string& name) {
     if (name.find(".so") == std::string::npos || name.find(".clvet-") != std::string::npos)
       return false;
@@ -410,6 +472,8 @@ const char* to_string(Opening::Outcome outcome) {
   }
 }
 
+Abi own_abi() { return linking::kOwnAbi; }
+
 std::string abi_name(const Abi& abi) {
   for (const auto& row : linking::kMachines) {
     if (row.abi == abi) return row.name;
@@ -441,10 +505,7 @@ std::vector<std::string> library_folders(const FileSystemView& view, const Linke
   std::vector<std::string> folders = linking::variable_folders(setting);
   if (setting.system != System::kLinux) {
     const std::string width = setting.abi.bits == 64 ? "64" : "";
-    for (const char* top : {"/system/lib", "/vendor/lib", "/system/vendor/lib", "/odm/lib"}) {
-      folders.push_back(top + width);
-      folders.push_back(top + width + "/egl");
-    }
+    linking::add_android_folders(view, "/lib" + width, folders);
     return folders;
   }
   linking::LinkerConf(view, folders).read("/etc/ld.so.conf");

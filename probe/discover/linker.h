@@ -2,7 +2,7 @@
 //
 // Linux: LD_LIBRARY_PATH, the folders of /etc/ld.so.conf (as if ldconfig had been run: by SONAME),
 // the built-in ones. Android: an app's view, in which a vendor's library is reached by a bare name
-// alone, and only where public.libraries.txt lists it.
+// alone, and only where a public.libraries file lists it for the app's word size.
 #pragma once
 
 #include <map>
@@ -32,6 +32,8 @@ struct LinkerSetting {
   Abi abi;
   std::map<std::string, std::string> variables;
 };
+// This program's.
+Abi own_abi();
 // The system and ABI of a view: those of its shell and of its C library, else of most of its OpenCL
 // libraries, else this program's own.
 LinkerSetting setting_of(const FileSystemView& view);
@@ -52,9 +54,9 @@ Opening open_library(const FileSystemView& view, const LinkerSetting& setting,
 // The folders in which a bare name is looked for, in order; a bounded number.
 std::vector<std::string> library_folders(const FileSystemView& view, const LinkerSetting& setting);
 
-// Libraries that may hold OpenCL by their file name, in the usual folders and below /opt; each file
-// once, sorted, links followed. Bounded: 8 levels, about 50000 entries, 128 libraries, the upper
-// levels first.
+// Libraries that may hold OpenCL by their file name, in the usual folders, below /opt and in the
+// linker's cache; each file once, sorted, links followed. Bounded: 8 levels, about 50000 entries,
+// 128 libraries, the upper levels first.
 std::vector<std::string> scan_libraries(const FileSystemView& view);
 
 }  // namespace clvet

@@ -51,6 +51,7 @@ struct ProcessStat {
   pid_t pid = 0, parent = 0;
   char state = '?';
   double cpu_seconds = 0;
+  uint64_t faults = 0;
 };
 
 // /proc/<pid>/stat; the name field may hold blanks and parentheses, so the last ')' ends it.
@@ -65,6 +66,8 @@ std::optional<ProcessStat> read_stat(pid_t pid) {
   stat.pid = pid;
   stat.state = fields[0].empty() ? '?' : fields[0][0];
   stat.parent = std::atoi(fields[1].c_str());
+  stat.faults =
+      std::strtoull(fields[7].c_str(), nullptr, 10) + std::strtoull(fields[9].c_str(), nullptr, 10);
   const double ticks = std::atof(fields[11].c_str()) + std::atof(fields[12].c_str());
   stat.cpu_seconds = ticks / static_cast<double>(::sysconf(_SC_CLK_TCK));
   return stat;
@@ -142,7 +145,10 @@ std::optional<ExitState> reap(pid_t pid) {
 
 ProcessUse process_use(pid_t pid) {
   ProcessUse use;
-  if (const auto stat = read_stat(pid)) use.cpu_seconds = stat->cpu_seconds;
+  if (const auto stat = read_stat(pid)) {
+    use.cpu_seconds = stat->cpu_seconds;
+    use.faults = stat->faults;
+  }
   if (const auto text = read_file(fmt::format("/proc/{}/statm", pid), 4096)) {
     const auto fields = split(*text, ' ');
     if (fields.size() > 1) {

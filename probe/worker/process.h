@@ -33,6 +33,7 @@ std::optional<ExitState> reap(pid_t pid);
 struct ProcessUse {
   uint64_t resident = 0;   // bytes
   double cpu_seconds = 0;  // used
+  uint64_t faults = 0;     // pages that it touched and had to be given
 };
 ProcessUse process_use(pid_t pid);
 // Time that its living threads could have run and were not let to; 0 where the kernel keeps no

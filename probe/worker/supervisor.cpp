@@ -24,6 +24,8 @@ constexpr int kTickMs = 20;
 constexpr double kReapSeconds = 5;
 // Below this share of a CPU a worker counts as waiting, above it as working.
 constexpr double kBusyShare = 0.1;
+// Fewer pages than these touched within a spin clock are none.
+constexpr uint64_t kFewFaults = 16;
 
 std::mutex live_mutex;
 std::vector<pid_t> live_workers;
@@ -76,10 +78,23 @@ struct Worker::Watch {
   MessageReader reader;
   Capture capture;
   Outcome outcome;
+  void note_progress(double now, const ProcessUse& use) {
+    spin_since = now;
+    spin_cpu = use.cpu_seconds;
+    spin_faults = use.faults;
+  }
+  // Many threads that wait by looping spend much processor time in a short while: both must pass.
+  // Every process touches pages as it begins: where none are counted, the kernel does not count.
+  bool spins(double now, const ProcessUse& use, double limit) const {
+    return spin_faults > 0 && use.cpu_seconds > spin_cpu + limit && now > spin_since + limit;
+  }
   double started = 0, cpu_started = 0, driver_started = 0;
   uint32_t sequence = 0;
   // The stage in flight, and the worker's time on and in wait of a processor when it began.
   double stage_since = 0, stage_cpu = 0, stage_starved = 0;
+  // When it last touched new pages, and its processor time and pages then.
+  double spin_since = 0, spin_cpu = 0;
+  uint64_t spin_faults = 0;
 };
 
 Result<Worker> Worker::start(const WorkerSettings& settings, StageView& stage) {
@@ -131,7 +146,9 @@ Worker::~Worker() { bury(); }
 Outcome Worker::call(const nlohmann::json& request, const std::vector<int>& fds) {
   Watch watch(*this);
   watch.started = watch.stage_since = monotonic_seconds();
-  watch.cpu_started = watch.stage_cpu = process_use(pid_).cpu_seconds;
+  const ProcessUse use = process_use(pid_);
+  watch.note_progress(watch.started, use);
+  watch.cpu_started = watch.stage_cpu = use.cpu_seconds;
   watch.stage_starved = starved_seconds(pid_);
   watch.driver_started = stage_->read().driver_seconds;
   if (!send_message(control_.get(), request, fds)) {
@@ -200,13 +217,16 @@ std::optional<OutcomeKind> Worker::check_limits(Watch& watch) {
     watch.stage_since = now;
     watch.stage_cpu = use.cpu_seconds;
     watch.stage_starved = starved_seconds(pid_);
+    watch.note_progress(now, use);
     return std::nullopt;
   }
+  if (use.faults >= watch.spin_faults + kFewFaults) watch.note_progress(now, use);
   const double elapsed = now - watch.stage_since;
   if (!stage.stage)
     return elapsed > settings_.limits.own ? std::optional(OutcomeKind::kHang) : std::nullopt;
   const StageClock& clock = stage.build_clock ? settings_.limits.build : settings_.limits.other;
   if (elapsed > clock.busy) return OutcomeKind::kHang;
+  if (clock.spin > 0 && watch.spins(now, use, clock.spin)) return OutcomeKind::kHang;
   const double worked = use.cpu_seconds - watch.stage_cpu, enough = kBusyShare * elapsed;
   if (elapsed <= clock.idle || worked >= enough) return std::nullopt;
   const bool starved = worked + starved_seconds(pid_) - watch.stage_starved >= enough;

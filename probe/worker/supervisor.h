@@ -17,10 +17,14 @@
 namespace clvet {
 
 // Seconds one stage may take. `idle` applies while the worker uses hardly any CPU time (a wait that
-// never ends), `busy` always (a loop that never ends).
+// never ends), `busy` always (a loop that never ends). `spin`, where it is not 0, is processor time
+// in which the worker touches hardly any new page: a loop that does nothing. Compilers and drivers
+// that start touch thousands of pages a second; one that waits for its GPU by looking may touch
+// none, so trials have no such clock.
 struct StageClock {
   double idle = 10;
   double busy = 60;
+  double spin = 0;
 };
 
 struct WorkerLimits {

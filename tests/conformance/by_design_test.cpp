@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "tests/support.h"
 
 namespace clvet::conformance {
 namespace {
@@ -50,7 +51,8 @@ TEST(HostByDesign, DoesNotCoverAnOperatorThatIsNotListed) {
 }
 
 TEST(HostByDesign, RefusesAListWithARowWithoutReasonOrAnOperatorTwice) {
-  const std::string path = testing::TempDir() + "by_design.json";
+  const test::TempDir dir;
+  const std::string path = dir / "by_design.json";
   ASSERT_TRUE(write_file_atomically(path, R"([{"when": "always", "operators": ["Shape"]}])"));
   const auto no_reason = HostByDesign::read(path);
   ASSERT_FALSE(no_reason);

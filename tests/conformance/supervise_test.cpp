@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "tests/conformance/results.h"
+#include "tests/support.h"
 
 namespace clvet::conformance {
 namespace {
@@ -25,7 +26,8 @@ std::vector<Case> cases_named(std::initializer_list<const char*> names) {
 
 Result<std::vector<CaseResult>> run(const std::vector<Case>& cases) {
   Supervision supervision;
-  supervision.folder = testing::TempDir() + "supervise";
+  const test::TempDir dir;
+  supervision.folder = dir.path();
   supervision.arguments = {"conformance_test", "--stand-in", supervision.folder};
   supervision.limit_seconds = 2;
   return run_supervised(cases, supervision);

@@ -51,6 +51,15 @@ FAKE_CL_EXPORT void* CL_API_CALL clGetExtensionFunctionAddress(const char* name)
   return fake_cl::target_extension_function(name);
 }
 
+// Google's pair, which libfake_cl_google.so exports alone: nothing is given before it is enabled.
+namespace {
+bool enabled = false;
+}
+FAKE_CL_EXPORT void enableOpenCL() { enabled = true; }
+FAKE_CL_EXPORT void* loadOpenCLPointer(const char* name) {
+  return enabled && name ? own_function(name) : nullptr;
+}
+
 namespace {
 
 void* own_function(const char* name) {

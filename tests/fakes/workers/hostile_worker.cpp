@@ -2,6 +2,7 @@
 // protocol on fd 3 and marks stages on the page of fd 4, as `clvet worker` does.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,6 +67,14 @@ void leave_orphan() {
   ::_exit(0);
 }
 
+void touch_new_pages() {
+  constexpr size_t kBytes = 1 << 20;
+  void* pages = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) std::abort();
+  std::memset(pages, 1, kBytes);
+  ::munmap(pages, kBytes);
+}
+
 void grow() {
   const StageMarker stage(Stage::kBuild, "clBuildProgram");
   std::vector<char*> blocks;
@@ -126,6 +135,15 @@ const std::map<std::string, std::function<void()>>& deeds() {
            const std::clock_t until = std::clock() + CLOCKS_PER_SEC * 6 / 10;
            while (std::clock() < until) {
            }
+         }
+         reply({{"ok", true}});
+       }},
+      {"busy-with-new-pages",
+       [] {
+         {
+           const StageMarker stage(Stage::kBuild, "clBuildProgram");
+           const std::clock_t until = std::clock() + CLOCKS_PER_SEC;
+           while (std::clock() < until) touch_new_pages();
          }
          reply({{"ok", true}});
        }},

@@ -166,5 +166,13 @@ TEST(FileView, OpensNoDevicesAndPipes) {
   EXPECT_FALSE(view_of("/")->text("/dev/null", 100));
 }
 
+TEST(LibraryScan, FindsAVendorsFolderThatIsALinkOnceAndStaysInsideTheTree) {
+  const MadeView view({{"/", {"system/", "vendor->/system/vendor", "odm->/../../outside"}},
+                       {"/system", {"vendor/"}},
+                       {"/system/vendor", {"lib64/"}},
+                       {"/system/vendor/lib64", {"libOpenCL.so", "round->/system"}}});
+  EXPECT_THAT(scan_libraries(view), ElementsAre("/system/vendor/lib64/libOpenCL.so"));
+}
+
 }  // namespace
 }  // namespace clvet::linker_test

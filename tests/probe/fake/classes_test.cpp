@@ -94,6 +94,7 @@ TEST(HostileBoards, ShowEveryClassThatNoFileShows) {
   for (const std::string& name : test::board_names()) {
     const json board = test::board(name);
     const json& word = board.at("expect").at("class");
+    if (word.is_null()) continue;  // a board on which nothing is wrong
     if (board.contains("tree")) files_show.insert(word);
     if (board.contains("hostile")) shown.insert(word);
   }

@@ -83,6 +83,32 @@ TEST(Discovery, ListsADeviceOnceAndTriesItThroughTheLoader) {
   EXPECT_THAT(report.icd_files[1].faults, testing::IsEmpty());
 }
 
+struct Entry {
+  const char *name, *library;
+};
+void PrintTo(const Entry& row, std::ostream* out) { *out << row.name; }
+
+class LibraryWithFewExports : public testing::TestWithParam<Entry> {};
+
+TEST_P(LibraryWithFewExports, GivesItsDeviceAndRunsATrial) {
+  test::Bench bench;
+  const auto done = bench.run({"probe", "--library", GetParam().library, "--case", kFewCases,
+                               "--out", bench.report_path()});
+  EXPECT_EQ(done.exit_code, 1) << "a device, and no kernel of it right: " << done.err;
+  const Report report = bench.report();
+  ASSERT_EQ(report.candidates.size(), 1u);
+  EXPECT_STREQ(to_string(report.candidates[0].outcome), "usable") << report.candidates[0].reason;
+  EXPECT_GT(report.candidates[0].symbols, 30);
+  ASSERT_EQ(report.devices.size(), 1u);
+  EXPECT_THAT(report.devices[0].name, HasSubstr("Mali-G78"));
+  EXPECT_EQ(report.devices[0].capabilities.at("canary").verdict, "true");
+}
+
+INSTANTIATE_TEST_SUITE_P(Discovery, LibraryWithFewExports,
+                         testing::Values(Entry{"GooglesPair", FAKE_CL_GOOGLE},
+                                         Entry{"LoadersEntryAlone", FAKE_CL_ICD}),
+                         [](const auto& info) { return info.param.name; });
+
 TEST(Discovery, WithALibraryTakesNoOther) {
   test::Bench bench;
   bench.probe({"--case", kFewCases});

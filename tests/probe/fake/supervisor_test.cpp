@@ -110,6 +110,17 @@ TEST_F(SupervisorTest, EndsALoopByTheBusyClockOnly) {
   EXPECT_LT(seconds_, 30);
 }
 
+TEST_F(SupervisorTest, EndsALoopThatDoesNothingByTheSpinClock) {
+  settings_.limits.build = {1000, 1000, 0.3};
+  EXPECT_EQ(outcome_of("hang-busy").kind, OutcomeKind::kHang);
+  EXPECT_EQ(outcome_of("flood-for-ever").kind, OutcomeKind::kHang) << "what it prints is no work";
+}
+
+TEST_F(SupervisorTest, LetsWorkOnNewMemoryGoOnBeyondTheSpinClock) {
+  settings_.limits.build = {1000, 1000, 0.3};
+  EXPECT_EQ(outcome_of("busy-with-new-pages").kind, OutcomeKind::kReply);
+}
+
 TEST_F(SupervisorTest, LetsWorkGoOnBeyondTheIdleClock) {
   settings_.limits.build.busy = settings_.limits.other.busy = 60;  // a loaded machine takes longer
   EXPECT_EQ(outcome_of("busy-but-ends").kind, OutcomeKind::kReply);

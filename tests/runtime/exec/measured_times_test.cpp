@@ -2,18 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "base/file.h"
+#include "tests/support.h"
 
 namespace clvet {
 namespace {
 
 class MeasuredTimesFileTest : public testing::Test {
  protected:
-  MeasuredTimesFileTest() { std::filesystem::remove(path_); }
-  ~MeasuredTimesFileTest() override { std::filesystem::remove(path_); }
-  const std::string path_ = testing::TempDir() + "/measured_times_test.json";
+  const test::TempDir dir_;
+  const std::string path_ = dir_ / "times.json";
 };
 
 TEST_F(MeasuredTimesFileTest, RemembersWhatItWasToldAfterItIsReadAgain) {

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "tests/runtime/helpers.h"
+#include "tests/support.h"
 
 namespace clvet {
 namespace {
@@ -25,10 +26,10 @@ const unsigned char kPng[] = {
 class ImageInput : public ::testing::Test {
  protected:
   void SetUp() override { write(std::string(reinterpret_cast<const char*>(kPng), sizeof kPng)); }
-  void TearDown() override { std::remove(path_.c_str()); }
   void write(const std::string& bytes) { std::ofstream(path_, std::ios::binary) << bytes; }
 
-  std::string path_ = ::testing::TempDir() + "/clvet_image_test.png";
+  const test::TempDir dir_;
+  const std::string path_ = dir_ / "t.png";
 };
 
 TEST_F(ImageInput, IsNchwRgbUnlessAskedOtherwise) {

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "tests/runtime/helpers.h"
+#include "tests/support.h"
 
 namespace clvet {
 namespace {
@@ -91,21 +92,21 @@ TEST(Npy, SurvivesEveryTruncation) {
 }
 
 TEST(Npy, GoesThroughAFile) {
-  const std::string path = ::testing::TempDir() + "/clvet_npy_test.npy";
+  const test::TempDir dir;
+  const std::string path = dir / "t.npy";
   const Tensor tensor = test::noise({2, 5});
   ASSERT_TRUE(write_npy(path, tensor));
   test::expect_near(read_npy(path).value(), tensor, 0);
-  std::remove(path.c_str());
 }
 
 TEST(Npy, RawFilesMustHaveExactlyTheTypesBytes) {
-  const std::string path = ::testing::TempDir() + "/clvet_raw_test.bin";
+  const test::TempDir dir;
+  const std::string path = dir / "t.bin";
   std::ofstream(path, std::ios::binary) << kFloats;
   EXPECT_EQ(test::floats(read_raw(path, {DType::kF32, {2}}).value()), (std::vector<float>{1, 2}));
   const auto wrong = read_raw(path, {DType::kF32, {3}});
   ASSERT_FALSE(wrong);
   EXPECT_THAT(wrong.error().message, HasSubstr("8 bytes, a raw f32[3] has 12"));
-  std::remove(path.c_str());
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "tests/support.h"
 
 namespace clvet {
 namespace {
@@ -37,7 +38,8 @@ TEST(TeacherForced, GoesOnFromTheOthersChoiceAndCountsClearMarginsOnly) {
 }
 
 TEST(TeacherForced, RefusesFilesThatHoldSomethingElseNamingCaseAndField) {
-  const std::string path = testing::TempDir() + "/teacher_forced_test.json";
+  const test::TempDir dir;
+  const std::string path = dir / "golden.json";
   struct Row {
     const char* text;
     const char* fault;

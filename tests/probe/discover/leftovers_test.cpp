@@ -1,0 +1,65 @@
+// Libraries that no known name leads to: found by the linker's cache and the usual folders.
+#include <gmock/gmock.h>
+
+#include "probe/discover/discover.h"
+#include "probe/discover/linker.h"
+#include "tests/boards.h"
+
+namespace clvet::leftovers_test {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+json own(const std::string& kind) { return {{"elf", abi_name(own_abi())}, {"kind", kind}}; }
+json foreign() {
+  return {{"elf", own_abi().machine == EM_RISCV ? "aarch64" : "riscv64"}, {"kind", "vendor"}};
+}
+
+std::vector<std::string> leftovers(const json& tree, const std::vector<CandidateReport>& tried) {
+  const test::TempDir dir;
+  test::build_tree(tree, dir.path());
+  std::vector<std::string> names;
+  for (const Candidate& row : leftover_libraries(*view_of(dir.path()), tried))
+    names.push_back(row.name);
+  return names;
+}
+
+CandidateReport tried(const std::string& name, const std::string& path = "") {
+  CandidateReport row;
+  row.name = name;
+  row.path = path;
+  return row;
+}
+
+TEST(Leftovers, AreOfThisProgramsAbiAndHoldOpenCl) {
+  EXPECT_THAT(
+      leftovers({{"/opt/vendor/lib/libmali-valhall-g610-g13p0-gbm.so", own("vendor")},
+                 {"/opt/vendor/lib/libmali-nocl.so", own("egl")},
+                 {"/opt/other/libmali.so", foreign()},
+                 {"/usr/lib/libPVROCL.so.1", own("icd-only")},
+                 {"/opt/text/libOpenCL.so", {{"text", "no library"}}}},
+                {}),
+      ElementsAre("/opt/vendor/lib/libmali-valhall-g610-g13p0-gbm.so", "/usr/lib/libPVROCL.so.1"));
+}
+
+TEST(Leftovers, AreNotWhatAKnownNameLedTo) {
+  const json tree = {{"/usr/lib/libmali-g52.so", own("vendor")},
+                     {"/usr/lib/libmali.so.1", {{"link", "libmali-g52.so"}}},
+                     {"/opt/a/libPVROCL.so", own("vendor")},
+                     {"/opt/b/libVivanteOpenCL.so", own("vendor")}};
+  EXPECT_THAT(leftovers(tree, {tried("libmali.so.1"), tried("x", "/opt/a/libPVROCL.so"),
+                               tried("/opt/b/libVivanteOpenCL.so")}),
+              IsEmpty())
+      << "by its name where it could not be loaded, else by the file that was";
+}
+
+TEST(Leftovers, AreBoundedInNumber) {
+  json tree = json::object();
+  for (int i = 0; i < 50; ++i) tree["/opt/v/libmali-" + std::to_string(i) + ".so"] = own("vendor");
+  EXPECT_EQ(leftovers(tree, {}).size(), 32u);
+}
+
+}  // namespace
+}  // namespace clvet::leftovers_test
