@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <cstdio>
 #include <fstream>
 
 #include "tests/runtime/helpers.h"
