@@ -25,6 +25,10 @@ struct FrameworkDiagnosis {
   std::string flags;  // with which it opens libraries on this system
   Replay replay;
   std::optional<LeastChange> change;  // where the replay does not succeed and something would help
+  // Where nothing would: what has to be installed first. "library" (loader and driver), "driver",
+  // "gpu-driver" (those that are here are the CPU's), "listing" (Android keeps apps from what is
+  // here); empty where we do not know.
+  std::string missing;
 };
 
 struct Diagnosis {

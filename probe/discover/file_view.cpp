@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/elf.h"
 #include "base/file.h"
 #include "base/text.h"
 
@@ -61,6 +62,10 @@ class RootView : public FileSystemView {
 
   Result<ElfLibrary> library(const std::string& path) const override {
     return read_elf_library(host(path), opencl_symbol);
+  }
+
+  std::string build_id(const std::string& path) const override {
+    return read_build_id(host(path)).value_or(std::string());
   }
 
  private:
