@@ -48,6 +48,7 @@ inline ElfSpec library_of_kind(const std::string& kind) {
   if (kind == "vendor" || kind == "icd-only") spec.symbols.push_back("clIcdGetPlatformIDsKHR");
   if (kind == "loader") spec.versions = {"OPENCL_1.0", "OPENCL_1.1", "OPENCL_2.0"};
   if (kind == "egl") spec.symbols = {"eglInitialize", "eglGetDisplay"};
+  if (kind == "layer") spec.symbols = {"clGetLayerInfo", "clInitLayer"};
   if (kind == "google") spec.symbols = {"enableOpenCL", "loadOpenCLPointer"};
   return spec;
 }

@@ -144,6 +144,28 @@ std::vector<Fact> all_facts(const FileSystemView& view, const Diagnosis& diagnos
   return live;
 }
 
+// By what happened here, or by the files of a tree.
+bool any_gpu(const Diagnosis& found) {
+  if (!found.live) return found.survey.gpu;
+  const auto& devices = found.live->devices;
+  return std::any_of(devices.begin(), devices.end(),
+                     [](const DeviceReport& row) { return row.type != "cpu"; });
+}
+
+std::string what_is_missing(const Diagnosis& found, const Personality& personality) {
+  const auto any_library = [&](Opening::Outcome outcome) {
+    const auto& rows = found.survey.libraries;
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const auto& row) { return row.opening.outcome == outcome; });
+  };
+  const auto& types = personality.devices.types;
+  const bool cpu_is_enough = types.empty() || has_word(types, "cpu");
+  if (found.usable) return !cpu_is_enough && !any_gpu(found) ? "gpu-driver" : "";
+  if (found.survey.usable) return {};  // a driver is here; findings tell why it has no device
+  if (any_library(Opening::Outcome::kNotAccessible)) return "listing";
+  return any_library(Opening::Outcome::kOpened) ? "driver" : "library";
+}
+
 Status check_root(const std::string& root) {
   std::error_code error;
   if (root.empty() || std::filesystem::is_directory(root, error)) return {};
@@ -184,6 +206,8 @@ Result<Diagnosis> diagnose(const DiagnosisOptions& options) {
     if (framework.replay.end != ReplayEnd::kUsable) {
       framework.change = least_change(framework.personality, *view, setting, devices);
       framework.edit = source_edit(framework.personality, *view, setting, devices);
+      if (!framework.change)
+        framework.missing = diagnosing::what_is_missing(found, framework.personality);
     }
   }
   return found;

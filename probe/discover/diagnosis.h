@@ -26,6 +26,10 @@ struct FrameworkDiagnosis {
   Replay replay;
   std::optional<LeastChange> change;  // where the replay does not succeed and something would help
   std::optional<SourceEdit> edit;     // as `change`
+  // Where nothing would: what has to be installed first. "library" (loader and driver), "driver",
+  // "gpu-driver" (those that are here are the CPU's), "listing" (Android keeps apps from what is
+  // here); empty where we do not know.
+  std::string missing;
 };
 
 struct Diagnosis {

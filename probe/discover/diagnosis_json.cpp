@@ -52,7 +52,8 @@ Json put(const LibraryInView& row) {
           {"cl_version", row.cl},
           {"loader", row.loader},
           {"software", row.software},
-          {"release", row.release}};
+          {"release", row.release},
+          {"build_id", row.build_id}};
 }
 
 Json put(const IcdInView& row) {
@@ -60,8 +61,19 @@ Json put(const IcdInView& row) {
           {"usable", row.usable},  {"reason", row.reason},      {"faults", row.file.faults}};
 }
 
+Json put(const LayerInView& row) {
+  return {{"from", row.from},
+          {"target", row.target},
+          {"library", row.library},
+          {"state", row.state},
+          {"reason", row.reason}};
+}
+
 Json put(const LoaderInView& loader) {
-  return {{"kind", to_string(loader.kind)}, {"path", loader.path}, {"reads", loader.reads}};
+  return {{"kind", to_string(loader.kind)},
+          {"version", loader.version},
+          {"path", loader.path},
+          {"reads", loader.reads}};
 }
 
 Json put(const KernelInView& kernel) {
@@ -99,7 +111,8 @@ Json put(const FrameworkDiagnosis& framework) {
                {"flags", framework.flags},
                {"replay", put(framework.replay)},
                {"least_change", nullptr},
-               {"source_edit", nullptr}};
+               {"source_edit", nullptr},
+               {"missing", framework.missing}};
   if (framework.change) {
     json["least_change"] = {{"changes", put(framework.change->changes)},
                             {"after", put(framework.change->after)}};
@@ -155,7 +168,8 @@ Json document_of(const Diagnosis& diagnosis) {
                 {{"loader", put(survey.loader)},
                  {"variables", all_of(survey.variables)},
                  {"libraries", all_of(survey.libraries)},
-                 {"icd_files", all_of(survey.icd_files)}}},
+                 {"icd_files", all_of(survey.icd_files)},
+                 {"layers", all_of(survey.layers)}}},
                {"kernel", put(survey.kernel)},
                {"findings", all_of(diagnosis.findings)},
                {"as", nullptr}};

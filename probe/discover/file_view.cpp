@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/elf.h"
 #include "base/file.h"
 #include "base/text.h"
 
@@ -86,6 +87,10 @@ class RootView : public FileSystemView {
     if (found && found->kind == FileEntry::Kind::kOther)
       return fail(ErrorCode::kInvalidArgument, "{} is no file", path);
     return read_elf_library(host(path), opencl_symbol);
+  }
+
+  std::string build_id(const std::string& path) const override {
+    return read_build_id(host(path)).value_or(std::string());
   }
 
  private:

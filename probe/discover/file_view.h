@@ -37,6 +37,8 @@ class FileSystemView {
   virtual Result<std::string> text(const std::string& path, size_t max_bytes) const = 0;
   // OpenCL's symbols among the exports (opencl_symbol).
   virtual Result<ElfLibrary> library(const std::string& path) const = 0;
+  // Of a library, as hex digits; empty where it has none.
+  virtual std::string build_id(const std::string& /*path*/) const { return {}; }
 };
 
 // The files below `root`; "" or "/": this machine's. Nothing outside it is ever read.
@@ -58,6 +60,7 @@ class ChangedView : public FileSystemView {
   std::vector<ListedEntry> list(const std::string& folder) const override;
   Result<std::string> text(const std::string& path, size_t max_bytes) const override;
   Result<ElfLibrary> library(const std::string& path) const override;
+  std::string build_id(const std::string& path) const override { return base_.build_id(path); }
 
  private:
   const Change* made(const std::string& path) const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <regex>
 
 #include "base/text.h"
 
@@ -101,6 +102,21 @@ bool holds_string(std::string_view bytes, std::string_view text) {
   return false;
 }
 
+// The only string in the file that is a version by its form; both loaders answer with it.
+std::string version_in(std::string_view bytes) {
+  static const std::regex form(R"([0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4})");
+  std::string found;
+  for (size_t at = 0; at < bytes.size();) {
+    const size_t end = std::min(bytes.find('\0', at), bytes.size());
+    const std::string text(bytes.substr(at, std::min<size_t>(end - at, 20)));
+    at = end + 1;
+    if (text.size() > 14 || !std::regex_match(text, form) || text == found) continue;
+    if (!found.empty()) return {};
+    found = text;
+  }
+  return found;
+}
+
 bool is_folder(const FileSystemView& view, const std::string& path) {
   const auto real = resolve(view, path);
   const auto entry = real ? view.entry(*real) : std::nullopt;
@@ -192,6 +208,7 @@ LoaderInView loader_in(const FileSystemView& view, const Opening& opening) {
       loaders::holds_string(*bytes, "OCL_ICD_FILENAMES"))
     found.kind = LoaderKind::kKhronos;
   if (bytes->find("OCL Icd free software") != std::string::npos) found.kind = LoaderKind::kOclIcd;
+  if (found.kind != LoaderKind::kUnknown) found.version = loaders::version_in(*bytes);
   for (const loaders::LoaderVariable& row : loaders::kOfLoaders) {
     if (loaders::holds_string(*bytes, row.name)) found.reads.insert(row.name);
   }

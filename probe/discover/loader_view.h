@@ -21,6 +21,7 @@ struct LoaderInView {
   LoaderKind kind = LoaderKind::kNone;
   std::string path;
   std::set<std::string> reads;  // variables of the table whose names its file holds
+  std::string version;  // of the one of the two common loaders; empty where its file does not say
 };
 
 // One of the two common loaders: both define versions of their symbols, vendors' libraries do not.

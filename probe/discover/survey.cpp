@@ -40,6 +40,14 @@ std::string opencl_of(const Opening& opening) {
   return has("enableOpenCL") && has("loadOpenCLPointer") ? "google" : "none";
 }
 
+// As the driver says it when it is loaded; else the first that its file holds.
+std::string release_of_driver(std::string_view bytes) {
+  const size_t said = bytes.find("arm_release_ver of this libmali is");
+  const std::string release =
+      said == std::string_view::npos ? std::string() : mali_release_in(bytes.substr(said, 200));
+  return release.empty() ? mali_release_in(bytes) : release;
+}
+
 LibraryInView look_at(const FileSystemView& view, const LinkerSetting& setting,
                       const std::string& path, size_t& bytes_left) {
   LibraryInView row;
@@ -51,6 +59,7 @@ LibraryInView look_at(const FileSystemView& view, const LinkerSetting& setting,
     row.opening = open_library(view, setting, path);
   row.loader = is_loader(row.opening.library);
   row.software = is_software(path);
+  row.build_id = view.build_id(path);
   row.opencl = opencl_of(row.opening);
   for (const VersionSymbol& version : kVersions) {
     if (row.cl.empty() && row.opening.symbols.count(version.symbol)) row.cl = version.version;
@@ -58,7 +67,7 @@ LibraryInView look_at(const FileSystemView& view, const LinkerSetting& setting,
   if (is_mali(path)) {
     if (const auto bytes = view.text(path, std::min(kLargestDriver, bytes_left))) {
       bytes_left -= bytes->size();
-      row.release = mali_release_in(*bytes);
+      row.release = release_of_driver(*bytes);
     }
   }
   return row;
@@ -294,6 +303,7 @@ class FactWriter {
          {"gpu", yes(survey_.gpu)},
          {"driver", driver_},
          {"driver_opencl", driver_opencl_},
+         {"container", survey_.kernel.container},
          {"icd_path", icd_file.path},
          {"reachable", yes(reachable_)},
          {"link_path", resolve(view_, own).value_or("/usr/lib") + "/libOpenCL.so"},
@@ -318,6 +328,7 @@ Survey survey_files(const FileSystemView& view, const LinkerSetting& setting) {
   survey.loader = loader_in_use(view, setting);
   survey.variables = variables_in(view, setting, survey.loader);
   survey.icd_files = icd_files_of(view, setting, survey.loader);
+  survey.layers = layers_of(view, setting, survey.loader);
   std::vector<std::string> paths = scan_libraries(view);
   for (const IcdInView& row : survey.icd_files) {
     const std::string& path = row.opening.path;
@@ -339,8 +350,8 @@ Survey survey_files(const FileSystemView& view, const LinkerSetting& setting) {
 
 std::vector<Fact> facts_of_files(const FileSystemView& view, const Survey& survey) {
   std::vector<Fact> facts = surveying::FactWriter(view, survey).write();
-  const std::vector<Fact> variables = facts_of_variables(survey.variables);
-  facts.insert(facts.end(), variables.begin(), variables.end());
+  for (const auto& more : {facts_of_variables(survey.variables), facts_of_layers(survey.layers)})
+    facts.insert(facts.end(), more.begin(), more.end());
   return facts;
 }
 

@@ -8,6 +8,7 @@
 #include "probe/advice/rules.h"
 #include "probe/discover/icd_view.h"
 #include "probe/discover/kernel_view.h"
+#include "probe/discover/layer_view.h"
 
 namespace clvet {
 
@@ -18,6 +19,7 @@ struct LibraryInView {
   std::string opencl;   // "full", "icd" (enters by a loader only), "google", "none"
   std::string cl;       // the least OpenCL version that its symbols tell; empty where it has none
   std::string release;  // of a Mali driver: g13p0
+  std::string build_id;
 };
 
 struct Survey {
@@ -26,6 +28,7 @@ struct Survey {
   std::vector<VariableInView> variables;
   std::vector<LibraryInView> libraries;
   std::vector<IcdInView> icd_files;
+  std::vector<LayerInView> layers;
   KernelInView kernel;
   bool usable = false;  // some library serves programs that look as the loader's do
   bool gpu = false;     // and it is no driver for the CPU

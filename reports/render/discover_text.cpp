@@ -20,6 +20,7 @@ class Writer {
   std::string write() {
     heading();
     if (diagnosis_.live) live();
+    if (!diagnosis_.live) loader(diagnosis_.survey.loader);
     files();
     kernel(diagnosis_.survey.kernel);
     for (const Finding& finding : diagnosis_.findings) tell(finding);
@@ -62,6 +63,12 @@ class Writer {
     line(fmt::format("  {} {}", absent, say("other names lead nowhere", "个其他名称未找到")));
   }
 
+  void loader(const LoaderInView& loader) {
+    if (loader.path.empty()) return;
+    line(fmt::format("{}: {}{}{} ({})", say("loader", "加载器"), to_string(loader.kind),
+                     loader.version.empty() ? "" : " ", loader.version, loader.path));
+  }
+
   void files() {
     for (const VariableInView& row : diagnosis_.survey.variables) {
       line(fmt::format("  {}={}: {} ({})", row.name, row.value, row.state, row.reader));
@@ -75,6 +82,10 @@ class Writer {
           opens ? fmt::format(", OpenCL {}{}", row.opencl, row.cl.empty() ? "" : " >= " + row.cl)
                 : "",
           row.release.empty() ? "" : ", " + row.release));
+    }
+    for (const LayerInView& row : diagnosis_.survey.layers) {
+      line(fmt::format("  {} {} -> {}: {}{}{}", say("layer", "层"), row.from, row.target, row.state,
+                       row.reason.empty() ? "" : ", ", row.reason));
     }
     for (const IcdInView& row : diagnosis_.survey.icd_files) {
       std::string faults;
@@ -134,7 +145,7 @@ class Writer {
     replay(framework.replay);
     if (framework.replay.end == ReplayEnd::kUsable) return;
     if (!framework.change) {
-      line(say("  no single change would help; see above", "  没有单一修改可以解决,请参阅上文"));
+      line(nothing_helps(framework.missing));
       return;
     }
     line(say("  the least change with which it succeeds:", "  使其成功的最小修改:"));
@@ -143,6 +154,39 @@ class Writer {
     replay(framework.change->after);
     if (!framework.edit) return;
     for (const std::string& row : split(source_edit_text(framework, lang_), '\n')) line("  " + row);
+  }
+
+  std::string nothing_helps(const std::string& missing) const {
+    struct Words {
+      const char *missing, *en, *zh;
+    };
+    constexpr Words kWords[] = {
+        {"library",
+         "  nothing here can serve it: install the loader (Debian: ocl-icd-libopencl1) and the "
+         "GPU's "
+         "driver (the board vendor's package; for the CPU: pocl-opencl-icd), then ask again",
+         "  本机没有可用的库:请安装加载器(Debian:ocl-icd-libopencl1)和 GPU 驱动(板卡厂商的软件包;"
+         "仅用 CPU 时:pocl-opencl-icd),然后重试"},
+        {"driver",
+         "  a driver is missing, and no change makes up for it: install the GPU's (the board "
+         "vendor's "
+         "package; for the CPU: pocl-opencl-icd), then ask again",
+         "  缺少驱动,任何修改都无法弥补:请安装 GPU 驱动(板卡厂商的软件包;仅用 CPU "
+         "时:pocl-opencl-icd),然后重试"},
+        {"gpu-driver",
+         "  it wants a GPU, and the drivers here are the CPU's: install the GPU's (the board "
+         "vendor's "
+         "package), then ask again",
+         "  它需要 GPU,而这里只有 CPU 驱动:请安装 GPU 驱动(板卡厂商的软件包),然后重试"},
+        {"listing",
+         "  a driver is here, and Android keeps apps from it: only the phone's maker can list it; "
+         "see "
+         "above",
+         "  驱动存在,但 Android 不允许应用使用:只有厂商能将其列出,请参阅上文"}};
+    for (const Words& row : kWords) {
+      if (missing == row.missing) return say(row.en, row.zh);
+    }
+    return say("  no single change would help; see above", "  没有单一修改可以解决,请参阅上文");
   }
 
   void replay(const Replay& replay) {

@@ -114,6 +114,7 @@ Report report_of(const json& behaviour) {
     report.devices.push_back(std::move(device));
   }
   report.host.nodes = behaviour.value("nodes", std::vector<std::string>());
+  report.host.kernel_drivers = behaviour.value("kernel_drivers", std::vector<std::string>());
   for (const json& row : behaviour.value("verdicts", json::array())) {
     VerdictReport verdict;
     verdict.id = "d0/case";
@@ -159,6 +160,72 @@ TEST(FailureClasses, OfAHealthyMachineAreNone) {
   const Diagnosis found = look(dir.path(), json::object());
   EXPECT_THAT(classes_of(found.findings), testing::IsEmpty());
   EXPECT_TRUE(found.usable);
+}
+
+std::vector<std::string> classes_of_behaviour(const json& behaviour) {
+  const auto rules = failure_rules("");
+  EXPECT_TRUE(rules) << rules.error().message;
+  return classes_of(find_failures(*rules, facts_of_report(report_of(behaviour))));
+}
+
+TEST(FailureClasses, OfALoaderAloneDoNotSpeakOfDriversWithoutADevice) {
+  for (const char* outcome : {"no-platform", "error"}) {
+    json behaviour = {{"loader", "ocl-icd"},
+                      {"candidates",
+                       {{{"name", "libOpenCL.so.1"},
+                         {"origin", "loader"},
+                         {"path", "/usr/lib/libOpenCL.so.1.0.0"},
+                         {"outcome", outcome},
+                         {"reason", "clGetPlatformIDs failed: -1001 CL_PLATFORM_NOT_FOUND_KHR"}}}}};
+    EXPECT_THAT(classes_of_behaviour(behaviour), testing::ElementsAre("loader_no_icd"));
+    behaviour["loader"] = "vendor";
+    EXPECT_THAT(classes_of_behaviour(behaviour), testing::Contains("no_device"))
+        << "a driver in the loader's place";
+  }
+}
+
+TEST(FailureClasses, TellOfRusticlBesideAnotherDeviceWhereAGpuIsThereForIt) {
+  json behaviour = {
+      {"loader", "ocl-icd"},
+      {"devices", {"cpu"}},
+      {"library", "libpocl.so.2"},
+      {"nodes", {"/dev/dri/renderD128"}},
+      {"kernel_drivers", {"panfrost"}},
+      {"candidates",
+       {{{"name", "libpocl.so.2"}, {"outcome", "usable"}, {"path", "/usr/lib/libpocl.so.2"}},
+        {{"name", "libRusticlOpenCL.so.1"}, {"outcome", "no-device"}}}}};
+  EXPECT_THAT(classes_of_behaviour(behaviour),
+              testing::ElementsAre("software_only", "rusticl_not_enabled"));
+  behaviour["kernel_drivers"] = {"nvidia-drm"};
+  EXPECT_THAT(classes_of_behaviour(behaviour), testing::ElementsAre("software_only"))
+      << "no driver of Mesa's serves that GPU";
+  behaviour.erase("nodes");
+  behaviour["kernel_drivers"] = {"panfrost"};
+  EXPECT_THAT(classes_of_behaviour(behaviour), testing::ElementsAre("software_only"));
+}
+
+// What a framework asks for where no change of files helps.
+TEST(Diagnosis, SaysWhatHasToBeInstalledWhereNoChangeHelps) {
+  const std::string own = "/usr/lib/aarch64-linux-gnu/";
+  const json base = {{"/bin/sh", {{"elf", "aarch64"}, {"kind", "plain"}}},
+                     {own + "libc.so.6", {{"elf", "aarch64"}, {"kind", "plain"}}}};
+  json loader = base, cpu = base;
+  loader[own + "libOpenCL.so.1"] =
+      cpu[own + "libOpenCL.so.1"] = {{"elf", "aarch64"}, {"kind", "loader"}};
+  cpu[own + "libpocl.so.2"] = {{"elf", "aarch64"}, {"kind", "vendor"}};
+  cpu["/etc/OpenCL/vendors/pocl.icd"] = {{"text", "libpocl.so.2\n"}};
+  const std::pair<json, std::string> rows[] = {
+      {base, "library"}, {loader, "driver"}, {cpu, "gpu-driver"}};
+  for (const auto& [tree, missing] : rows) {
+    const test::TempDir dir;
+    test::build_tree(tree, dir.path());
+    const Diagnosis found = look(dir.path(), {{"as", "mnn"}});
+    EXPECT_FALSE(found.framework->change) << missing;
+    EXPECT_EQ(found.framework->missing, missing);
+  }
+  const test::TempDir dir;
+  test::build_tree(test::board("namespace_denied").at("tree"), dir.path());
+  EXPECT_EQ(look(dir.path(), {{"as", "tflite"}}).framework->missing, "listing");
 }
 
 TEST(Diagnosis, OfAnRk3399SaysWhatPaddleLitePrints) {

@@ -16,15 +16,20 @@ using testing::Not;
 
 // The strings by which the loaders' files are known, as `strings` shows them.
 std::string strings_of(const std::string& loader) {
-  const std::vector<std::string> ocl_icd = {
-      "OCL_ICD_ASSUME_ICD_EXTENSION", "OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH",
-      "OCL_ICD_PLATFORM_SORT",        "OPENCL_LAYERS",   "OCL Icd free software"};
+  const std::vector<std::string> ocl_icd = {"OCL_ICD_ASSUME_ICD_EXTENSION",
+                                            "OCL_ICD_VENDORS",
+                                            "OPENCL_VENDOR_PATH",
+                                            "OCL_ICD_PLATFORM_SORT",
+                                            "OPENCL_LAYERS",
+                                            "OCL Icd free software",
+                                            "2.3.1"};
   const std::vector<std::string> khronos = {"OCL_ICD_VENDORS",
                                             "OCL_ICD_FILENAMES",
                                             "OPENCL_LAYERS",
                                             "OPENCL_LAYER_PATH",
                                             "OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING",
-                                            "Khronos OpenCL ICD Loader"};
+                                            "Khronos OpenCL ICD Loader",
+                                            "3.1.0"};
   const std::vector<std::string> cuda = {"OCL_ICD_FILENAMES", "OCL_ICD_VENDORS"};
   std::string bytes(1, '\0');
   const auto& rows = loader == "khronos" ? khronos : loader == "cuda" ? cuda : ocl_icd;
@@ -111,7 +116,10 @@ TEST(Loader, IsKnownByItsFileWithTheVariablesThatItReads) {
   EXPECT_THAT(khronos.loader.reads, Contains("OCL_ICD_FILENAMES"));
   EXPECT_THAT(khronos.loader.reads, Not(Contains("OPENCL_VENDOR_PATH")));
   EXPECT_THAT(khronos.variables, IsEmpty());
-  EXPECT_EQ(look(board_with("ocl-icd"), {}).loader.kind, LoaderKind::kOclIcd);
+  EXPECT_EQ(khronos.loader.version, "3.1.0");
+  const Looked ocl_icd = look(board_with("ocl-icd"), {});
+  EXPECT_EQ(ocl_icd.loader.kind, LoaderKind::kOclIcd);
+  EXPECT_EQ(ocl_icd.loader.version, "2.3.1");
   const Looked cuda = look(board_with("cuda"), {{"OPENCL_VENDOR_PATH", "/one"}});
   EXPECT_EQ(cuda.loader.kind, LoaderKind::kKhronos) << "CUDA's, which does not tell its name";
   ASSERT_EQ(cuda.variables.size(), 1u);

@@ -1,0 +1,90 @@
+#include "probe/discover/layer_view.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "probe/cl/library_search.h"
+
+namespace clvet {
+namespace layering {
+namespace {
+
+constexpr const char* kFolder = "/etc/OpenCL/layers";
+constexpr size_t kMostLayers = 64;
+
+std::string variable(const LinkerSetting& setting, const char* name) {
+  const auto found = setting.variables.find(name);
+  return found == setting.variables.end() ? std::string() : found->second;
+}
+
+LayerInView judged(const FileSystemView& view, const LinkerSetting& setting, bool read,
+                   const std::string& from, const std::string& target) {
+  LayerInView row{from, target, {}, read ? "honoured" : "ignored", {}};
+  const Opening opening = open_library(view, setting, target);
+  row.library = opening.path;
+  if (!read) return row;
+  const bool opens = opening.outcome == Opening::Outcome::kOpened;
+  if (!opens)
+    row.reason = fmt::format("{}: {}{}{}", target, to_string(opening.outcome),
+                             opening.detail.empty() ? "" : ", ", opening.detail);
+  for (const char* symbol : {"clGetLayerInfo", "clInitLayer"}) {
+    if (opens && row.reason.empty() && !opening.symbols.count(symbol))
+      row.reason = fmt::format("{} has no {}: it is no layer", target, symbol);
+  }
+  if (!row.reason.empty()) row.state = "broken";
+  return row;
+}
+
+LayerInView read(const FileSystemView& view, const LinkerSetting& setting, bool honoured,
+                 const std::string& path) {
+  const auto real = resolve(view, path);
+  const auto text =
+      real ? view.text(*real, kLargestIcdFile) : fail(ErrorCode::kNotFound, "a link to nothing");
+  const std::string target = text ? parse_icd_file(path, *text).target : std::string();
+  if (!target.empty()) return judged(view, setting, honoured, path, target);
+  return {path,
+          {},
+          {},
+          honoured ? "broken" : "ignored",
+          text ? "it names no library" : text.error().message};
+}
+
+}  // namespace
+}  // namespace layering
+
+std::vector<LayerInView> layers_of(const FileSystemView& view, const LinkerSetting& setting,
+                                   const LoaderInView& loader) {
+  const auto reads = [&](const char* name) { return loader.reads.count(name) > 0; };
+  std::vector<LayerInView> found;
+  const std::string named = layering::variable(setting, "OPENCL_LAYER_PATH");
+  const auto folder = resolve(view, named.empty() ? layering::kFolder : named);
+  const std::vector<std::string> names = folder ? view.names(*folder) : std::vector<std::string>();
+  for (const std::string& name : names) {
+    if (name.ends_with(".lay") && found.size() < layering::kMostLayers)
+      found.push_back(
+          layering::read(view, setting, reads("OPENCL_LAYER_PATH"), *folder + "/" + name));
+  }
+  for (const std::string& library : split(layering::variable(setting, "OPENCL_LAYERS"), ':')) {
+    if (!library.empty() && found.size() < layering::kMostLayers)
+      found.push_back(
+          layering::judged(view, setting, reads("OPENCL_LAYERS"), "OPENCL_LAYERS", library));
+  }
+  return found;
+}
+
+std::vector<Fact> facts_of_layers(const std::vector<LayerInView>& layers) {
+  std::vector<Fact> facts;
+  for (const LayerInView& row : layers) {
+    facts.push_back({{"fact", "layer"},
+                     {"path", row.from},
+                     {"file", row.from.starts_with("/") ? "yes" : "no"},
+                     {"target", row.target},
+                     {"state", row.state},
+                     {"reason", row.reason},
+                     {"say", fmt::format("{} names {}: {}{}{}", row.from, row.target, row.state,
+                                         row.reason.empty() ? "" : ", ", row.reason)}});
+  }
+  return facts;
+}
+
+}  // namespace clvet
