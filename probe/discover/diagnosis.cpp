@@ -173,6 +173,11 @@ Status check_root(const std::string& root) {
               "--root {}: no such folder; name the top of a mounted image or a copied tree", root);
 }
 
+// What the script leaves to a person: the linker's cache is none of the files that it takes back.
+void add_ldconfig(const Survey& survey, std::vector<ScriptStep>& steps) {
+  if (needs_ldconfig(survey, steps.back().changes)) steps.push_back({"ldconfig", {}});
+}
+
 }  // namespace
 }  // namespace diagnosing
 
@@ -229,6 +234,7 @@ std::vector<ScriptStep> script_steps(const Diagnosis& diagnosis, const std::stri
   if (diagnosis.framework && diagnosis.framework->change) {
     const FrameworkDiagnosis& framework = *diagnosis.framework;
     steps.push_back({framework.personality.title, framework.change->changes});
+    diagnosing::add_ldconfig(diagnosis.survey, steps);
     if (framework.edit) steps.push_back({source_edit_text(framework, lang), {}});
     return steps;
   }
@@ -236,6 +242,7 @@ std::vector<ScriptStep> script_steps(const Diagnosis& diagnosis, const std::stri
     if (finding.fixes.empty()) continue;
     const FoundFix& fix = finding.fixes.front();
     steps.push_back({finding.cause.at(lang) + "\n" + fix.text.at(lang), fix.changes});
+    diagnosing::add_ldconfig(diagnosis.survey, steps);
   }
   return steps;
 }

@@ -183,16 +183,6 @@ std::vector<std::string> built_in_folders(const LinkerSetting& setting) {
   return folders;
 }
 
-// The linker knows of these what ldconfig put into its cache.
-std::set<std::string> folders_of_cache(const FileSystemView& view, const LinkerSetting& setting) {
-  std::vector<std::string> folders;
-  if (setting.system == System::kLinux) LinkerConf(view, folders).read("/etc/ld.so.conf");
-  std::set<std::string> found(folders.begin(), folders.end());
-  for (const std::string& folder : variable_folders(setting)) found.erase(folder);
-  for (const std::string& folder : built_in_folders(setting)) found.erase(folder);
-  return found;
-}
-
 // Those of the partitions, then those of the modules, which hold much of what drivers need.
 void add_android_folders(const FileSystemView& view, const std::string& lib,
                          std::vector<std::string>& folders) {
@@ -215,7 +205,7 @@ class Opener {
       : view_(view),
         setting_(setting),
         folders_(library_folders(view, setting)),
-        listed_(folders_of_cache(view, setting)) {}
+        listed_(cache_folders(view, setting)) {}
 
   Opening open(const std::string& name) {
     Opening found = find(name, folders_);
@@ -517,6 +507,15 @@ std::vector<std::string> library_folders(const FileSystemView& view, const Linke
 Opening open_library(const FileSystemView& view, const LinkerSetting& setting,
                      const std::string& name) {
   return linking::Opener(view, setting).open(name);
+}
+
+std::set<std::string> cache_folders(const FileSystemView& view, const LinkerSetting& setting) {
+  std::vector<std::string> folders;
+  if (setting.system == System::kLinux) linking::LinkerConf(view, folders).read("/etc/ld.so.conf");
+  std::set<std::string> found(folders.begin(), folders.end());
+  for (const std::string& folder : linking::variable_folders(setting)) found.erase(folder);
+  for (const std::string& folder : linking::built_in_folders(setting)) found.erase(folder);
+  return found;
 }
 
 std::vector<std::string> scan_libraries(const FileSystemView& view) {

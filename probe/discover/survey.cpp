@@ -322,6 +322,13 @@ class FactWriter {
 }  // namespace
 }  // namespace surveying
 
+bool needs_ldconfig(const Survey& survey, const std::vector<Change>& changes) {
+  return std::any_of(changes.begin(), changes.end(), [&](const Change& row) {
+    return row.kind == Change::Kind::kLink &&
+           survey.cache_folders.count(row.path.substr(0, row.path.rfind('/'))) > 0;
+  });
+}
+
 Survey survey_files(const FileSystemView& view, const LinkerSetting& setting) {
   Survey survey;
   survey.setting = setting;
@@ -339,6 +346,7 @@ Survey survey_files(const FileSystemView& view, const LinkerSetting& setting) {
   for (const std::string& path : paths)
     survey.libraries.push_back(surveying::look_at(view, setting, path, bytes_left));
   survey.kernel = kernel_in(view);
+  survey.cache_folders = cache_folders(view, setting);
   add_kernel_logs(view, survey.kernel);
   for (const LibraryInView& row : survey.libraries) {
     const bool serves = surveying::opened(row) && !row.loader && row.opencl != "none";

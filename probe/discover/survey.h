@@ -2,6 +2,7 @@
 // nothing.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,13 @@ struct Survey {
   std::vector<IcdInView> icd_files;
   std::vector<LayerInView> layers;
   KernelInView kernel;
-  bool usable = false;  // some library serves programs that look as the loader's do
-  bool gpu = false;     // and it is no driver for the CPU
+  std::set<std::string> cache_folders;  // of the linker (linker.h)
+  bool usable = false;                  // some library serves programs that look as the loader's do
+  bool gpu = false;                     // and it is no driver for the CPU
 };
+
+// True where a link among the changes is found only once ldconfig has been run.
+bool needs_ldconfig(const Survey& survey, const std::vector<Change>& changes);
 
 Survey survey_files(const FileSystemView& view, const LinkerSetting& setting);
 

@@ -123,6 +123,7 @@ class Writer {
 
   void changes(const std::vector<Change>& rows) {
     for (const Change& row : rows) line("       " + command(row));
+    if (needs_ldconfig(diagnosis_.survey, rows)) line("       ldconfig");
   }
 
   // What a person may type; the script of --fix-script does it with an undo.
@@ -131,7 +132,9 @@ class Writer {
       case Change::Kind::kLink:
         return fmt::format("ln -s {} {}", shell_word(row.value), shell_word(row.path));
       case Change::Kind::kFile:
-        return fmt::format("echo {} > {}", shell_word(trim(row.value)), shell_word(row.path));
+        return fmt::format("mkdir -p {} && echo {} > {}",
+                           shell_word(row.path.substr(0, row.path.rfind('/'))),
+                           shell_word(trim(row.value)), shell_word(row.path));
       case Change::Kind::kMove:
         return fmt::format("mv {} {}", shell_word(row.path), shell_word(row.value));
       default:

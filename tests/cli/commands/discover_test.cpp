@@ -131,6 +131,23 @@ TEST_F(DiscoverCommand, TellsOfEachLibraryWhatItsFileSays) {
   EXPECT_EQ(rows[1].at("build_id"), "");
 }
 
+// Of such a folder the linker knows what ldconfig found in it.
+TEST_F(DiscoverCommand, SaysWhereALinkNeedsLdconfig) {
+  const json file = {{"elf", "aarch64"}, {"kind", "plain"}};
+  json board = {{"/bin/sh", file},
+                {"/etc/ld.so.conf", {{"text", "/opt/cl\n"}}},
+                {"/opt/cl/libOpenCL.so.1",
+                 {{"elf", "aarch64"}, {"kind", "vendor"}, {"soname", "libOpenCL.so.1"}}}};
+  test::build_tree(board, bench_ / "conf");
+  const std::string script = bench_ / "fix.sh";
+  const std::vector<std::string> words = {"--root", bench_ / "conf", "--as",
+                                          "tflite", "--fix-script",  script};
+  EXPECT_THAT(run(words).out, HasSubstr("       ldconfig\n"));
+  EXPECT_THAT(test::get(script), HasSubstr("by_hand ldconfig"));
+  EXPECT_THAT(run({"--root", tree("only_soname_runtime"), "--as", "tflite"}).out,
+              Not(HasSubstr("ldconfig")));
+}
+
 TEST_F(DiscoverCommand, SaysThatADriverIsMissingWhereNoChangeMakesUpForIt) {
   test::build_tree(
       {{"/bin/sh", {{"elf", "aarch64"}, {"kind", "plain"}}},
