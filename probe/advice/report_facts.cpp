@@ -4,7 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+
+#include "probe/discover/icd_view.h"
 
 namespace clvet {
 namespace {
@@ -45,22 +48,30 @@ bool lists(const CandidateReport& row) {
          row.outcome == CandidateOutcome::kNoPlatform;
 }
 
-// Drivers of ICD files that have devices alone, which the loader does not list.
+// Drivers that have devices alone, which the loader does not list: those of ICD files, and those
+// of GPUs that no ICD file names (one for the CPU may well have been left out on purpose).
 void add_hidden_drivers(const Report& report, std::vector<Fact>& facts) {
-  std::set<std::string> loaders, drivers;
+  std::set<std::string> loaders;
+  std::map<std::string, const CandidateReport*> drivers;
   for (const CandidateReport& row : report.candidates) {
     if (row.origin == "loader" && lists(row)) loaders.insert(row.name);
-    if (row.origin == "icd-file" && row.outcome == CandidateOutcome::kUsable)
-      drivers.insert(row.name);
+    if (row.origin != "loader" && row.outcome == CandidateOutcome::kUsable)
+      drivers[row.name] = &row;
   }
   if (loaders.empty() || report.loader.kind == "vendor") return;
   for (const DeviceReport& row : report.devices) {
     const bool listed = loaders.count(row.library) > 0 ||
                         std::any_of(row.also_via.begin(), row.also_via.end(),
                                     [&](const auto& name) { return loaders.count(name) > 0; });
-    if (listed || drivers.count(row.library) == 0) continue;
+    const auto driver = drivers.find(row.library);
+    if (listed || driver == drivers.end()) continue;
+    const bool named = driver->second->origin == "icd-file";
+    if (!named && row.type == "cpu") continue;
     facts.push_back({{"fact", "hidden"},
+                     {"why", named ? "left-out" : "not-named"},
                      {"library", row.library},
+                     {"path", driver->second->path},
+                     {"icd_path", usual_icd_file(driver->second->path)},
                      {"device", row.name},
                      {"loader", report.loader.kind},
                      {"say", fmt::format("{} has {} alone; the loader ({}) does not list it",

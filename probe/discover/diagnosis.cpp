@@ -152,6 +152,12 @@ bool any_gpu(const Diagnosis& found) {
                      [](const DeviceReport& row) { return row.type != "cpu"; });
 }
 
+bool takes_none(const Personality& personality, const Report& live) {
+  return std::all_of(live.devices.begin(), live.devices.end(), [&](const DeviceReport& device) {
+    return refusal(personality.devices, device).has_value();
+  });
+}
+
 std::string what_is_missing(const Diagnosis& found, const Personality& personality) {
   const auto any_library = [&](Opening::Outcome outcome) {
     const auto& rows = found.survey.libraries;
@@ -160,7 +166,8 @@ std::string what_is_missing(const Diagnosis& found, const Personality& personali
   };
   const auto& types = personality.devices.types;
   const bool cpu_is_enough = types.empty() || has_word(types, "cpu");
-  if (found.usable) return !cpu_is_enough && !any_gpu(found) ? "gpu-driver" : "";
+  if (found.usable && !cpu_is_enough && !any_gpu(found)) return "gpu-driver";
+  if (found.usable) return found.live && takes_none(personality, *found.live) ? "device" : "";
   if (found.survey.usable) return {};  // a driver is here; findings tell why it has no device
   if (any_library(Opening::Outcome::kNotAccessible)) return "listing";
   return any_library(Opening::Outcome::kOpened) ? "driver" : "library";

@@ -28,7 +28,7 @@ struct FrameworkDiagnosis {
   std::optional<SourceEdit> edit;     // as `change`
   // Where nothing would: what has to be installed first. "library" (loader and driver), "driver",
   // "gpu-driver" (those that are here are the CPU's), "listing" (Android keeps apps from what is
-  // here); empty where we do not know.
+  // here), "device" (the framework takes none of those here); empty where we do not know.
   std::string missing;
 };
 

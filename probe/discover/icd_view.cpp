@@ -140,13 +140,16 @@ bool has_icd_entry(const Opening& opening) {
           !is_loader(opening.library));
 }
 
-Change icd_file_for(const FileSystemView& view, const std::string& library) {
+std::string usual_icd_file(const std::string& library, const std::string& folder) {
   std::string stem = library.substr(library.rfind('/') + 1);
   stem = stem.substr(0, stem.find(".so"));
   if (stem.starts_with("lib")) stem.erase(0, 3);
-  return {Change::Kind::kFile,
-          resolve(view, icds::kFolder).value_or(icds::kFolder) + "/" + stem + ".icd",
-          library + "\n"};
+  return (folder.empty() ? icds::kFolder : folder) + "/" + stem + ".icd";
+}
+
+Change icd_file_for(const FileSystemView& view, const std::string& library) {
+  const std::string folder = resolve(view, icds::kFolder).value_or("");
+  return {Change::Kind::kFile, usual_icd_file(library, folder), library + "\n"};
 }
 
 std::vector<IcdInView> icd_files_of(const FileSystemView& view, const LinkerSetting& setting,

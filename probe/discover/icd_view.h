@@ -29,6 +29,8 @@ bool is_software(const std::string& path);
 // True where a loader could enter the library: it exports what loaders ask for.
 bool has_icd_entry(const Opening& opening);
 
+// The ICD file that would name a driver, in the usual folder or another.
+std::string usual_icd_file(const std::string& library, const std::string& folder = {});
 // The file that would make loaders find the library.
 Change icd_file_for(const FileSystemView& view, const std::string& library);
 

@@ -181,6 +181,8 @@ class Writer {
          "vendor's "
          "package), then ask again",
          "  它需要 GPU,而这里只有 CPU 驱动:请安装 GPU 驱动(板卡厂商的软件包),然后重试"},
+        {"device", "  it takes none of the devices that are here; another framework may",
+         "  它不支持这里的任何设备;可尝试其他框架"},
         {"listing",
          "  a driver is here, and Android keeps apps from it: only the phone's maker can list it; "
          "see "

@@ -183,6 +183,7 @@ TEST_F(DiscoverCommand, ProposesNoChangeForADeviceThatTheFrameworkDoesNotTake) {
   const json as = json::parse(done.out).at("as");
   EXPECT_THAT(as.at("replay").at("reason"), HasSubstr("does not know Mali-G78"));
   EXPECT_TRUE(as.at("least_change").is_null()) << as.at("least_change");
+  EXPECT_EQ(as.at("missing"), "device");
 }
 
 TEST_F(DiscoverCommand, TakesWhatADriverPrintsForTheReasonThatItHasNoDevice) {

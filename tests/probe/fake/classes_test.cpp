@@ -43,7 +43,8 @@ Report probed(const json& hostile) {
   for (const auto& [name, value] : bench.environment())
     variables.push_back(std::make_unique<test::ScopedVariable>(name.c_str(), value));
   ProbeOptions options;
-  if (const json names = hostile.value("icd", json::array()); !names.empty()) {
+  if (hostile.contains("icd") || hostile.contains("alone")) {
+    const json names = hostile.value("icd", json::array());
     variables.push_back(std::make_unique<test::ScopedVariable>(
         "OCL_ICD_VENDORS", put_behind_the_loader(bench, names)));
     options.device = "Mali-G78";
