@@ -131,6 +131,13 @@ Result<Report> discover_here(const DiagnosisOptions& options) {
   return report;
 }
 
+// A driver into which no loader finds its way: an ICD file would not help it.
+bool no_loader_enters(const FileSystemView& view, const LinkerSetting& setting,
+                      const std::string& path) {
+  const Opening opening = open_library(view, setting, path);
+  return opening.outcome == Opening::Outcome::kOpened && !has_icd_entry(opening);
+}
+
 // Those of the machine's own report come first: what was tried outweighs what the files say.
 std::vector<Fact> all_facts(const FileSystemView& view, const Diagnosis& diagnosis) {
   std::vector<Fact> facts = facts_of_files(view, diagnosis.survey);
@@ -139,7 +146,11 @@ std::vector<Fact> all_facts(const FileSystemView& view, const Diagnosis& diagnos
     return fact.at("fact") == "node" && fact.at("state") == "denied";
   });
   std::vector<Fact> live = facts_of_report(*diagnosis.live);
-  std::erase_if(live, [](const Fact& fact) { return fact.at("fact") == "icd-fault"; });
+  std::erase_if(live, [&](const Fact& fact) {
+    const bool not_named = fact.at("fact") == "hidden" && fact.at("why") == "not-named";
+    return fact.at("fact") == "icd-fault" ||
+           (not_named && no_loader_enters(view, diagnosis.survey.setting, fact.at("path")));
+  });
   live.insert(live.end(), facts.begin(), facts.end());
   return live;
 }

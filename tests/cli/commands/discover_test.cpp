@@ -172,6 +172,25 @@ TEST_F(DiscoverCommand, TellsOfThisMachinesDriversWhatTheyDid) {
   EXPECT_THAT(done.out, HasSubstr("signal 11 in dlopen"));
 }
 
+// Beside a loader whose ICD files name other drivers, or none.
+TEST_F(DiscoverCommand, ProposesAnIcdFileForADriverThatALoaderCanEnter) {
+  const auto classes = [](const char* library, const std::string& name) {
+    test::Bench bench("none", test::scenario("plain-g78.json"));
+    std::filesystem::create_directory(bench / "alone");
+    std::filesystem::copy_file(library, bench / ("alone/" + name));
+    std::filesystem::create_directory(bench / "no-icd");
+    bench.environment()["LD_LIBRARY_PATH"] = bench / "alone";
+    std::vector<std::string> found;
+    const json told = json::parse(bench.run({"discover", "--json", "-"}).out);
+    EXPECT_THAT(told.at("devices").dump(), HasSubstr("Mali-G78"));
+    for (const json& row : told.at("findings")) found.push_back(row.at("class"));
+    return found;
+  };
+  EXPECT_THAT(classes(FAKE_CL, "libnvidia-opencl.so.1"), testing::Contains("driver_not_named"));
+  EXPECT_THAT(classes(FAKE_CL_GOOGLE, "libOpenCL-pixel.so"),
+              Not(testing::Contains("driver_not_named")));
+}
+
 TEST_F(DiscoverCommand, ProposesNoChangeForADeviceThatTheFrameworkDoesNotTake) {
   test::Bench bench("none", test::scenario("plain-g78.json"));
   std::filesystem::create_directory(bench / "icd");
