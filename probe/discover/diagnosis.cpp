@@ -1,13 +1,9 @@
 #include "probe/discover/diagnosis.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <regex>
 
-#include <fmt/ranges.h>
-
-#include "base/text.h"
 #include "probe/advice/report_facts.h"
 #include "probe/host/host.h"
 #include "probe/worker/supervisor.h"
@@ -15,28 +11,6 @@
 namespace clvet {
 namespace diagnosing {
 namespace {
-
-// Those that are not lie below the folder that we run in; an empty one is that folder.
-std::string absolute_folders(const std::string& list) {
-  if (list.empty()) return list;
-  std::error_code error;
-  std::vector<std::string> folders = split(list, ':');
-  for (std::string& folder : folders) {
-    if (!folder.starts_with('/'))
-      folder = (std::filesystem::current_path(error) / folder).lexically_normal().string();
-  }
-  return fmt::format("{}", fmt::join(folders, ":"));
-}
-
-std::map<std::string, std::string> linker_variables() {
-  std::map<std::string, std::string> found;
-  for (const std::string& name : known_variables()) {
-    if (const char* value = std::getenv(name.c_str())) found[name] = value;
-  }
-  if (const auto path = found.find("LD_LIBRARY_PATH"); path != found.end())
-    path->second = absolute_folders(path->second);
-  return found;
-}
 
 bool any_pattern(const std::vector<std::string>& patterns, const std::string& text) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
@@ -65,6 +39,18 @@ std::optional<std::string> refusal(const DeviceRule& rule, const DeviceReport& d
   return std::nullopt;
 }
 
+// Where the rule takes none of the machine's devices, why not the first: no other way to them
+// helps.
+std::optional<std::string> refusal_of_all(const DeviceRule& rule, const Report& live) {
+  std::optional<std::string> why;
+  for (const DeviceReport& device : live.devices) {
+    const auto refused = refusal(rule, device);
+    if (!refused) return std::nullopt;
+    why = why ? why : refused;
+  }
+  return why;
+}
+
 // The machine's own answer for the library, by what discovery got through it; that of the files
 // where discovery did not try it, or where the files are not the machine's own any more.
 class LiveDevices {
@@ -81,7 +67,7 @@ class LiveDevices {
     const bool changed = &view != &own_ && is_loader(opening.library);
     if (names.empty() || changed) {
       const auto why = devices_by_files(view, setting, personality, opening);
-      return why ? why : refusal_of_all(personality.devices);
+      return why ? why : refusal_of_all(personality.devices, live_);
     }
     std::string why = opening.path + " gives no device";
     std::string first_platform;
@@ -97,17 +83,6 @@ class LiveDevices {
   }
 
  private:
-  // No other way to a device makes a framework take it that does not take it by what it is.
-  std::optional<std::string> refusal_of_all(const DeviceRule& rule) const {
-    std::optional<std::string> why;
-    for (const DeviceReport& device : live_.devices) {
-      const auto refused = refusal(rule, device);
-      if (!refused) return std::nullopt;
-      why = why ? why : refused;
-    }
-    return why;
-  }
-
   static bool through(const DeviceReport& device, const std::vector<std::string>& names) {
     return has_word(names, device.library) ||
            std::any_of(device.also_via.begin(), device.also_via.end(),
@@ -163,12 +138,6 @@ bool any_gpu(const Diagnosis& found) {
                      [](const DeviceReport& row) { return row.type != "cpu"; });
 }
 
-bool takes_none(const Personality& personality, const Report& live) {
-  return std::all_of(live.devices.begin(), live.devices.end(), [&](const DeviceReport& device) {
-    return refusal(personality.devices, device).has_value();
-  });
-}
-
 std::string what_is_missing(const Diagnosis& found, const Personality& personality) {
   const auto any_library = [&](Opening::Outcome outcome) {
     const auto& rows = found.survey.libraries;
@@ -178,7 +147,8 @@ std::string what_is_missing(const Diagnosis& found, const Personality& personali
   const auto& types = personality.devices.types;
   const bool cpu_is_enough = types.empty() || has_word(types, "cpu");
   if (found.usable && !cpu_is_enough && !any_gpu(found)) return "gpu-driver";
-  if (found.usable) return found.live && takes_none(personality, *found.live) ? "device" : "";
+  if (found.usable)
+    return found.live && refusal_of_all(personality.devices, *found.live) ? "device" : "";
   if (found.survey.usable) return {};  // a driver is here; findings tell why it has no device
   if (any_library(Opening::Outcome::kNotAccessible)) return "listing";
   return any_library(Opening::Outcome::kOpened) ? "driver" : "library";
@@ -213,7 +183,7 @@ Result<Diagnosis> diagnose(const DiagnosisOptions& options) {
   LinkerSetting setting = setting_of(*view);
   setting.variables = variables_of_tree(*view);
   if (options.root.empty()) {
-    setting.variables = diagnosing::linker_variables();
+    setting.variables = own_variables();
     CLVET_ASSIGN_OR_RETURN(found.live, diagnosing::discover_here(options));
   }
   found.survey = survey_files(*view, setting);
@@ -227,8 +197,9 @@ Result<Diagnosis> diagnose(const DiagnosisOptions& options) {
     framework.flags = lookup_on(framework.personality, setting.system).flags;
     framework.replay = replay(framework.personality, *view, setting, devices);
     if (framework.replay.end != ReplayEnd::kUsable) {
-      framework.change = least_change(framework.personality, *view, setting, devices);
-      framework.edit = source_edit(framework.personality, *view, setting, devices);
+      const auto serving = serving_libraries(framework.personality, *view, setting);
+      framework.change = least_change(framework.personality, *view, setting, devices, serving);
+      framework.edit = source_edit(framework.personality, *view, setting, devices, serving);
       if (!framework.change)
         framework.missing = diagnosing::what_is_missing(found, framework.personality);
     }

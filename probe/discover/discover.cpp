@@ -105,18 +105,15 @@ Tried try_candidate(const Candidate& candidate, const WorkerSettings& settings) 
   return tried;
 }
 
-LinkerSetting own_setting() {
-  LinkerSetting setting;
-  setting.abi = own_abi();
-  if (const auto path = own_environment("LD_LIBRARY_PATH"))
-    setting.variables["LD_LIBRARY_PATH"] = *path;
-  return setting;
+// As this process looks for libraries.
+LinkerSetting own_setting(const FileSystemView& own) {
+  return {System::kLinux, own_abi(), own_variables(), conf_folders(own)};
 }
 
 // For each candidate the file that the dynamic linker would take, as far as files tell; else "".
 std::vector<std::string> files_of(const std::vector<Candidate>& candidates) {
   const auto view = view_of("");
-  const LinkerSetting setting = own_setting();
+  const LinkerSetting setting = own_setting(*view);
   std::vector<std::string> files;
   for (const Candidate& candidate : candidates)
     files.push_back(open_library(*view, setting, candidate.name).path);
@@ -260,7 +257,7 @@ class DeviceList {
 // A loader that does not say what it is may be known by its file.
 std::string kind_by_file(const std::string& path) {
   const auto view = view_of("");
-  const LoaderKind kind = loader_in(*view, open_library(*view, own_setting(), path)).kind;
+  const LoaderKind kind = loader_in(*view, open_library(*view, own_setting(*view), path)).kind;
   return to_string(
       kind == LoaderKind::kOclIcd || kind == LoaderKind::kKhronos ? kind : LoaderKind::kVendor);
 }
@@ -284,7 +281,7 @@ void note_loader(const Tried& tried, Discovery& found) {
 std::vector<Candidate> leftover_libraries(const FileSystemView& view,
                                           const std::vector<CandidateReport>& tried) {
   constexpr size_t kMost = 32;
-  const LinkerSetting setting = own_setting();
+  const LinkerSetting setting = own_setting(view);
   std::set<std::string> known;
   for (const CandidateReport& row : tried) {
     known.insert(row.path);

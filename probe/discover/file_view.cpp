@@ -25,17 +25,13 @@ std::string parent_of(const std::string& path) {
 
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-FileEntry::Kind kind_of(std::filesystem::file_type type) {
-  switch (type) {
-    case std::filesystem::file_type::regular:
-      return FileEntry::Kind::kFile;
-    case std::filesystem::file_type::directory:
-      return FileEntry::Kind::kFolder;
-    case std::filesystem::file_type::symlink:
-      return FileEntry::Kind::kLink;
-    default:
-      return FileEntry::Kind::kOther;
-  }
+// From what its folder holds of it, where the file system keeps kinds there: nothing is asked
+// again.
+FileEntry::Kind kind_of(const std::filesystem::directory_entry& entry) {
+  std::error_code error;
+  if (entry.is_symlink(error)) return FileEntry::Kind::kLink;
+  if (entry.is_directory(error)) return FileEntry::Kind::kFolder;
+  return entry.is_regular_file(error) ? FileEntry::Kind::kFile : FileEntry::Kind::kOther;
 }
 
 void sort_by_name(std::vector<ListedEntry>& entries) {
@@ -67,9 +63,7 @@ class RootView : public FileSystemView {
     std::error_code error;
     for (std::filesystem::directory_iterator at(host(folder), error), end;
          !error && at != end && found.size() < kMostNames; at.increment(error)) {
-      std::error_code unknown;
-      found.push_back(
-          {at->path().filename().string(), kind_of(at->symlink_status(unknown).type())});
+      found.push_back({at->path().filename().string(), kind_of(*at)});
     }
     sort_by_name(found);
     return found;

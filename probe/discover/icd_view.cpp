@@ -19,11 +19,6 @@ bool is_backup(const std::string& name) {
          name.find(".dpkg-") != std::string::npos || name.find(".clvet-") != std::string::npos;
 }
 
-std::string variable(const LinkerSetting& setting, const char* name) {
-  const auto found = setting.variables.find(name);
-  return found == setting.variables.end() ? std::string() : found->second;
-}
-
 std::string default_folder(const LinkerSetting& setting) {
   return setting.system == System::kAndroid ? kAndroidFolder : kFolder;
 }
@@ -37,18 +32,18 @@ struct Places {
 Places khronos_places(const LinkerSetting& setting) {
   Places places;
   places.from = "OCL_ICD_FILENAMES";
-  places.libraries = split(variable(setting, "OCL_ICD_FILENAMES"), ':');
+  places.libraries = split(setting.variable("OCL_ICD_FILENAMES"), ':');
   std::erase(places.libraries, std::string());
   const bool set = setting.variables.count("OCL_ICD_VENDORS") > 0;
-  places.folder = set ? variable(setting, "OCL_ICD_VENDORS") : default_folder(setting);
+  places.folder = set ? setting.variable("OCL_ICD_VENDORS") : default_folder(setting);
   return places;
 }
 
 Places ocl_icd_places(const FileSystemView& view, const LinkerSetting& setting) {
   Places places;
   places.from = "OCL_ICD_VENDORS";
-  const std::string vendors = variable(setting, "OCL_ICD_VENDORS");
-  const std::string path = variable(setting, "OPENCL_VENDOR_PATH");
+  const std::string vendors = setting.variable("OCL_ICD_VENDORS");
+  const std::string path = setting.variable("OPENCL_VENDOR_PATH");
   const std::string base = path.empty() ? default_folder(setting) : path;
   const auto real = vendors.empty() ? std::nullopt : resolve(view, vendors);
   const auto entry = real ? view.entry(*real) : std::nullopt;

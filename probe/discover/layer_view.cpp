@@ -12,11 +12,6 @@ namespace {
 constexpr const char* kFolder = "/etc/OpenCL/layers";
 constexpr size_t kMostLayers = 64;
 
-std::string variable(const LinkerSetting& setting, const char* name) {
-  const auto found = setting.variables.find(name);
-  return found == setting.variables.end() ? std::string() : found->second;
-}
-
 LayerInView judged(const FileSystemView& view, const LinkerSetting& setting, bool read,
                    const std::string& from, const std::string& target) {
   LayerInView row{from, target, {}, read ? "honoured" : "ignored", {}};
@@ -56,7 +51,7 @@ std::vector<LayerInView> layers_of(const FileSystemView& view, const LinkerSetti
                                    const LoaderInView& loader) {
   const auto reads = [&](const char* name) { return loader.reads.count(name) > 0; };
   std::vector<LayerInView> found;
-  const std::string named = layering::variable(setting, "OPENCL_LAYER_PATH");
+  const std::string named = setting.variable("OPENCL_LAYER_PATH");
   const auto folder = resolve(view, named.empty() ? layering::kFolder : named);
   const std::vector<std::string> names = folder ? view.names(*folder) : std::vector<std::string>();
   for (const std::string& name : names) {
@@ -64,7 +59,7 @@ std::vector<LayerInView> layers_of(const FileSystemView& view, const LinkerSetti
       found.push_back(
           layering::read(view, setting, reads("OPENCL_LAYER_PATH"), *folder + "/" + name));
   }
-  for (const std::string& library : split(layering::variable(setting, "OPENCL_LAYERS"), ':')) {
+  for (const std::string& library : split(setting.variable("OPENCL_LAYERS"), ':')) {
     if (!library.empty() && found.size() < layering::kMostLayers)
       found.push_back(
           layering::judged(view, setting, reads("OPENCL_LAYERS"), "OPENCL_LAYERS", library));

@@ -99,9 +99,11 @@ void add_folder(std::vector<std::string>& list, const std::string& folder) {
 // /etc/ld.so.conf with what it includes, each file once.
 class LinkerConf {
  public:
-  LinkerConf(const FileSystemView& view, std::vector<std::string>& folders)
-      : view_(view), folders_(folders) {}
+  explicit LinkerConf(const FileSystemView& view) : view_(view) { read("/etc/ld.so.conf"); }
 
+  std::vector<std::string> take() { return std::move(folders_); }
+
+ private:
   void read(const std::string& path) {
     const auto real = resolve(view_, path);
     if (!real || seen_.size() >= kMostConfs || !seen_.insert(*real).second) return;
@@ -114,7 +116,6 @@ class LinkerConf {
     }
   }
 
- private:
   void include(std::string_view what) {
     const size_t slash = what.rfind('/');
     if (slash == std::string_view::npos) return;
@@ -129,7 +130,7 @@ class LinkerConf {
   }
 
   const FileSystemView& view_;
-  std::vector<std::string>& folders_;
+  std::vector<std::string> folders_;
   std::set<std::string> seen_;
 };
 
@@ -164,9 +165,8 @@ bool listed_for_apps(const FileSystemView& view, const std::string& name, int bi
 // LD_LIBRARY_PATH, whose folders are searched by path.
 std::vector<std::string> variable_folders(const LinkerSetting& setting) {
   std::vector<std::string> folders;
-  const auto path = setting.variables.find("LD_LIBRARY_PATH");
-  if (path == setting.variables.end()) return folders;
-  for (const std::string& folder : split(path->second, ':')) add_once(folders, folder);
+  for (const std::string& folder : split(setting.variable("LD_LIBRARY_PATH"), ':'))
+    add_once(folders, folder);
   return folders;
 }
 
@@ -205,7 +205,7 @@ class Opener {
       : view_(view),
         setting_(setting),
         folders_(library_folders(view, setting)),
-        listed_(cache_folders(view, setting)) {}
+        listed_(cache_folders(setting)) {}
 
   Opening open(const std::string& name) {
     Opening found = find(name, folders_);
@@ -488,7 +488,17 @@ LinkerSetting setting_of(const FileSystemView& view) {
     setting.system = System::kAndroid;
   }
   setting.abi = linking::abi_of_view(view);
+  if (setting.system == System::kLinux) setting.conf_folders = conf_folders(view);
   return setting;
+}
+
+std::string LinkerSetting::variable(const std::string& name) const {
+  const auto found = variables.find(name);
+  return found == variables.end() ? std::string() : found->second;
+}
+
+std::vector<std::string> conf_folders(const FileSystemView& view) {
+  return linking::LinkerConf(view).take();
 }
 
 std::vector<std::string> library_folders(const FileSystemView& view, const LinkerSetting& setting) {
@@ -498,7 +508,7 @@ std::vector<std::string> library_folders(const FileSystemView& view, const Linke
     linking::add_android_folders(view, "/lib" + width, folders);
     return folders;
   }
-  linking::LinkerConf(view, folders).read("/etc/ld.so.conf");
+  for (const std::string& folder : setting.conf_folders) linking::add_folder(folders, folder);
   for (const std::string& folder : linking::built_in_folders(setting))
     linking::add_once(folders, folder);
   return folders;
@@ -509,10 +519,8 @@ Opening open_library(const FileSystemView& view, const LinkerSetting& setting,
   return linking::Opener(view, setting).open(name);
 }
 
-std::set<std::string> cache_folders(const FileSystemView& view, const LinkerSetting& setting) {
-  std::vector<std::string> folders;
-  if (setting.system == System::kLinux) linking::LinkerConf(view, folders).read("/etc/ld.so.conf");
-  std::set<std::string> found(folders.begin(), folders.end());
+std::set<std::string> cache_folders(const LinkerSetting& setting) {
+  std::set<std::string> found(setting.conf_folders.begin(), setting.conf_folders.end());
   for (const std::string& folder : linking::variable_folders(setting)) found.erase(folder);
   for (const std::string& folder : linking::built_in_folders(setting)) found.erase(folder);
   return found;

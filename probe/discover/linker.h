@@ -31,7 +31,13 @@ struct LinkerSetting {
   System system = System::kLinux;
   Abi abi;
   std::map<std::string, std::string> variables;
+  std::vector<std::string> conf_folders;  // of Linux: conf_folders()
+
+  // Its value; empty where it is not set.
+  std::string variable(const std::string& name) const;
 };
+// The folders that /etc/ld.so.conf and what it includes name, each once; a bounded number.
+std::vector<std::string> conf_folders(const FileSystemView& view);
 // This program's.
 Abi own_abi();
 // The system and ABI of a view: those of its shell and of its C library, else of most of its OpenCL
@@ -55,7 +61,7 @@ Opening open_library(const FileSystemView& view, const LinkerSetting& setting,
 std::vector<std::string> library_folders(const FileSystemView& view, const LinkerSetting& setting);
 
 // Folders of which the linker knows only what ldconfig put into its cache.
-std::set<std::string> cache_folders(const FileSystemView& view, const LinkerSetting& setting);
+std::set<std::string> cache_folders(const LinkerSetting& setting);
 
 // Libraries that may hold OpenCL by their file name, in the usual folders, below /opt and in the
 // linker's cache; each file once, sorted, links followed. Bounded: 8 levels, about 50000 entries,

@@ -1,8 +1,11 @@
 #include "probe/discover/loader_view.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <regex>
 
 #include "base/text.h"
@@ -117,6 +120,18 @@ std::string version_in(std::string_view bytes) {
   return found;
 }
 
+// Those that are not lie below the folder that we run in; an empty one is that folder.
+std::string absolute_folders(const std::string& list) {
+  if (list.empty()) return list;
+  std::error_code error;
+  std::vector<std::string> folders = split(list, ':');
+  for (std::string& folder : folders) {
+    if (!folder.starts_with('/'))
+      folder = (std::filesystem::current_path(error) / folder).lexically_normal().string();
+  }
+  return fmt::format("{}", fmt::join(folders, ":"));
+}
+
 bool is_folder(const FileSystemView& view, const std::string& path) {
   const auto real = resolve(view, path);
   const auto entry = real ? view.entry(*real) : std::nullopt;
@@ -154,9 +169,9 @@ unsigned taken_by(const LoaderInView& loader, const LoaderVariable& row) {
 // ICD file in it.
 bool is_behind(const LinkerSetting& setting, const std::string& name) {
   if (name != "OPENCL_VENDOR_PATH") return false;
-  const auto other = setting.variables.find("OCL_ICD_VENDORS");
-  if (other == setting.variables.end() || other->second.empty()) return false;
-  return !other->second.ends_with(".icd") || other->second.find('/') != std::string::npos;
+  const std::string other = setting.variable("OCL_ICD_VENDORS");
+  if (other.empty()) return false;
+  return !other.ends_with(".icd") || other.find('/') != std::string::npos;
 }
 
 // Set to nothing is as not set, but for the Khronos loader's folder: that is then none.
@@ -253,6 +268,16 @@ std::vector<std::string> known_variables() {
   for (const auto& row : loaders::kOfLoaders) names.emplace_back(row.name);
   for (const auto& row : loaders::kOfPrograms) names.emplace_back(row.name);
   return names;
+}
+
+std::map<std::string, std::string> own_variables() {
+  std::map<std::string, std::string> found;
+  for (const std::string& name : known_variables()) {
+    if (const char* value = std::getenv(name.c_str())) found[name] = value;
+  }
+  if (const auto path = found.find("LD_LIBRARY_PATH"); path != found.end())
+    path->second = loaders::absolute_folders(path->second);
+  return found;
 }
 
 std::map<std::string, std::string> variables_of_tree(const FileSystemView& view) {

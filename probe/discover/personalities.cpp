@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <regex>
 
+#include "base/text.h"
 #include "probe/data_files.h"
 #include "probe/discover/icd_view.h"
 
@@ -70,16 +71,11 @@ const Words& names_for(const Personality& personality, const LinkerSetting& sett
   return personality.names.at("linux");
 }
 
-std::string variable(const LinkerSetting& setting, const std::string& name) {
-  const auto found = setting.variables.find(name);
-  return found == setting.variables.end() ? std::string() : found->second;
-}
-
 Words names_to_try(const Personality& personality, const LinkerSetting& setting) {
   Words names;
   const Lookup& lookup = lookup_on(personality, setting.system);
   for (const std::string& name : lookup.variables) {
-    if (std::string value = variable(setting, name); !value.empty())
+    if (std::string value = setting.variable(name); !value.empty())
       names.push_back(std::move(value));
   }
   if (lookup.variable_alone && !names.empty()) return names;
@@ -166,7 +162,7 @@ class Proposals {
   void add_variables(const std::string& library) {
     for (const std::string& name : lookup_on(personality_, setting_.system).variables)
       found_.push_back({{Change::Kind::kVariable, name, library}});
-    const std::string old = variable(setting_, "LD_LIBRARY_PATH");
+    const std::string old = setting_.variable("LD_LIBRARY_PATH");
     found_.push_back({{Change::Kind::kVariable, "LD_LIBRARY_PATH",
                        folder_of(library) + (old.empty() ? "" : ":" + old)}});
   }
@@ -232,25 +228,6 @@ std::string list_file(const Personality& personality) {
 }
 
 constexpr size_t kMostServing = 16;
-
-// Libraries that would serve, loaders first, drivers for the CPU last.
-std::vector<Opening> good_libraries(const Personality& personality, const FileSystemView& view,
-                                    const LinkerSetting& setting) {
-  std::vector<Opening> found;
-  for (const std::string& path : scan_libraries(view)) {
-    Opening opening = open_library(view, setting, path);
-    if (opening.outcome != Opening::Outcome::kOpened) continue;
-    if (has_icd_entry(opening) || missing_symbols(personality, opening).empty())
-      found.push_back(std::move(opening));
-  }
-  const auto rank = [](const Opening& row) {
-    return is_software(row.path) ? 2 : is_loader(row.library) ? 0 : 1;
-  };
-  std::stable_sort(found.begin(), found.end(),
-                   [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
-  if (found.size() > kMostServing) found.resize(kMostServing);
-  return found;
-}
 
 }  // namespace
 }  // namespace replaying
@@ -349,11 +326,30 @@ Replay replay(const Personality& personality, const FileSystemView& view,
   return out;
 }
 
+std::vector<Opening> serving_libraries(const Personality& personality, const FileSystemView& view,
+                                       const LinkerSetting& setting) {
+  std::vector<Opening> found;
+  for (const std::string& path : scan_libraries(view)) {
+    Opening opening = open_library(view, setting, path);
+    if (opening.outcome != Opening::Outcome::kOpened) continue;
+    if (has_icd_entry(opening) || replaying::missing_symbols(personality, opening).empty())
+      found.push_back(std::move(opening));
+  }
+  const auto rank = [](const Opening& row) {
+    return is_software(row.path) ? 2 : is_loader(row.library) ? 0 : 1;
+  };
+  std::stable_sort(found.begin(), found.end(),
+                   [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  if (found.size() > replaying::kMostServing) found.resize(replaying::kMostServing);
+  return found;
+}
+
 std::optional<LeastChange> least_change(const Personality& personality, const FileSystemView& view,
-                                        const LinkerSetting& setting, const DeviceTest& devices) {
+                                        const LinkerSetting& setting, const DeviceTest& devices,
+                                        const std::vector<Opening>& serving) {
   if (setting.system != System::kLinux) return std::nullopt;
   replaying::Proposals proposals(personality, view, setting);
-  for (auto& changes : proposals.all(replaying::good_libraries(personality, view, setting))) {
+  for (auto& changes : proposals.all(serving)) {
     LinkerSetting changed = setting;
     for (const Change& row : changes) {
       if (row.kind == Change::Kind::kVariable) changed.variables[row.path] = row.value;
@@ -365,11 +361,12 @@ std::optional<LeastChange> least_change(const Personality& personality, const Fi
 }
 
 std::optional<SourceEdit> source_edit(const Personality& personality, const FileSystemView& view,
-                                      const LinkerSetting& setting, const DeviceTest& devices) {
+                                      const LinkerSetting& setting, const DeviceTest& devices,
+                                      const std::vector<Opening>& serving) {
   const std::string file = replaying::list_file(personality);
   const bool linked = lookup_on(personality, setting.system).stops_at == "linked";
   if (setting.system != System::kLinux || linked || file.empty()) return std::nullopt;
-  for (const Opening& library : replaying::good_libraries(personality, view, setting)) {
+  for (const Opening& library : serving) {
     Personality built = personality;
     for (auto& [system, names] : built.names) names.insert(names.begin(), library.path);
     Replay after = replay(built, view, setting, devices);

@@ -76,16 +76,22 @@ std::optional<std::string> devices_by_files(const FileSystemView& view,
 Replay replay(const Personality& personality, const FileSystemView& view,
               const LinkerSetting& setting, const DeviceTest& devices);
 
+// Libraries that would serve the framework, by their files: loaders first, drivers for the CPU
+// last.
+std::vector<Opening> serving_libraries(const Personality& personality, const FileSystemView& view,
+                                       const LinkerSetting& setting);
+
 struct LeastChange {
   std::vector<Change> changes;
   Replay after;  // of the view with the changes made: it ends usable
 };
 
-// The first of these with which the replay succeeds: an ICD file written anew, a variable, a new
-// ICD file, a link, a link in the place of a file that is in the way. nullopt where none does, and
-// on Android, where no user may.
+// The first of these, with a library of `serving`, with which the replay succeeds: an ICD file
+// written anew, a variable, a new ICD file, a link, a link in the place of a file that is in the
+// way. nullopt where none does, and on Android, where no user may.
 std::optional<LeastChange> least_change(const Personality& personality, const FileSystemView& view,
-                                        const LinkerSetting& setting, const DeviceTest& devices);
+                                        const LinkerSetting& setting, const DeviceTest& devices,
+                                        const std::vector<Opening>& serving);
 
 // For who builds the framework: a name at the head of its own list.
 struct SourceEdit {
@@ -96,6 +102,7 @@ struct SourceEdit {
 // nullopt where no library would do, where the framework has no list (it is linked), and on
 // Android.
 std::optional<SourceEdit> source_edit(const Personality& personality, const FileSystemView& view,
-                                      const LinkerSetting& setting, const DeviceTest& devices);
+                                      const LinkerSetting& setting, const DeviceTest& devices,
+                                      const std::vector<Opening>& serving);
 
 }  // namespace clvet

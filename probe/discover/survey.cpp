@@ -323,9 +323,10 @@ class FactWriter {
 }  // namespace surveying
 
 bool needs_ldconfig(const Survey& survey, const std::vector<Change>& changes) {
+  const std::set<std::string> cached = cache_folders(survey.setting);
   return std::any_of(changes.begin(), changes.end(), [&](const Change& row) {
     return row.kind == Change::Kind::kLink &&
-           survey.cache_folders.count(row.path.substr(0, row.path.rfind('/'))) > 0;
+           cached.count(row.path.substr(0, row.path.rfind('/'))) > 0;
   });
 }
 
@@ -346,7 +347,6 @@ Survey survey_files(const FileSystemView& view, const LinkerSetting& setting) {
   for (const std::string& path : paths)
     survey.libraries.push_back(surveying::look_at(view, setting, path, bytes_left));
   survey.kernel = kernel_in(view);
-  survey.cache_folders = cache_folders(view, setting);
   add_kernel_logs(view, survey.kernel);
   for (const LibraryInView& row : survey.libraries) {
     const bool serves = surveying::opened(row) && !row.loader && row.opencl != "none";

@@ -2,7 +2,6 @@
 // nothing.
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
@@ -31,9 +30,8 @@ struct Survey {
   std::vector<IcdInView> icd_files;
   std::vector<LayerInView> layers;
   KernelInView kernel;
-  std::set<std::string> cache_folders;  // of the linker (linker.h)
-  bool usable = false;                  // some library serves programs that look as the loader's do
-  bool gpu = false;                     // and it is no driver for the CPU
+  bool usable = false;  // some library serves programs that look as the loader's do
+  bool gpu = false;     // and it is no driver for the CPU
 };
 
 // True where a link among the changes is found only once ldconfig has been run.

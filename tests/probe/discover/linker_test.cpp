@@ -136,7 +136,8 @@ class ConfTree : public testing::Test {
  protected:
   ConfTree() { std::filesystem::create_directories(dir_ / "etc/ld.so.conf.d"); }
   std::vector<std::string> folders() const {
-    return library_folders(*view_of(dir_.path()), LinkerSetting{System::kLinux, {64, 183}, {}});
+    const auto view = view_of(dir_.path());
+    return library_folders(*view, {System::kLinux, {64, 183}, {}, conf_folders(*view)});
   }
   const test::TempDir dir_;
 };

@@ -31,10 +31,14 @@ class Tree {
     return replay(find_personality("", name).value(), *view_, setting_, devices_by_files);
   }
   std::optional<LeastChange> fix(const std::string& name) const {
-    return least_change(find_personality("", name).value(), *view_, setting_, devices_by_files);
+    const Personality personality = find_personality("", name).value();
+    return least_change(personality, *view_, setting_, devices_by_files,
+                        serving_libraries(personality, *view_, setting_));
   }
   std::optional<SourceEdit> edit(const std::string& name) const {
-    return source_edit(find_personality("", name).value(), *view_, setting_, devices_by_files);
+    const Personality personality = find_personality("", name).value();
+    return source_edit(personality, *view_, setting_, devices_by_files,
+                       serving_libraries(personality, *view_, setting_));
   }
 
  private:
