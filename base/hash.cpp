@@ -4,6 +4,8 @@
 #include <nettle/sha2.h>
 
 #include <array>
+#include <fstream>
+#include <vector>
 
 namespace clvet {
 
@@ -36,5 +38,17 @@ std::string Sha256::hex() {
 }
 
 std::string sha256_hex(std::string_view text) { return Sha256().add(text).hex(); }
+
+Result<std::string> sha256_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  Sha256 hash;
+  std::vector<char> piece(size_t{1} << 20);
+  while (file) {
+    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    hash.add(std::string_view(piece.data(), static_cast<size_t>(file.gcount())));
+  }
+  if (!file.eof()) return fail(ErrorCode::kNotFound, "cannot read {}", path);
+  return hash.hex();
+}
 
 }  // namespace clvet

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
+
 namespace clvet {
 
 class Sha256 {
@@ -28,5 +30,7 @@ class Sha256 {
 };
 
 std::string sha256_hex(std::string_view text);
+// Of a file of any size, read piece by piece. kNotFound: it cannot be read.
+Result<std::string> sha256_of_file(const std::string& path);
 
 }  // namespace clvet

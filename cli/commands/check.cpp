@@ -1,14 +1,12 @@
 #include "runtime/check/check.h"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 
-#include "base/text.h"
 #include "cli/command.h"
+#include "cli/model_file.h"
+#include "cli/model_inputs.h"
 #include "cli/report_source.h"
 #include "cli/terminal.h"
 #include "reports/render/check_text.h"
@@ -23,55 +21,10 @@ struct CheckArguments {
   OutputOptions output;
 };
 
-// NAME=1x3x640x640
-Result<std::pair<std::string, Shape>> parse_shape(const std::string& text) {
-  const size_t equals = text.rfind('=');
-  Shape shape;
-  if (equals != std::string::npos) {
-    for (const std::string& word : split(std::string_view(text).substr(equals + 1), 'x')) {
-      int64_t extent = -1;
-      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), extent);
-      if (error != std::errc() || end != word.data() + word.size() || extent < 0) {
-        shape.clear();
-        break;
-      }
-      shape.push_back(extent);
-    }
-  }
-  if (shape.empty()) {
-    return fail(ErrorCode::kInvalidArgument,
-                "--shape '{}' is not NAME=EXTENTxEXTENT..., e.g. x=1x3x320x320", text);
-  }
-  return std::pair(text.substr(0, equals), shape);
-}
-
-// By its name, else by its first bytes.
-bool is_gguf(const std::string& path) {
-  if (path.ends_with(".gguf") || path.ends_with(".onnx")) return path.ends_with(".gguf");
-  char magic[4] = {};
-  std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
-  return std::string_view(magic, sizeof magic) == "GGUF";
-}
-
-// To read from a device or a pipe might never end.
-Status check_model_file(const std::string& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status) ||
-      std::filesystem::is_directory(status))
-    return {};  // what is read next says what is wrong
-  return fail(ErrorCode::kInvalidArgument, "cannot read {}: it is no file; name a model's file",
-              path);
-}
-
 Result<CheckRecord> check(const CheckArguments& arguments) {
   CLVET_RETURN_IF_ERROR(check_model_file(arguments.model));
   CLVET_ASSIGN_OR_RETURN(const std::optional<Report> report, kept_report(arguments.report));
-  std::map<std::string, Shape> shapes;
-  for (const std::string& text : arguments.shapes) {
-    CLVET_ASSIGN_OR_RETURN(auto shape, parse_shape(text));
-    shapes.insert(std::move(shape));
-  }
+  CLVET_ASSIGN_OR_RETURN(const auto shapes, read_shapes(arguments.shapes));
   const Report* found = report ? &*report : nullptr;
   return is_gguf(arguments.model) ? check_gguf(arguments.model, found)
                                   : check_onnx(arguments.model, shapes, found);
@@ -96,8 +49,7 @@ void add(CLI::App& app, int& exit_code) {
                    "check against the devices of this report, of any machine (default: the one in "
                    "the state folder, where there is one)")
       ->type_name("FILE");
-  verb->add_option("--shape", arguments->shapes, "ONNX: the extents of an input that are open")
-      ->type_name("NAME=1x3x320x320...");
+  add_shapes(*verb, arguments->shapes);
   verb->add_flag("--nodes", arguments->nodes, "ONNX: list the nodes on OpenCL as well");
   verb->add_option("--json", arguments->output.json, "write the check record here; - is stdout")
       ->type_name("FILE|-");

@@ -8,12 +8,15 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/text.h"
+#include "cli/combination_options.h"
 #include "cli/command.h"
 #include "cli/isolate.h"
 #include "cli/report_source.h"
 #include "cli/terminal.h"
 #include "probe/worker/supervisor.h"
+#include "reports/render/plan_text.h"
 #include "runtime/exec/generate_record.h"
 #include "runtime/llm/arch.h"
 #include "runtime/llm/chat.h"
@@ -28,7 +31,9 @@ struct GenerateArguments {
   std::string model, prompt, prompt_ids, teacher_forced, report, system;
   bool chat = false, isolate = false;
   int64_t tokens = 128;
-  std::string precision = "auto", memory = "auto", activations = "auto", weights = "auto";
+  CombinationArguments combination;
+  std::string plan;
+  bool explain = false;
   SamplerOptions sampler;
   LanguageOptions options;
   OutputOptions output;
@@ -188,6 +193,10 @@ Result<int> run_once(GenerateArguments& arguments) {
     CLVET_ASSIGN_OR_RETURN(tokenizer, Tokenizer::create(file.metadata()));
     CLVET_ASSIGN_OR_RETURN(prompt, prompt_of(arguments, file, *tokenizer));
   }
+  if (!arguments.plan.empty()) {
+    CLVET_ASSIGN_OR_RETURN(arguments.options.plan, read_plan(arguments.plan));
+    CLVET_ASSIGN_OR_RETURN(arguments.options.model_key, sha256_of_file(arguments.model));
+  }
   std::optional<Report> report;
   if (arguments.options.device != "host") {
     CLVET_ASSIGN_OR_RETURN(report,
@@ -197,14 +206,16 @@ Result<int> run_once(GenerateArguments& arguments) {
   CLVET_ASSIGN_OR_RETURN(
       const auto session,
       LanguageSession::open(file, config, report ? &*report : nullptr, arguments.options));
+  if (arguments.explain && !arguments.output.quiet) {
+    arguments.options.sink({EventLevel::kInfo, plan_text(session->plan())});
+  }
   if (!cases.empty()) return compare(arguments, *session, cases, paper);
   return go_on(arguments, *session, tokenizer ? &*tokenizer : nullptr, std::move(prompt), paper);
 }
 
 int run(GenerateArguments& arguments) {
   arguments.options.sink = terminal_sink(arguments.output.quiet);
-  arguments.options.words = {parse_precision(arguments.precision), parse_memory(arguments.memory),
-                             parse_storage(arguments.weights)};
+  arguments.options.words = arguments.combination.overrides();
   catch_interrupts();
   if (arguments.isolate) return run_isolated(arguments.options.sink);
   const auto code = run_once(arguments);
@@ -220,18 +231,9 @@ void add_words(CLI::App& verb, GenerateArguments& arguments) {
                   "auto, host, index, platform:index or part of a name")
       ->type_name("SEL")
       ->capture_default_str();
-  verb.add_option("--precision", arguments.precision)
-      ->check(CLI::IsMember({"auto", "low", "normal", "high"}))
-      ->capture_default_str();
-  verb.add_option("--memory", arguments.memory, "low: weights stay quantised on the device")
-      ->check(CLI::IsMember({"auto", "low", "normal"}))
-      ->capture_default_str();
-  verb.add_option("--activations", arguments.activations, "language models keep them in buffers")
-      ->check(CLI::IsMember({"auto", "buffer"}))
-      ->capture_default_str();
-  verb.add_option("--weights", arguments.weights)
-      ->check(CLI::IsMember({"auto", "buffer", "image"}))
-      ->capture_default_str();
+  add_combination(verb, arguments.combination, {"auto", "buffer"});
+  add_plan_option(verb, arguments.plan);
+  verb.add_flag("--explain", arguments.explain, "say which kernels run, and why not others");
   verb.add_flag("--strict", arguments.options.strict, "fail (exit 1) where a fallback is needed");
   verb.add_flag("--isolate", arguments.isolate, "run in a child process");
 }

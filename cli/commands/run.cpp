@@ -2,19 +2,19 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <numeric>
 
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "cli/combination_options.h"
 #include "cli/command.h"
 #include "cli/isolate.h"
+#include "cli/model_inputs.h"
 #include "cli/report_source.h"
 #include "cli/terminal.h"
 #include "reports/render/run_text.h"
 #include "runtime/decode/ctc.h"
 #include "runtime/exec/run_model.h"
-#include "runtime/graph/image_input.h"
 #include "runtime/graph/npy.h"
 #include "runtime/onnx/reader.h"
 
@@ -23,111 +23,15 @@ namespace {
 
 struct RunArguments {
   std::string model, output_dir, report;
-  std::vector<std::string> inputs;
-  std::string image_size, layout = "nchw";
-  std::vector<double> mean, scale;
-  bool bgr = false, explain = false, isolate = false;
-  std::string precision = "auto", memory = "auto", activations = "auto", weights = "auto";
+  InputArguments inputs;
+  CombinationArguments combination;
+  std::string plan;
+  bool explain = false, isolate = false;
   int top = 0;
   std::string decode;
   ModelRunOptions options;
   OutputOptions output;
 };
-
-tl::unexpected<Error> bad_option(const std::string& text) {
-  return tl::unexpected(Error{ErrorCode::kInvalidArgument, text, 0});
-}
-
-Result<std::array<double, 3>> three(const std::vector<double>& values, double fallback,
-                                    const char* option) {
-  if (values.empty()) return std::array{fallback, fallback, fallback};
-  if (values.size() == 1) return std::array{values[0], values[0], values[0]};
-  if (values.size() == 3) return std::array{values[0], values[1], values[2]};
-  return bad_option(fmt::format("{} takes one value or three, not {}", option, values.size()));
-}
-
-Result<ImageOptions> image_options(const RunArguments& arguments) {
-  ImageOptions options;
-  if (!arguments.image_size.empty()) {
-    int used = 0;
-    const int found = std::sscanf(arguments.image_size.c_str(), "%dx%d%n", &options.width,
-                                  &options.height, &used);
-    if (found != 2 || static_cast<size_t>(used) != arguments.image_size.size() ||
-        options.width <= 0 || options.height <= 0 || options.width > 16384 ||
-        options.height > 16384) {
-      return bad_option(
-          fmt::format("--image-size '{}' is not WIDTHxHEIGHT, e.g. 192x48", arguments.image_size));
-    }
-  }
-  CLVET_ASSIGN_OR_RETURN(options.mean, three(arguments.mean, 0, "--mean"));
-  CLVET_ASSIGN_OR_RETURN(options.scale, three(arguments.scale, 1, "--scale"));
-  options.nhwc = arguments.layout == "nhwc";
-  options.bgr = arguments.bgr;
-  return options;
-}
-
-std::string describe_inputs(const Graph& graph) {
-  std::string text;
-  for (const ValueId id : graph.inputs) {
-    const Value& value = graph.values[static_cast<size_t>(id)];
-    text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", value.name,
-                        value.dtype ? to_string(*value.dtype) : "?",
-                        value.shape ? to_string(*value.shape) : "");
-  }
-  return text;
-}
-
-bool is_image(const std::string& path) {
-  for (const char* ending : {".png", ".jpg", ".jpeg", ".PNG", ".JPG", ".JPEG"}) {
-    if (path.ends_with(ending)) return true;
-  }
-  return false;
-}
-
-Result<Tensor> read_input(const std::string& path, const Value& value, const ImageOptions& image) {
-  if (path.ends_with(".npy")) return read_npy(path);
-  if (is_image(path)) return read_image(path, image);
-  const auto type = value.type();
-  const bool open =
-      !type || std::any_of(type->shape.begin(), type->shape.end(), [](int64_t d) { return d < 0; });
-  if (open) {
-    return bad_option(
-        fmt::format("{}: the model leaves the shape of '{}' open, so raw bytes do not say "
-                    "it; give a .npy file",
-                    path, value.name));
-  }
-  return read_raw(path, *type);
-}
-
-Result<std::map<std::string, Tensor>> read_inputs(const RunArguments& arguments,
-                                                  const Graph& graph) {
-  CLVET_ASSIGN_OR_RETURN(ImageOptions image, image_options(arguments));
-  std::map<std::string, Tensor> inputs;
-  for (const std::string& text : arguments.inputs) {
-    const auto equals = text.find('=');
-    if (equals == std::string::npos && graph.inputs.size() != 1) {
-      return bad_option(fmt::format("--input '{}' is not NAME=FILE; the model takes {}", text,
-                                    describe_inputs(graph)));
-    }
-    const std::string name = equals == std::string::npos
-                                 ? graph.values[static_cast<size_t>(graph.inputs[0])].name
-                                 : text.substr(0, equals);
-    const std::string path = equals == std::string::npos ? text : text.substr(equals + 1);
-    const ValueId id = graph.find_value(name);
-    if (std::find(graph.inputs.begin(), graph.inputs.end(), id) == graph.inputs.end() ||
-        id == kNoValue) {
-      return bad_option(
-          fmt::format("the model has no input '{}'; it takes {}", name, describe_inputs(graph)));
-    }
-    CLVET_ASSIGN_OR_RETURN(inputs[name],
-                           read_input(path, graph.values[static_cast<size_t>(id)], image));
-  }
-  if (inputs.size() < graph.inputs.size()) {
-    return bad_option("give every input as --input NAME=FILE; the model takes " +
-                      describe_inputs(graph));
-  }
-  return inputs;
-}
 
 // A file name of an output: the name with everything doubtful replaced.
 std::string file_name(const std::string& name) {
@@ -154,11 +58,10 @@ Status write_outputs(const RunArguments& arguments, ModelRun& run) {
 }
 
 Status take_words(RunArguments& arguments) {
-  PlanOverrides& overrides = arguments.options.overrides;
-  overrides.precision = parse_precision(arguments.precision);
-  overrides.memory = parse_memory(arguments.memory);
-  overrides.activations = parse_storage(arguments.activations);
-  overrides.weights = parse_storage(arguments.weights);
+  arguments.options.overrides = arguments.combination.overrides();
+  if (!arguments.plan.empty()) {
+    CLVET_ASSIGN_OR_RETURN(arguments.options.plan, read_plan(arguments.plan));
+  }
   arguments.options.node_times =
       !arguments.output_dir.empty() || !arguments.output.json.empty() || arguments.explain;
   if (!arguments.output_dir.empty()) {
@@ -170,12 +73,11 @@ Status take_words(RunArguments& arguments) {
 Result<ModelRun> run_once(RunArguments& arguments) {
   CLVET_RETURN_IF_ERROR(take_words(arguments));
   CLVET_ASSIGN_OR_RETURN(Graph graph, read_onnx(arguments.model));
-  CLVET_ASSIGN_OR_RETURN(auto inputs, read_inputs(arguments, graph));
+  CLVET_ASSIGN_OR_RETURN(auto inputs, read_inputs(arguments.inputs, graph));
   std::optional<Report> report;
   if (arguments.options.device != "host") {
     CLVET_ASSIGN_OR_RETURN(report, current_report(arguments.report, arguments.options.sink));
-    CLVET_ASSIGN_OR_RETURN(const std::string bytes, read_file(arguments.model));
-    arguments.options.model_key = sha256_hex(bytes);
+    CLVET_ASSIGN_OR_RETURN(arguments.options.model_key, sha256_of_file(arguments.model));
     arguments.options.times_file = state_dir() + "/times.json";
   }
   std::vector<std::string> characters;
@@ -213,40 +115,11 @@ int run(RunArguments& arguments) {
   return kExitFine;
 }
 
-void add_combination(CLI::App& verb, RunArguments& arguments) {
-  verb.add_option("--precision", arguments.precision)
-      ->check(CLI::IsMember({"auto", "low", "normal", "high"}))
-      ->capture_default_str();
-  verb.add_option("--memory", arguments.memory)
-      ->check(CLI::IsMember({"auto", "low", "normal"}))
-      ->capture_default_str();
-  verb.add_option("--activations", arguments.activations)
-      ->check(CLI::IsMember({"auto", "buffer", "image"}))
-      ->capture_default_str();
-  verb.add_option("--weights", arguments.weights)
-      ->check(CLI::IsMember({"auto", "buffer", "image"}))
-      ->capture_default_str();
-}
-
-void add_image(CLI::App& verb, RunArguments& arguments) {
-  verb.add_option("--image-size", arguments.image_size, "resize pictures to WIDTHxHEIGHT")
-      ->type_name("WxH");
-  verb.add_option("--mean", arguments.mean, "value = (pixel - mean) * scale; one value or three")
-      ->delimiter(',');
-  verb.add_option("--scale", arguments.scale, "one value or three")->delimiter(',');
-  verb.add_option("--layout", arguments.layout)
-      ->check(CLI::IsMember({"nchw", "nhwc"}))
-      ->capture_default_str();
-  verb.add_flag("--bgr", arguments.bgr, "blue first");
-}
-
 void add(CLI::App& app, int& exit_code) {
   CLI::App* verb = app.add_subcommand("run", "run an ONNX network on what the report allows");
   auto arguments = std::make_shared<RunArguments>();
   verb->add_option("model", arguments->model, "ONNX file")->required()->type_name("MODEL");
-  verb->add_option("--input", arguments->inputs, "a .npy, .png, .jpg or raw file for each input")
-      ->type_name("NAME=FILE...");
-  add_image(*verb, *arguments);
+  add_inputs(*verb, arguments->inputs);
   verb->add_option("--output-dir", arguments->output_dir, "write outputs (.npy) and run.json here")
       ->type_name("DIR");
   verb->add_option("--top", arguments->top, "print the K largest values of the first output")
@@ -260,7 +133,8 @@ void add(CLI::App& app, int& exit_code) {
                    "auto, host, index, platform:index or part of a name")
       ->type_name("SEL")
       ->capture_default_str();
-  add_combination(*verb, *arguments);
+  add_combination(*verb, arguments->combination, {"auto", "buffer", "image"});
+  add_plan_option(*verb, arguments->plan);
   verb->add_flag("--strict", arguments->options.strict, "fail (exit 1) where a fallback is needed");
   verb->add_flag("--isolate", arguments->isolate,
                  "run in a process of its own; if the driver ends it, run on the host");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "reports/render/plan_text.h"
 #include "reports/render/text.h"
 
 namespace clvet {
@@ -15,9 +16,13 @@ std::string run_text(const RunRecord& record, bool explain) {
   for (const NodeRecord& node : record.nodes) {
     on_device += node.where == "opencl";
     if (!explain) continue;
-    text += fmt::format("  {:<24} {:<18} {:<7} {:8.3f} ms  {}\n", node.name.substr(0, 24), node.op,
-                        node.where, node.ms, node.kernel.empty() ? node.reason : node.kernel);
+    const std::string predicted =
+        node.predicted_ms > 0 ? fmt::format("(predicted {:.3f})", node.predicted_ms) : "";
+    text += fmt::format("  {:<24} {:<18} {:<7} {:8.3f} ms {:<18}  {}\n", node.name.substr(0, 24),
+                        node.op, node.where, node.ms, predicted,
+                        node.kernel.empty() ? node.reason : node.kernel);
   }
+  if (explain) text += refused_text(record.refused);
   const std::string how =
       record.device == "host" ? std::string() : " with " + describe(record.combination);
   text += fmt::format(

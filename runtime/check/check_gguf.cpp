@@ -118,11 +118,10 @@ Status check_devices(const GgufFile& file, const LlmConfig& config, const Report
     if (found != uses.end()) row.uses = found->second;
     row.advice = advice_for(*find_block_type(row.type), row.uses);
   }
-  CLVET_ASSIGN_OR_RETURN(const Catalog catalog, Catalog::embedded());
-  const auto devices = checked_devices(catalog, report);
+  CLVET_ASSIGN_OR_RETURN(const auto devices, checked_devices(report));
   for (std::string& note : notes_on(report)) record.notes.push_back(std::move(note));
   for (const CheckedDevice& device : devices) {
-    record.devices.push_back(check_language(catalog, config, weights, device));
+    record.devices.push_back(check_language(config, weights, device));
   }
   return {};
 }

@@ -9,17 +9,18 @@ namespace {
 
 class LanguageCheck {
  public:
-  LanguageCheck(const Catalog& catalog, const LlmConfig& config, const LlmWeights& weights,
-                const CheckedDevice& device)
+  LanguageCheck(const LlmConfig& config, const LlmWeights& weights, const CheckedDevice& device)
       : config_(config),
         weights_(weights),
         device_(device),
-        known_(catalog, device.evidence, device.features),
-        right_(catalog, all_right(catalog, device.features), device.features) {}
+        known_(config, weights, *device.chooser),
+        all_right_(device.chooser->shared_table(),
+                   all_right(device.chooser->table(), device.features()), device.features()),
+        hopeful_(config, weights, all_right_) {}
 
   DeviceCheck check() {
     DeviceCheck check = device_.described();
-    if (const auto plan = plan_decoder(known_, config_, weights_, {})) {
+    if (const auto plan = known_.plan({})) {
       check.combination = plan->combination;
     }
     for (const Combination& combination : decoder_combinations({})) {
@@ -36,9 +37,8 @@ class LanguageCheck {
   CombinationCheck check_combination(const Combination& combination) {
     CombinationCheck row;
     row.combination = combination;
-    const DecoderPlanner planner(known_, combination, weights_);
-    const auto choices = planner.choose_all(config_);
-    const auto plan = plan_combination(planner, config_, choices);
+    const auto choices = known_.choose_all(combination);
+    const auto plan = known_.plan_for(combination, choices);
     row.runs = plan.has_value();
     if (!plan) {
       row.reason = plan.error().message;
@@ -48,13 +48,10 @@ class LanguageCheck {
     row.in_buffers = buffers_of(combination, choices);
     row.head_images = std::count_if(choices.begin(), choices.end(), [](const auto& choice) {
       return choice.chosen && choice.call.matrix() == "head" &&
-             form_of(choice.call, choice.chosen->variant).storage == Storage::kImage;
+             form_of(choice.call, choice.chosen->variant()).storage == Storage::kImage;
     });
-    auto memory = planner.memory(config_, choices);
-    if (!memory) {
-      const DecoderPlanner hopeful(right_, combination, weights_);
-      memory = hopeful.memory(config_, hopeful.choose_all(config_));
-    }
+    auto memory = known_.memory(combination, choices);
+    if (!memory) memory = hopeful_.memory(combination, hopeful_.choose_all(combination));
     if (memory) row.memory = measured(*memory);
     return row;
   }
@@ -96,7 +93,7 @@ class LanguageCheck {
     std::map<std::string, std::string> reasons;
     for (const auto& [call, answer, chosen] : choices) {
       if (!chosen || call.matrix().empty() || combination.weights != Storage::kImage) continue;
-      if (form_of(call, chosen->variant).storage == Storage::kImage) continue;
+      if (form_of(call, chosen->variant()).storage == Storage::kImage) continue;
       reasons.emplace(call.matrix(), chosen->instead_of.empty()
                                          ? "wider or higher than the device's images"
                                          : chosen->instead_of + " is " + chosen->verdict);
@@ -114,10 +111,10 @@ class LanguageCheck {
     check.start_bytes = memory.bytes(positions);
     check.largest = largest.name;
     check.largest_bytes = largest.bytes;
-    const bool known = device_.features.memory > 0 && device_.features.largest_buffer > 0;
+    const bool known = device_.features().memory > 0 && device_.features().largest_buffer > 0;
     for (;;) {
       MemoryCheck::Cache cache{positions, memory.cache_bytes(positions), std::nullopt};
-      if (known) cache.fits = memory.misfit(device_.features, positions).empty();
+      if (known) cache.fits = memory.misfit(device_.features(), positions).empty();
       check.caches.push_back(cache);
       const int64_t next = next_capacity(positions, config_);
       if (next == positions) return check;
@@ -128,15 +125,17 @@ class LanguageCheck {
   const LlmConfig& config_;
   const LlmWeights& weights_;
   const CheckedDevice& device_;
-  DecoderKernels known_, right_;
+  DecoderPlanner known_;
+  VariantChooser all_right_;
+  DecoderPlanner hopeful_;  // as if each kernel had been right
   std::vector<std::string> advice_;
 };
 
 }  // namespace
 
-DeviceCheck check_language(const Catalog& catalog, const LlmConfig& config,
-                           const LlmWeights& weights, const CheckedDevice& device) {
-  return LanguageCheck(catalog, config, weights, device).check();
+DeviceCheck check_language(const LlmConfig& config, const LlmWeights& weights,
+                           const CheckedDevice& device) {
+  return LanguageCheck(config, weights, device).check();
 }
 
 }  // namespace clvet

@@ -7,7 +7,7 @@
 namespace clvet {
 
 // `config` fits the file that `weights` are of.
-DeviceCheck check_language(const Catalog& catalog, const LlmConfig& config,
-                           const LlmWeights& weights, const CheckedDevice& device);
+DeviceCheck check_language(const LlmConfig& config, const LlmWeights& weights,
+                           const CheckedDevice& device);
 
 }  // namespace clvet

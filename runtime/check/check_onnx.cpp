@@ -61,9 +61,11 @@ Result<Graph> with_shapes(const Graph& graph, const std::map<std::string, Shape>
 
 std::vector<NodeCheck> nodes_of(const Graph& graph, const ExecutionPlan& plan) {
   std::vector<NodeCheck> nodes;
-  for (size_t i = 0; i < plan.nodes.size(); ++i) {
-    const PlannedNode& row = plan.nodes[i];
-    NodeCheck node{row.name, row.op, row.place == Place::kHost ? "host" : "opencl", row.kernel,
+  const PlanPhase& phase = plan.phases.front();
+  const std::vector<std::string> variants = variants_of(phase);
+  for (size_t i = 0; i < phase.nodes.size(); ++i) {
+    const PlannedNode& row = phase.nodes[i];
+    NodeCheck node{row.name, row.op, row.place == Place::kHost ? "host" : "opencl", variants[i],
                    row.reason};
     if (!graph.nodes[i].def) {
       node.where = "neither";
@@ -74,11 +76,9 @@ std::vector<NodeCheck> nodes_of(const Graph& graph, const ExecutionPlan& plan) {
   return nodes;
 }
 
-Result<DeviceCheck> check_network(const Graph& graph, const Catalog& catalog,
-                                  const CheckedDevice& device) {
+Result<DeviceCheck> check_network(const Graph& graph, const CheckedDevice& device) {
   DeviceCheck check = device.described();
-  auto plan =
-      plan_model(graph, VariantChooser(catalog, device.evidence, device.features), PlanOverrides{});
+  auto plan = plan_network(graph, *device.chooser, PlanOverrides{});
   if (!plan && plan.error().code != ErrorCode::kUnavailable) return tl::unexpected(plan.error());
   if (plan) check.combination = plan->combination;
   check.nodes = nodes_of(graph, plan ? *plan : plan_on_host(graph, plan.error().message));
@@ -109,11 +109,10 @@ Result<CheckRecord> check_onnx(const std::string& path, const std::map<std::stri
   find_unknown(graph, record);
   CLVET_RETURN_IF_ERROR(optimise(graph));
   CLVET_ASSIGN_OR_RETURN(graph, with_shapes(graph, shapes, record));
-  CLVET_ASSIGN_OR_RETURN(const Catalog catalog, Catalog::embedded());
-  const auto devices = checked_devices(catalog, report);
+  CLVET_ASSIGN_OR_RETURN(const auto devices, checked_devices(report));
   for (std::string& note : notes_on(report)) record.notes.push_back(std::move(note));
   for (const CheckedDevice& device : devices) {
-    CLVET_ASSIGN_OR_RETURN(DeviceCheck check, check_network(graph, catalog, device));
+    CLVET_ASSIGN_OR_RETURN(DeviceCheck check, check_network(graph, device));
     record.devices.push_back(std::move(check));
   }
   return record;

@@ -1,15 +1,16 @@
 #include "runtime/check/checked_device.h"
 
+#include "runtime/plan/device_choice.h"
+
 namespace clvet {
 namespace {
 
-CheckedDevice ideal_device(const Catalog& catalog) {
-  CheckedDevice device;
-  device.features = {
+CheckedDevice ideal_device(const std::shared_ptr<const VariantTable>& table) {
+  const DeviceFeatures features = {
       "gpu", true, true, 16384, 16384, 1024, {"fp16", "subgroups", "dot8"},
   };
-  device.evidence = all_right(catalog, device.features);
-  return device;
+  return {nullptr,
+          std::make_shared<const VariantChooser>(table, all_right(*table, features), features)};
 }
 
 }  // namespace
@@ -18,21 +19,22 @@ DeviceCheck CheckedDevice::described() const {
   DeviceCheck check;
   check.id = report ? report->id : "";
   check.name = report ? report->name : "any device whose kernels are right";
-  check.memory = features.memory;
-  check.largest_allocation = features.largest_buffer;
-  check.image_width = features.images ? features.image_width : 0;
-  check.image_height = features.images ? features.image_height : 0;
+  check.memory = features().memory;
+  check.largest_allocation = features().largest_buffer;
+  check.image_width = features().images ? features().image_width : 0;
+  check.image_height = features().images ? features().image_height : 0;
   return check;
 }
 
-std::vector<CheckedDevice> checked_devices(const Catalog& catalog, const Report* report) {
+Result<std::vector<CheckedDevice>> checked_devices(const Report* report) {
+  CLVET_ASSIGN_OR_RETURN(const auto table, VariantTable::embedded());
   std::vector<CheckedDevice> devices;
   if (!report || report->devices.empty()) {
-    devices.push_back(ideal_device(catalog));
+    devices.push_back(ideal_device(table));
     return devices;
   }
   for (const DeviceReport& device : report->devices) {
-    devices.push_back({&device, features_of(device), evidence_of(*report, device.id)});
+    devices.push_back({&device, chooser_of(*report, device, table)});
   }
   return devices;
 }
@@ -49,13 +51,11 @@ std::vector<std::string> notes_on(const Report* report) {
       "tried, 'clvet probe' tries them"};
 }
 
-DeviceEvidence all_right(const Catalog& catalog, const DeviceFeatures& features) {
+DeviceEvidence all_right(const VariantTable& table, const DeviceFeatures& features) {
   DeviceEvidence evidence;
-  for (const Manifest& manifest : catalog.manifests()) {
-    for (const Variant& variant : variants_of(manifest)) {
-      if (!unsupported_reason(variant, features).empty()) continue;
-      if (const auto program = program_of(variant)) evidence[program->variant_key].passed = 1;
-    }
+  for (const TableRow& row : table.rows()) {
+    if (!unsupported_reason(row.variant, features).empty()) continue;
+    evidence.variants[row.program->variant_key].passed = 1;
   }
   return evidence;
 }

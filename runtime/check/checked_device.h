@@ -1,30 +1,34 @@
 // The device that a model is checked against: one of a report, or one that does all of it right.
 #pragma once
 
-#include "kernels/catalog.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
 #include "probe/trial/cases.h"
 #include "runtime/check/check_record.h"
-#include "runtime/plan/evidence.h"
+#include "runtime/plan/variant_choice.h"
 
 namespace clvet {
 
 struct CheckedDevice {
   const DeviceReport* report = nullptr;  // null: no report
-  DeviceFeatures features;
-  DeviceEvidence evidence;
+  std::shared_ptr<const VariantChooser> chooser;
+  const DeviceFeatures& features() const { return chooser->features(); }
 
   // Its names and limits.
   DeviceCheck described() const;
 };
 
 // Every device of `report`; where there is none (`report` may be null), one without limits.
-std::vector<CheckedDevice> checked_devices(const Catalog& catalog, const Report* report);
+Result<std::vector<CheckedDevice>> checked_devices(const Report* report);
 
 // What of `report` (may be null) bears on all that is said of devices; empty: nothing.
 std::vector<std::string> notes_on(const Report* report);
 
 // As if each kernel that such a device takes had been tried and was right.
-DeviceEvidence all_right(const Catalog& catalog, const DeviceFeatures& features);
+DeviceEvidence all_right(const VariantTable& table, const DeviceFeatures& features);
 
 // What to do where `reason` (why a kernel is not taken) says that it was not tried; else empty.
 std::string advice_to_probe(const std::string& reason);

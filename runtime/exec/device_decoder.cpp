@@ -15,30 +15,30 @@ cl_channel_type channel_of(WeightType type, Precision precision) {
 Result<std::unique_ptr<DeviceDecoder>> DeviceDecoder::create(Device& device,
                                                              const LlmConfig& config,
                                                              const LlmWeights& weights,
-                                                             DecoderPlanner planner) {
+                                                             ExecutionPlan plan) {
   std::unique_ptr<DeviceDecoder> decoder(
-      new DeviceDecoder(device, config, weights, std::move(planner)));
+      new DeviceDecoder(device, config, weights, std::move(plan)));
+  CLVET_ASSIGN_OR_RETURN(decoder->table_, VariantTable::embedded());
   CLVET_RETURN_IF_ERROR(decoder->allocate());
   CLVET_RETURN_IF_ERROR(decoder->reserve(first_capacity(kRowsOfAStep)));
   // Every program is built and every matrix brought there before the first token.
-  CLVET_ASSIGN_OR_RETURN(const auto* launches, decoder->launches_for(1, true));
-  decoder->launches_ = static_cast<int>(launches->size());
+  CLVET_ASSIGN_OR_RETURN(const auto* steps, decoder->steps_for(1, true));
+  decoder->launches_ = static_cast<int>(steps->size());
   CLVET_RETURN_IF_ERROR(device.finish());
   return decoder;
 }
 
-TensorRole DeviceDecoder::role_of(const std::string& buffer, int64_t rows) const {
-  return buffer_role(rows_.at(buffer), rows);
+int DeviceDecoder::head_parts() const {
+  return static_cast<int>(
+      std::count_if(plan_.tensors.begin(), plan_.tensors.end(),
+                    [](const DeviceTensor& row) { return row.rows == TensorRows::kFixed; }));
 }
 
 Status DeviceDecoder::allocate() {
-  const Precision precision = planner_.combination().precision;
-  for (const DecoderBuffer& buffer : decoder_buffers(config_)) {
-    rows_[buffer.name] = buffer;
-    if (buffer.cache || buffer.name == "logits") continue;
-    CLVET_ASSIGN_OR_RETURN(
-        buffers_[buffer.name],
-        device_.buffer(activation_bytes(role_of(buffer.name, kRowsOfAStep), precision)));
+  for (const DeviceTensor& tensor : plan_.tensors) {
+    tensors_.emplace_back();
+    if (tensor.rows == TensorRows::kOfText) continue;
+    CLVET_ASSIGN_OR_RETURN(tensors_.back(), device_.buffer(device_bytes(tensor)));
   }
   return {};
 }
@@ -46,17 +46,16 @@ Status DeviceDecoder::allocate() {
 Status DeviceDecoder::reserve(int64_t capacity) {
   if (capacity <= capacity_) return {};
   capacity = std::max(capacity, next_capacity(capacity_, config_));
-  for (const DecoderBuffer& buffer : decoder_buffers(config_)) {
-    if (!buffer.cache) continue;
-    const Precision precision = planner_.combination().precision;
-    CLVET_ASSIGN_OR_RETURN(
-        ClMem grown, device_.buffer(activation_bytes(role_of(buffer.name, capacity), precision)));
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    DeviceTensor tensor = plan_.tensors[i];
+    if (tensor.rows != TensorRows::kOfText) continue;
+    tensor.extent.h = capacity;
+    CLVET_ASSIGN_OR_RETURN(ClMem grown, device_.buffer(device_bytes(tensor)));
     if (capacity_ > 0) {
-      CLVET_RETURN_IF_ERROR(
-          device_.copy(buffers_[buffer.name].get(), grown.get(),
-                       activation_bytes(role_of(buffer.name, capacity_), precision)));
+      tensor.extent.h = capacity_;
+      CLVET_RETURN_IF_ERROR(device_.copy(tensors_[i].get(), grown.get(), device_bytes(tensor)));
     }
-    buffers_[buffer.name] = std::move(grown);
+    tensors_[i] = std::move(grown);
   }
   std::erase_if(vectors_, [](const auto& row) {
     return row.first.starts_with("cos_") || row.first.starts_with("sin_");
@@ -79,20 +78,24 @@ Result<cl_mem> DeviceDecoder::vector(const std::string& name) {
   return memory.get();
 }
 
-Result<const DeviceDecoder::Weights*> DeviceDecoder::matrix(const DecoderCall& call,
-                                                            const ChosenVariant& chosen) {
-  const Variant& variant = chosen.variant;
-  const MatrixForm form = form_of(call, variant);
+Result<const DeviceDecoder::Weights*> DeviceDecoder::matrix(const ConstantRecipe& recipe,
+                                                            const Launch& launch) {
+  const Variant& variant = launch.row->variant;
+  const MatrixForm form = form_of(recipe.name, recipe.part, variant);
   Weights& weights = matrices_[form];
   if (weights.data) return &weights;
-  CLVET_ASSIGN_OR_RETURN(WeightMatrix matrix, weights_.matrix(call.matrix()));
-  const int64_t rows = call.dims.at("N");
-  if (rows < matrix.rows) matrix = matrix.part(call.first, rows);
-  const TensorRole role = matrix_role(call);
+  const auto role =
+      std::find_if(launch.roles.begin(), launch.roles.end(),
+                   [](const TensorRole& row) { return row.kind == TensorKind::kWeights; });
+  if (role == launch.roles.end()) {
+    return fail(ErrorCode::kInternal, "{} takes no matrix", launch.row->name);
+  }
+  CLVET_ASSIGN_OR_RETURN(WeightMatrix matrix, weights_.matrix(recipe.name));
+  if (role->cout < matrix.rows) matrix = matrix.part(recipe.part, role->cout);
   const PackedWeights packed =
       form.type == WeightType::kFloat
-          ? pack_rows(role, variant.precision, form.storage, form.pack, matrix.expanded())
-          : pack_rows(role, variant.precision, form.storage, form.pack, matrix.quantised());
+          ? pack_rows(*role, variant.precision, form.storage, form.pack, matrix.expanded())
+          : pack_rows(*role, variant.precision, form.storage, form.pack, matrix.quantised());
   if (form.storage == Storage::kImage) {
     CLVET_ASSIGN_OR_RETURN(weights.data,
                            device_.image(packed.image, channel_of(form.type, variant.precision)));
@@ -108,109 +111,105 @@ Result<const DeviceDecoder::Weights*> DeviceDecoder::matrix(const DecoderCall& c
   return &weights;
 }
 
-Result<cl_mem> DeviceDecoder::object_of(const DecoderCall& call, const ChosenVariant& chosen,
+Result<cl_mem> DeviceDecoder::object_of(const PlanStep& step, const Launch& launch,
                                         const CallArg& arg) {
-  if (arg.kind == ArgKind::kWeights || arg.kind == ArgKind::kScales) {
-    CLVET_ASSIGN_OR_RETURN(const Weights* weights, matrix(call, chosen));
-    return arg.kind == ArgKind::kScales ? weights->scales.get() : weights->data.get();
+  if (const auto tensor = step.tensors.find(arg.name); tensor != step.tensors.end()) {
+    return tensors_.at(static_cast<size_t>(tensor->second)).get();
   }
-  const auto name = call.tensors.find(arg.name);
-  if (name == call.tensors.end()) {
-    return fail(ErrorCode::kInternal, "{} has no tensor for '{}'", call.op, arg.name);
+  const bool matrix_arg = arg.kind == ArgKind::kWeights || arg.kind == ArgKind::kScales;
+  const auto constant = step.constants.find(matrix_arg ? "w" : arg.name);
+  if (constant == step.constants.end()) {
+    return fail(ErrorCode::kInternal, "{} has nothing for '{}'", step.variant, arg.name);
   }
-  if (arg.kind == ArgKind::kVector) return vector(name->second);
-  if (name->second == "logits") {
-    LogitsPart& part = logits_[call.first];
-    if (!part.data) {
-      part.columns = call.dims.at("N");
-      CLVET_ASSIGN_OR_RETURN(part.data,
-                             device_.buffer(activation_bytes(logits_role(part.columns),
-                                                             planner_.combination().precision)));
-    }
-    return part.data.get();
-  }
-  const auto buffer = buffers_.find(name->second);
-  if (buffer == buffers_.end()) {
-    return fail(ErrorCode::kInternal, "no buffer '{}'", name->second);
-  }
-  return buffer->second.get();
+  const ConstantRecipe& recipe = plan_.constants.at(static_cast<size_t>(constant->second));
+  if (!matrix_arg) return vector(recipe.name);
+  CLVET_ASSIGN_OR_RETURN(const Weights* weights, matrix(recipe, launch));
+  return arg.kind == ArgKind::kScales ? weights->scales.get() : weights->data.get();
 }
 
-Result<DeviceDecoder::Launch> DeviceDecoder::launch_of(const DecoderCall& call) {
-  CLVET_ASSIGN_OR_RETURN(ChosenVariant chosen, planner_.choose(call));
-  Launch launch;
-  CLVET_ASSIGN_OR_RETURN(launch.kernel, device_.kernel(*chosen.program, guard_));
-  for (size_t i = 0; i < chosen.call.args.size(); ++i) {
-    const CallArg& arg = chosen.call.args[i];
+Result<DeviceDecoder::ReadyStep> DeviceDecoder::ready(const PlanStep& step, const Dims& dims) {
+  CLVET_ASSIGN_OR_RETURN(Launch launch, launch_of(*table_, step, dims));
+  ReadyStep ready;
+  CLVET_ASSIGN_OR_RETURN(ready.kernel, device_.kernel(*launch.row->program, guard_));
+  for (size_t i = 0; i < launch.call.args.size(); ++i) {
+    const CallArg& arg = launch.call.args[i];
     const auto set = [&](const auto& value) {
-      return device_.api().clSetKernelArg(launch.kernel.get(), static_cast<cl_uint>(i),
-                                          sizeof value, &value);
+      return device_.api().clSetKernelArg(ready.kernel.get(), static_cast<cl_uint>(i), sizeof value,
+                                          &value);
     };
     cl_int code = CL_SUCCESS;
     if (arg.kind == ArgKind::kInt) {
-      if (arg.name == "P") launch.position_arg = static_cast<int>(i);
+      if (arg.name == "P") ready.position_arg = static_cast<int>(i);
       code = set(arg.int_value);
     } else if (arg.kind == ArgKind::kFloat) {
       code = set(arg.float_value);
     } else {
-      CLVET_ASSIGN_OR_RETURN(const cl_mem object, object_of(call, chosen, arg));
+      CLVET_ASSIGN_OR_RETURN(const cl_mem object, object_of(step, launch, arg));
       code = set(object);
     }
     CLVET_RETURN_IF_ERROR(cl_status(code, "clSetKernelArg"));
   }
-  launch.call = std::move(chosen.call);
-  return launch;
+  ready.call = std::move(launch.call);
+  return ready;
 }
 
-Result<const std::vector<DeviceDecoder::Launch>*> DeviceDecoder::launches_for(int64_t rows,
+Result<const std::vector<DeviceDecoder::ReadyStep>*> DeviceDecoder::steps_for(int64_t rows,
                                                                               bool answer) {
   const auto found = steps_.find({rows, answer});
   if (found != steps_.end()) return &found->second;
-  std::vector<Launch> launches;
-  for (const DecoderCall& call :
-       decoder_calls(config_, rows, capacity_, answer, planner_.head_rows())) {
-    auto launch = launch_of(call);
-    if (!launch) return wrap(launch.error(), call.op);
-    launches.push_back(std::move(*launch));
+  // A single token that is not answered goes as far as the layers do.
+  const PlanPhase& phase = plan_.phases[rows == 1 ? 0 : 1];
+  const auto calls = decoder_calls(config_, rows, capacity_, answer, head_rows_of(plan_));
+  if (calls.size() > phase.steps.size()) {
+    return fail(ErrorCode::kInternal, "the plan has {} steps of {}", phase.steps.size(),
+                calls.size());
   }
-  return &(steps_[{rows, answer}] = std::move(launches));
+  std::vector<ReadyStep> steps;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    auto made = ready(phase.steps[i], calls[i].dims);
+    if (!made) return wrap(made.error(), calls[i].name);
+    steps.push_back(std::move(*made));
+  }
+  return &(steps_[{rows, answer}] = std::move(steps));
 }
 
 Result<std::vector<float>> DeviceDecoder::step(std::span<const float> hidden, int64_t rows,
                                                int64_t position, bool answer) {
   CLVET_RETURN_IF_ERROR(reserve(position + rows));
-  const Precision precision = planner_.combination().precision;
-  const TensorRole role = role_of("hidden", rows);
+  const Precision precision = storage_precision(plan_.tensors.front().half);
+  const TensorRole role{.h = rows, .c = config_.width};
   Bytes bytes(activation_bytes(role, precision));
   encode_activation_f32(role, precision, hidden, bytes);
-  CLVET_RETURN_IF_ERROR(device_.write_later(buffers_.at("hidden").get(), std::move(bytes)));
-  CLVET_ASSIGN_OR_RETURN(const auto* launches, launches_for(rows, answer));
+  CLVET_RETURN_IF_ERROR(device_.write_later(tensors_.front().get(), std::move(bytes)));
+  CLVET_ASSIGN_OR_RETURN(const auto* steps, steps_for(rows, answer));
   const auto at = static_cast<cl_int>(position);
-  for (const Launch& launch : *launches) {
-    if (launch.position_arg >= 0) {
+  for (const ReadyStep& ready : *steps) {
+    if (ready.position_arg >= 0) {
       CLVET_RETURN_IF_ERROR(cl_status(
-          device_.api().clSetKernelArg(launch.kernel.get(),
-                                       static_cast<cl_uint>(launch.position_arg), sizeof at, &at),
+          device_.api().clSetKernelArg(ready.kernel.get(), static_cast<cl_uint>(ready.position_arg),
+                                       sizeof at, &at),
           "clSetKernelArg"));
     }
-    const size_t* local = launch.call.local[0] ? launch.call.local.data() : nullptr;
-    CLVET_RETURN_IF_ERROR(device_.enqueue(launch.kernel.get(), launch.call.work_dim,
-                                          launch.call.global.data(), local));
+    const size_t* local = ready.call.local[0] ? ready.call.local.data() : nullptr;
+    CLVET_RETURN_IF_ERROR(
+        device_.enqueue(ready.kernel.get(), ready.call.work_dim, ready.call.global.data(), local));
   }
   if (!answer) return std::vector<float>{};
   return read_logits();
 }
 
 Result<std::vector<float>> DeviceDecoder::read_logits() {
-  const Precision precision = planner_.combination().precision;
   std::vector<float> logits(static_cast<size_t>(config_.vocab));
-  for (const auto& [first, part] : logits_) {
-    const TensorRole role = logits_role(part.columns);
-    staging_.resize(activation_bytes(role, precision));
-    CLVET_RETURN_IF_ERROR(device_.read(part.data.get(), staging_));
-    decode_activation_f32(
-        role, precision, staging_,
-        std::span(logits).subspan(static_cast<size_t>(first), static_cast<size_t>(part.columns)));
+  size_t first = 0;
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    const DeviceTensor& part = plan_.tensors[i];
+    if (part.rows != TensorRows::kFixed) continue;
+    const auto columns = static_cast<size_t>(part.extent.c);
+    staging_.resize(device_bytes(part));
+    CLVET_RETURN_IF_ERROR(device_.read(tensors_[i].get(), staging_));
+    decode_activation_f32(clvet::role_of(part), storage_precision(part.half), staging_,
+                          std::span(logits).subspan(first, columns));
+    first += columns;
   }
   return logits;
 }

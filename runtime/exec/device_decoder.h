@@ -11,15 +11,18 @@
 #include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/decoder_plan.h"
 #include "runtime/llm/weights.h"
+#include "runtime/plan/launch.h"
 
 namespace clvet {
 
 class DeviceDecoder : public DecoderBackend {
  public:
-  // `device`, `weights` and `config` must outlive it; at most kRowsOfAStep tokens a step.
+  // `device`, `weights` and `config` must outlive it; the plan is one of that model
+  // (DecoderPlanner::check() says so of one that comes from elsewhere). At most kRowsOfAStep tokens
+  // a step.
   static Result<std::unique_ptr<DeviceDecoder>> create(Device& device, const LlmConfig& config,
                                                        const LlmWeights& weights,
-                                                       DecoderPlanner planner);
+                                                       ExecutionPlan plan);
 
   Result<std::vector<float>> step(std::span<const float> hidden, int64_t rows, int64_t position,
                                   bool answer) override;
@@ -27,10 +30,10 @@ class DeviceDecoder : public DecoderBackend {
   // Of one token.
   int launches() const { return launches_; }
   // Pieces that the head lies in: more than one where it exceeds the device's images.
-  size_t head_parts() const { return logits_.size(); }
+  int head_parts() const;
 
  private:
-  struct Launch {
+  struct ReadyStep {
     ClKernel kernel;
     KernelCall call;
     int position_arg = -1;
@@ -38,35 +41,27 @@ class DeviceDecoder : public DecoderBackend {
   struct Weights {
     ClMem data, scales;
   };
-  // Columns of the logits that one call gives.
-  struct LogitsPart {
-    int64_t columns = 0;
-    ClMem data;
-  };
-
   DeviceDecoder(Device& device, const LlmConfig& config, const LlmWeights& weights,
-                DecoderPlanner planner)
-      : device_(device), config_(config), weights_(weights), planner_(std::move(planner)) {}
+                ExecutionPlan plan)
+      : device_(device), config_(config), weights_(weights), plan_(std::move(plan)) {}
   Status allocate();
-  Result<const std::vector<Launch>*> launches_for(int64_t rows, bool answer);
-  Result<Launch> launch_of(const DecoderCall& call);
-  Result<cl_mem> object_of(const DecoderCall& call, const ChosenVariant& chosen,
-                           const CallArg& arg);
-  Result<const Weights*> matrix(const DecoderCall& call, const ChosenVariant& chosen);
+  Result<const std::vector<ReadyStep>*> steps_for(int64_t rows, bool answer);
+  Result<ReadyStep> ready(const PlanStep& step, const Dims& dims);
+  Result<cl_mem> object_of(const PlanStep& step, const Launch& launch, const CallArg& arg);
+  Result<const Weights*> matrix(const ConstantRecipe& recipe, const Launch& launch);
   Result<cl_mem> vector(const std::string& name);
-  TensorRole role_of(const std::string& buffer, int64_t rows) const;
   Result<std::vector<float>> read_logits();
 
   Device& device_;
   const LlmConfig& config_;
   const LlmWeights& weights_;
-  DecoderPlanner planner_;
+  ExecutionPlan plan_;
+  std::shared_ptr<const VariantTable> table_;
   ProgramGuard guard_;
-  std::map<std::string, DecoderBuffer> rows_;  // what each buffer holds of a token or position
-  std::map<std::string, ClMem> buffers_, vectors_;
-  std::map<int64_t, LogitsPart> logits_;  // by the first column
+  std::vector<ClMem> tensors_;  // of the plan
+  std::map<std::string, ClMem> vectors_;
   std::map<MatrixForm, Weights> matrices_;
-  std::map<std::pair<int64_t, bool>, std::vector<Launch>> steps_;  // by rows and answer
+  std::map<std::pair<int64_t, bool>, std::vector<ReadyStep>> steps_;  // by rows and answer
   int64_t capacity_ = 0;
   int launches_ = 0;
   Bytes staging_;

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "base/clock.h"
-#include "probe/probe.h"
+#include "runtime/llm/decoder_plan.h"
 #include "runtime/llm/host_decoder.h"
-#include "runtime/plan/evidence.h"
+#include "runtime/llm/language_plan.h"
 
 namespace clvet {
 namespace {
@@ -20,8 +20,7 @@ std::string fault_of(std::span<const float> logits) {
   return *low == *high ? "logits are all alike" : "";
 }
 
-std::string describe_avoided(const DecoderPlan& plan) {
-  const DecoderPlan::Avoided& first = plan.avoided.front();
+std::string describe(const RefusedCombination& first, const ExecutionPlan& plan) {
   return fmt::format("avoids {} ({}); a token reads {:.2g} times the bytes that it would there",
                      to_string(first.combination), first.reason,
                      plan.bytes / std::max(1.0, first.bytes));
@@ -47,74 +46,47 @@ void LanguageSession::warn(const std::string& text) {
 
 Status LanguageSession::open_somewhere(const Report* report) {
   if (options_.device == "host" || !report) return open_host();
-  CLVET_ASSIGN_OR_RETURN(Catalog catalog, Catalog::embedded());
-  catalog_ = std::make_unique<Catalog>(std::move(catalog));
-  std::string reason = "the report holds no device";
-  bool matched = false;
-  std::vector<Place> places;
-  for (size_t i = 0; i < report->devices.size(); ++i) {
-    if (options_.device != "auto" && !device_matches(report->devices, i, options_.device)) continue;
-    matched = true;
-    const DeviceReport& device = report->devices[i];
-    auto place = place_on(
-        device, DecoderKernels(*catalog_, evidence_of(*report, device.id), features_of(device)));
-    if (place) {
-      places.push_back(std::move(*place));
-    } else {
-      reason = device.name + ": " + place.error().message;
-    }
-  }
-  std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
-    return a.plan.estimated_ms < b.plan.estimated_ms;
-  });
-  for (Place& place : places) {
+  CLVET_ASSIGN_OR_RETURN(
+      PlannedDevices found,
+      plan_language_on(config_, weights_,
+                       {*report, options_.device, options_.words, options_.model_key,
+                        options_.plan ? &*options_.plan : nullptr}));
+  for (PlannedDevice& place : found.rows) {
     const std::string name = place.device->name;
     const Status opened = open_device(std::move(place));
     if (opened) return {};
-    reason = name + ": " + opened.error().message;
-  }
-  if (!matched && options_.device != "auto") {
-    return fail(ErrorCode::kInvalidArgument, "no device of the report matches --device '{}'",
-                options_.device);
+    found.reason = name + ": " + opened.error().message;
   }
   if (options_.strict) {
-    return fail(ErrorCode::kUnavailable, "--strict: no device can run the model ({})", reason);
+    return fail(ErrorCode::kUnavailable, "--strict: no device can run the model ({})",
+                found.reason);
   }
-  warn("runs on the host: " + reason);
+  warn("runs on the host: " + found.reason);
   return open_host();
 }
 
-Result<LanguageSession::Place> LanguageSession::place_on(const DeviceReport& device,
-                                                         DecoderKernels kernels) const {
-  CLVET_ASSIGN_OR_RETURN(DecoderPlan plan,
-                         plan_decoder(kernels, config_, weights_, options_.words));
-  return Place{&device, std::move(kernels), std::move(plan)};
-}
-
-Status LanguageSession::open_device(Place place) {
+Status LanguageSession::open_device(PlannedDevice place) {
   const DeviceReport& device = *place.device;
-  DecoderPlan& plan = place.plan;
   feed_.reset();
   backend_.reset();
   CLVET_ASSIGN_OR_RETURN(device_, Device::open(device));
-  CLVET_ASSIGN_OR_RETURN(
-      auto decoder,
-      DeviceDecoder::create(*device_, config_, weights_,
-                            DecoderPlanner(place.kernels, plan.combination, weights_)));
-  if (!plan.avoided.empty()) warn(describe_avoided(plan));
-  if (const size_t parts = decoder->head_parts(); parts > 1 && options_.sink) {
+  CLVET_ASSIGN_OR_RETURN(auto decoder,
+                         DeviceDecoder::create(*device_, config_, weights_, place.plan));
+  plan_ = std::move(place.plan);
+  record_.avoided = avoided_by(plan_);
+  if (!record_.avoided.empty()) warn(describe(record_.avoided.front(), plan_));
+  if (const int parts = decoder->head_parts(); parts > 1 && options_.sink) {
     options_.sink({EventLevel::kInfo,
                    fmt::format("the head of {} rows exceeds the device's images: it lies in {} of "
                                "them",
                                config_.vocab, parts)});
   }
   record_.device = device.name;
-  record_.combination = plan.combination;
-  record_.avoided = std::move(plan.avoided);
+  record_.combination = plan_.combination;
   record_.launches = decoder->launches();
   record_.device_bytes = static_cast<int64_t>(device_->allocated());
   used_ = &device;
-  kernels_ = std::move(place.kernels);
+  chooser_ = std::move(place.chooser);
   backend_ = std::move(decoder);
   feed_ = std::make_unique<TokenFeed>(*backend_, config_, weights_, kRowsOfAStep);
   return {};
@@ -123,6 +95,7 @@ Status LanguageSession::open_device(Place place) {
 Status LanguageSession::open_host() {
   CLVET_ASSIGN_OR_RETURN(backend_, HostDecoder::create(config_, weights_, kRowsOfAStep));
   used_ = nullptr;
+  plan_ = {};
   record_.device = "host";
   record_.launches = 0;
   record_.device_bytes = 0;
@@ -137,8 +110,8 @@ Status LanguageSession::step_down(const std::string& fault) {
   if (options_.strict) return fail(ErrorCode::kUnavailable, "--strict: {}: {}", where, fault);
   if (record_.combination.precision != Precision::kHigh) {
     options_.words.precision = Precision::kHigh;
-    auto place = place_on(*used_, *kernels_);
-    if (place && open_device(std::move(*place))) {
+    auto plan = DecoderPlanner(config_, weights_, *chooser_).plan(options_.words);
+    if (plan && open_device({used_, chooser_, std::move(*plan)})) {
       warn(
           fmt::format("{}: {}; taken again with {}", where, fault, to_string(record_.combination)));
       return {};

@@ -12,13 +12,17 @@
 #include "runtime/exec/device_decoder.h"
 #include "runtime/llm/decoder_plan.h"
 #include "runtime/llm/token_feed.h"
+#include "runtime/plan/device_choice.h"
 
 namespace clvet {
 
 struct LanguageOptions {
   std::string device = "auto";  // "auto", "host" or a selector of the report's devices
-  DecoderWords words;
+  PlanOverrides words;
   bool strict = false;  // no fallback
+  // Executes this plan (checked for this model and device) and does not plan anew.
+  std::optional<ExecutionPlan> plan;
+  std::string model_key;  // SHA-256 of the model's file, where a plan is given
   EventSink sink;
 };
 
@@ -26,7 +30,7 @@ struct LanguageOptions {
 struct LanguageRecord {
   std::string device;  // its name, or "host"
   Combination combination;
-  std::vector<DecoderPlan::Avoided> avoided;
+  std::vector<RefusedCombination> avoided;
   std::vector<std::string> warnings;
   int launches = 0;          // of kernels, a token
   int64_t device_bytes = 0;  // of the device's memory, at the start
@@ -55,18 +59,13 @@ class LanguageSession {
   void restart();
   int64_t position() const { return feed_->position(); }
   const LanguageRecord& record() const { return record_; }
+  // The plan in use; empty of phases on the host.
+  const ExecutionPlan& plan() const { return plan_; }
 
  private:
   LanguageSession(const GgufFile& file, const LlmConfig& config, LanguageOptions options)
       : config_(config), weights_(file, config), options_(std::move(options)) {}
-  // A device, its kernels, and how the model would run there.
-  struct Place {
-    const DeviceReport* device = nullptr;
-    DecoderKernels kernels;
-    DecoderPlan plan;
-  };
-  Result<Place> place_on(const DeviceReport& device, DecoderKernels kernels) const;
-  Status open_device(Place place);
+  Status open_device(PlannedDevice place);
   Status open_somewhere(const Report* report);
   Status open_host();
   // The next place to try, after `fault`.
@@ -77,9 +76,9 @@ class LanguageSession {
   LlmWeights weights_;
   LanguageOptions options_;
   LanguageRecord record_;
-  std::unique_ptr<Catalog> catalog_;
-  const DeviceReport* used_ = nullptr;     // null: the host
-  std::optional<DecoderKernels> kernels_;  // of the device
+  const DeviceReport* used_ = nullptr;  // null: the host
+  std::shared_ptr<const VariantChooser> chooser_;
+  ExecutionPlan plan_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<DecoderBackend> backend_;
   std::unique_ptr<TokenFeed> feed_;

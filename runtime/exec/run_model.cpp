@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "probe/probe.h"
 #include "runtime/graph/infer.h"
 #include "runtime/graph/passes.h"
 #include "runtime/host/executor.h"
+#include "runtime/plan/network_plan.h"
 #include "runtime/plan/planner.h"
 
 namespace clvet {
@@ -20,59 +20,16 @@ std::map<std::string, Shape> shapes_of(const std::map<std::string, Tensor>& inpu
   return shapes;
 }
 
-struct Choice {
-  const DeviceReport* device = nullptr;  // null: the host
-  ExecutionPlan plan;
-  std::string reason;  // why the host, where a device was hoped for
-};
-
-std::vector<const DeviceReport*> selected_devices(const Report& report,
-                                                  const std::string& selector) {
-  std::vector<const DeviceReport*> devices;
-  for (size_t i = 0; i < report.devices.size(); ++i) {
-    if (selector == "auto" || device_matches(report.devices, i, selector)) {
-      devices.push_back(&report.devices[i]);
-    }
-  }
-  return devices;
-}
-
-Result<Choice> choose(const Graph& graph, const Report* report, const ModelRunOptions& options) {
-  Choice best;
-  if (options.device == "host" || !report) {
-    best.plan = plan_on_host(graph, options.device == "host" ? "asked for" : "no report");
-    return best;
-  }
-  const auto devices = selected_devices(*report, options.device);
-  if (devices.empty() && options.device != "auto") {
-    return fail(ErrorCode::kInvalidArgument, "no device of the report matches --device '{}'",
-                options.device);
-  }
-  CLVET_ASSIGN_OR_RETURN(Catalog catalog, Catalog::embedded());
-  best.reason = "the report holds no device";
-  for (const DeviceReport* device : devices) {
-    const VariantChooser chooser(catalog, evidence_of(*report, device->id), features_of(*device));
-    auto plan = plan_model(graph, chooser, options.overrides);
-    if (!plan && plan.error().code != ErrorCode::kUnavailable) return tl::unexpected(plan.error());
-    if (!plan) {
-      best.reason = device->name + ": " + plan.error().message;
-      continue;
-    }
-    // Programs point into nothing of the catalog, calls and names are copies: the plan outlives it.
-    if (best.device && best.plan.estimated_ms <= plan->estimated_ms) continue;
-    best.device = device;
-    best.plan = std::move(*plan);
-  }
-  if (!best.device) best.plan = plan_on_host(graph, best.reason);
-  return best;
-}
-
 void describe_plan(const ExecutionPlan& plan, RunRecord& record) {
   record.combination = plan.combination;
+  record.refused = plan.refused;
   record.nodes.clear();
-  for (const PlannedNode& node : plan.nodes) {
+  const PlanPhase& phase = plan.phases.front();
+  const std::vector<std::string> variants = variants_of(phase);
+  for (size_t i = 0; i < phase.nodes.size(); ++i) {
+    const PlannedNode& node = phase.nodes[i];
     record.nodes.push_back({node.name, node.op, node.place == Place::kHost ? "host" : "opencl",
-                            node.kernel, node.variant_key, node.reason, 0});
+                            variants[i], variant_key_of(variants[i]), node.reason, 0, node.ms});
   }
   record.fallbacks.insert(record.fallbacks.end(), plan.fallbacks.begin(), plan.fallbacks.end());
 }
@@ -110,7 +67,7 @@ void warn(const ModelRunOptions& options, RunRecord& record, const std::string& 
 }
 
 void fall_to_host(const Graph& graph, const Error& error, const ModelRunOptions& options,
-                  Choice& choice, RunRecord& record) {
+                  NetworkPlan& choice, RunRecord& record) {
   warn(options, record, fmt::format("the device failed ({}); computed on the host", error.message));
   record.fallbacks.push_back({"*", record.device, "host", "launch-error"});
   record.device = "host";
@@ -120,14 +77,14 @@ void fall_to_host(const Graph& graph, const Error& error, const ModelRunOptions&
 }
 
 // Whether host and device are to be compared: somebody left all of it to us.
-bool may_compare(const Choice& choice, const ModelRunOptions& options) {
+bool may_compare(const NetworkPlan& choice, const ModelRunOptions& options) {
   const PlanOverrides& words = options.overrides;
-  return choice.device && options.device == "auto" && !options.times_file.empty() &&
-         !options.strict && !words.precision && !words.memory && !words.activations &&
-         !words.weights;
+  return choice.device && !options.plan && options.device == "auto" &&
+         !options.times_file.empty() && !options.strict && !words.precision && !words.memory &&
+         !words.activations && !words.weights;
 }
 
-std::string times_key(const Choice& choice, const std::map<std::string, Tensor>& inputs,
+std::string times_key(const NetworkPlan& choice, const std::map<std::string, Tensor>& inputs,
                       const ModelRunOptions& options) {
   std::string shapes;
   for (const auto& [name, tensor] : inputs) {
@@ -158,7 +115,7 @@ Result<MeasuredTimes> measure_both(Session& on_device, const Graph& graph,
 }
 
 // Makes the choice the host's where that was measured to be faster.
-void prefer_host(const Graph& graph, const MeasuredTimes& times, Choice& choice,
+void prefer_host(const Graph& graph, const MeasuredTimes& times, NetworkPlan& choice,
                  RunRecord& record) {
   record.choice = times;
   if (!times.host_wins()) return;
@@ -172,7 +129,7 @@ void prefer_host(const Graph& graph, const MeasuredTimes& times, Choice& choice,
 }
 
 // Leaves `choice` without a device where the host turned out to be faster.
-Result<std::map<std::string, Tensor>> run_on_device(Choice& choice, const Graph& graph,
+Result<std::map<std::string, Tensor>> run_on_device(NetworkPlan& choice, const Graph& graph,
                                                     const std::map<std::string, Tensor>& inputs,
                                                     const ModelRunOptions& options,
                                                     RunRecord& record) {
@@ -192,7 +149,7 @@ Result<std::map<std::string, Tensor>> run_on_device(Choice& choice, const Graph&
   return outputs;
 }
 
-Status refuse_fallback(const Choice& choice, const ModelRunOptions& options) {
+Status refuse_fallback(const NetworkPlan& choice, const ModelRunOptions& options) {
   if (!options.strict) return {};
   if (!choice.device && options.device != "host") {
     return fail(ErrorCode::kUnavailable, "--strict: no device can run the model ({})",
@@ -216,7 +173,10 @@ Result<ModelRun> run_model(Graph graph, const std::map<std::string, Tensor>& inp
   RunRecord& record = result.record;
   record.load_ms = ms_since(started);
   started = monotonic_seconds();
-  CLVET_ASSIGN_OR_RETURN(Choice choice, choose(graph, report, options));
+  CLVET_ASSIGN_OR_RETURN(
+      NetworkPlan choice,
+      plan_network_on(graph, {report, options.device, options.overrides, options.model_key,
+                              options.plan ? &*options.plan : nullptr}));
   record.plan_ms = ms_since(started);
   CLVET_RETURN_IF_ERROR(refuse_fallback(choice, options));
   describe_plan(choice.plan, record);

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/event.h"
@@ -17,10 +18,13 @@ struct ModelRunOptions {
   bool strict = false;  // no fallback
   int repeat = 1;       // timed runs after the first
   bool node_times = false;
+  // Executes this plan (checked for this model and device) and does not plan anew.
+  std::optional<ExecutionPlan> plan;
   // With device "auto" and no word of a combination given: a model's first run on a device is timed
-  // against the host, the figures are kept in `times_file` under `model_key` (what identifies the
-  // model's bytes), and the faster one serves. Empty: the device serves.
-  std::string times_file, model_key;
+  // against the host, the figures are kept in `times_file` under `model_key`, and the faster one
+  // serves. Empty: the device serves.
+  std::string times_file;
+  std::string model_key;  // SHA-256 of the model's file
   EventSink sink;
 };
 

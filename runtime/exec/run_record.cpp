@@ -15,6 +15,7 @@ std::string run_record_to_json(const RunRecord& record) {
     node["kernel"] = row.kernel.empty() ? Json(nullptr) : Json(row.kernel);
     if (!row.reason.empty()) node["reason"] = row.reason;
     node["ms"] = row.ms;
+    node["predicted_ms"] = row.predicted_ms > 0 ? Json(row.predicted_ms) : Json(nullptr);
     json["nodes"].push_back(std::move(node));
   }
   json["fallbacks"] = Json::array();

@@ -15,6 +15,7 @@ struct NodeRecord {
   std::string name, op, where;  // where: "opencl" or "host"
   std::string kernel, variant_key, reason;
   double ms = 0;
+  double predicted_ms = 0;  // 0: no prediction
 };
 
 struct OutputRecord {
@@ -28,6 +29,7 @@ struct RunRecord {
   Combination combination;
   std::vector<NodeRecord> nodes;
   std::vector<Fallback> fallbacks;
+  std::vector<RefusedCombination> refused;
   std::vector<std::string> warnings;
   double load_ms = 0, plan_ms = 0, build_ms = 0, first_ms = 0, min_ms = 0, median_ms = 0;
   std::optional<MeasuredTimes> choice;  // where host and device were compared

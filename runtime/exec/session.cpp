@@ -10,9 +10,7 @@
 namespace clvet {
 namespace {
 
-cl_channel_type channel_of(Precision precision) {
-  return stores_half(precision) ? CL_HALF_FLOAT : CL_FLOAT;
-}
+cl_channel_type channel_of(bool half) { return half ? CL_HALF_FLOAT : CL_FLOAT; }
 
 bool same_tensor(const Tensor& a, const Tensor& b) {
   if (a.raw() == b.raw()) return true;
@@ -34,12 +32,13 @@ bool needs_transpose(const DeviceTensor& tensor) {
 
 Result<Session> Session::create(Graph graph, ExecutionPlan plan, Device* device) {
   Session session(std::move(graph), std::move(plan), device);
-  if (!session.plan_.programs.empty() && !device) {
-    return fail(ErrorCode::kInternal, "a plan with kernels and no device");
-  }
+  const auto& steps = session.phase().steps;
+  const bool kernels = std::any_of(steps.begin(), steps.end(), [](const PlanStep& step) {
+    return step.kind == StepKind::kKernel;
+  });
+  if (kernels && !device) return fail(ErrorCode::kInternal, "a plan with kernels and no device");
   CLVET_RETURN_IF_ERROR(session.allocate());
-  CLVET_RETURN_IF_ERROR(session.upload_constants());
-  CLVET_RETURN_IF_ERROR(session.prepare_launches());
+  CLVET_RETURN_IF_ERROR(session.prepare_steps());
   return session;
 }
 
@@ -58,76 +57,92 @@ Status Session::allocate() {
       CLVET_ASSIGN_OR_RETURN(memory.own, device_->buffer(device_bytes(tensor)));
     } else {
       CLVET_ASSIGN_OR_RETURN(
-          memory.own, device_->image(activation_extent(tensor.role), channel_of(tensor.precision)));
+          memory.own, device_->image(activation_extent(role_of(tensor)), channel_of(tensor.half)));
     }
     if (memory.own) memory.object = memory.own.get();
     tensors_.push_back(std::move(memory));
+    value_ids_.push_back(tensor.value.empty() ? kNoValue : graph_.find_value(tensor.value));
   }
   for (size_t i = 0; i < plan_.tensors.size(); ++i) {
     if (!plan_.tensors[i].constant) continue;
-    const Tensor* value = graph_.constant(plan_.tensors[i].value);
+    const Tensor* value = graph_.constant(value_ids_[i]);
     if (!value) return fail(ErrorCode::kInternal, "a constant tensor without a value");
     CLVET_RETURN_IF_ERROR(upload(plan_.tensors[i], tensors_[i].object, *value));
   }
   return {};
 }
 
-Status Session::upload_constants() {
-  for (const DeviceConstant& constant : plan_.constants) {
-    const Node& node = graph_.nodes[static_cast<size_t>(constant.node)];
-    Values values(static_cast<size_t>(constant.role.elements()), 0.0);
-    if (constant.make) {
-      const auto call = call_of(graph_, node);
-      if (!call) return fail(ErrorCode::kInternal, "node '{}' has open shapes", node.name);
-      values = constant.make(*call);
-    }
-    Memory memory;
-    if (constant.kind == ArgKind::kVector) {
-      const Bytes bytes = encode_vector(constant.role, values);
-      CLVET_ASSIGN_OR_RETURN(memory.own, device_->buffer(bytes.size()));
-      CLVET_RETURN_IF_ERROR(device_->write(memory.own.get(), bytes));
-    } else {
-      const PackedWeights packed =
-          pack_weights(constant.role, constant.precision, WeightType::kFloat, constant.storage,
-                       constant.pack, values);
-      if (constant.storage == Storage::kImage) {
-        CLVET_ASSIGN_OR_RETURN(memory.own,
-                               device_->image(packed.image, channel_of(constant.precision)));
-        CLVET_RETURN_IF_ERROR(device_->write_image(memory.own.get(), packed.image, packed.data));
-      } else {
-        CLVET_ASSIGN_OR_RETURN(memory.own, device_->buffer(packed.data.size()));
-        CLVET_RETURN_IF_ERROR(device_->write(memory.own.get(), packed.data));
-      }
-    }
-    memory.object = memory.own.get();
-    constants_.push_back(std::move(memory));
+Result<cl_mem> Session::constant(const PlanStep& step, const Launch& launch, const CallArg& arg) {
+  const TensorRole* role = launch.role_of(arg);
+  const auto index = role ? step.constants.find(role->name) : step.constants.end();
+  if (index == step.constants.end()) {
+    return fail(ErrorCode::kInternal, "{} has no constant '{}'", step.variant, arg.name);
   }
+  const ConstantRecipe& recipe = plan_.constants[static_cast<size_t>(index->second)];
+  Values values(static_cast<size_t>(role->elements()), 0.0);
+  if (recipe.source == ConstantSource::kNode) {
+    const Node& node = graph_.nodes[static_cast<size_t>(recipe.node)];
+    const auto call = call_of(graph_, node);
+    if (!call) return fail(ErrorCode::kInternal, "node '{}' has open shapes", node.name);
+    values = node.def->constant(*call, {recipe.name, recipe.part});
+  }
+  ClMem memory;
+  if (arg.kind == ArgKind::kVector) {
+    const Bytes bytes = encode_vector(*role, values);
+    CLVET_ASSIGN_OR_RETURN(memory, device_->buffer(bytes.size()));
+    CLVET_RETURN_IF_ERROR(device_->write(memory.get(), bytes));
+  } else {
+    const Variant& variant = launch.row->variant;
+    const PackedWeights packed = pack_weights(*role, variant.precision, WeightType::kFloat,
+                                              arg.storage, variant.manifest->pack, values);
+    if (arg.storage == Storage::kImage) {
+      CLVET_ASSIGN_OR_RETURN(
+          memory, device_->image(packed.image, channel_of(stores_half(variant.precision))));
+      CLVET_RETURN_IF_ERROR(device_->write_image(memory.get(), packed.image, packed.data));
+    } else {
+      CLVET_ASSIGN_OR_RETURN(memory, device_->buffer(packed.data.size()));
+      CLVET_RETURN_IF_ERROR(device_->write(memory.get(), packed.data));
+    }
+  }
+  constants_.push_back(std::move(memory));
+  return constants_.back().get();
+}
+
+Status Session::prepare(const PlanStep& step, const VariantTable& table, ReadyStep& ready) {
+  CLVET_ASSIGN_OR_RETURN(Launch launch, launch_of(table, step, step.dims));
+  const Program& program = *launch.row->program;
+  auto kernel = device_->kernel(program, guard_);
+  if (!kernel) return wrap(kernel.error(), program.entry);
+  ready.kernel = std::move(*kernel);
+  for (size_t i = 0; i < launch.call.args.size(); ++i) {
+    const CallArg& arg = launch.call.args[i];
+    const auto set = [&](const auto& value) {
+      return device_->api().clSetKernelArg(ready.kernel.get(), static_cast<cl_uint>(i),
+                                           sizeof value, &value);
+    };
+    cl_int code = CL_SUCCESS;
+    if (arg.kind == ArgKind::kInt) {
+      code = set(arg.int_value);
+    } else if (arg.kind == ArgKind::kFloat) {
+      code = set(arg.float_value);
+    } else if (const auto tensor = step.tensors.find(arg.name); tensor != step.tensors.end()) {
+      code = set(tensors_[static_cast<size_t>(tensor->second)].object);
+    } else {
+      CLVET_ASSIGN_OR_RETURN(const cl_mem object, constant(step, launch, arg));
+      code = set(object);
+    }
+    CLVET_RETURN_IF_ERROR(cl_status(code, "clSetKernelArg"));
+  }
+  ready.call = std::move(launch.call);
   return {};
 }
 
-Status Session::prepare_launches() {
-  kernels_.resize(plan_.steps.size());
-  for (size_t i = 0; i < plan_.steps.size(); ++i) {
-    const PlanStep& step = plan_.steps[i];
-    if (step.kind != StepKind::kKernel) continue;
-    const Program& program = *plan_.programs[static_cast<size_t>(step.program)];
-    auto kernel = device_->kernel(program, guard_);
-    if (!kernel) return wrap(kernel.error(), program.entry);
-    kernels_[i] = std::move(*kernel);
-    for (size_t a = 0; a < step.call.args.size(); ++a) {
-      const CallArg& arg = step.call.args[a];
-      const PlanStep::Object& object = step.objects[a];
-      const auto set = [&](const auto& value) {
-        return device_->api().clSetKernelArg(kernels_[i].get(), static_cast<cl_uint>(a),
-                                             sizeof value, &value);
-      };
-      const cl_int code =
-          object.tensor >= 0     ? set(tensors_[static_cast<size_t>(object.tensor)].object)
-          : object.constant >= 0 ? set(constants_[static_cast<size_t>(object.constant)].object)
-          : arg.kind == ArgKind::kFloat ? set(arg.float_value)
-                                        : set(arg.int_value);
-      CLVET_RETURN_IF_ERROR(cl_status(code, "clSetKernelArg"));
-    }
+Status Session::prepare_steps() {
+  CLVET_ASSIGN_OR_RETURN(const auto table, VariantTable::embedded());
+  ready_.resize(phase().steps.size());
+  for (size_t i = 0; i < ready_.size(); ++i) {
+    const PlanStep& step = phase().steps[i];
+    if (step.kind == StepKind::kKernel) CLVET_RETURN_IF_ERROR(prepare(step, *table, ready_[i]));
   }
   return {};
 }
@@ -135,62 +150,66 @@ Status Session::prepare_launches() {
 // Row numbers must be those of rows, as on the host.
 Status Session::upload_indices(const DeviceTensor& tensor, cl_mem object, const Tensor& value) {
   const std::vector<int64_t> indices = value.to_i64();
-  if (static_cast<int64_t>(indices.size()) != tensor.role.elements()) {
+  if (static_cast<int64_t>(indices.size()) != tensor.extent.c) {
     return fail(ErrorCode::kInternal, "{} row numbers where {} are planned", indices.size(),
-                tensor.role.elements());
+                tensor.extent.c);
   }
-  const int64_t extent = tensor.role.extent;
+  const int64_t extent = tensor.row_numbers;
   for (const int64_t index : indices) {
     if (index >= -extent && index < extent) continue;
     return fail(ErrorCode::kInvalidArgument, "'{}' holds the row number {}, there are {} rows",
-                graph_.values[static_cast<size_t>(tensor.value)].name, index, extent);
+                tensor.value, index, extent);
   }
   return device_->write(object, encode_indices(indices));
 }
 
 Status Session::upload(const DeviceTensor& tensor, cl_mem object, const Tensor& value) {
-  if (tensor.role.kind == TensorKind::kIndices) return upload_indices(tensor, object, value);
+  if (tensor.row_numbers > 0) return upload_indices(tensor, object, value);
+  const TensorRole role = role_of(tensor);
+  const Precision precision = storage_precision(tensor.half);
   std::vector<float> ordered;
   std::optional<Tensor> floats;
   if (value.dtype() != DType::kF32) {
     CLVET_ASSIGN_OR_RETURN(floats, value.cast(DType::kF32));
   }
   const std::span<const float> source = (floats ? *floats : value).values<float>();
-  if (static_cast<int64_t>(source.size()) != tensor.role.elements()) {
+  if (static_cast<int64_t>(source.size()) != role.elements()) {
     return fail(ErrorCode::kInternal, "a tensor of {} values where {} are planned", source.size(),
-                tensor.role.elements());
+                role.elements());
   }
-  Bytes bytes(activation_bytes(tensor.role, tensor.precision));
+  Bytes bytes(activation_bytes(role, precision));
   if (!needs_transpose(tensor)) {
-    encode_activation_f32(tensor.role, tensor.precision, source, bytes);
+    encode_activation_f32(role, precision, source, bytes);
   } else if (tensor.view == View::kChannelsFirst) {
-    encode_planes_f32(planes_of(tensor), tensor.precision, source, bytes);
+    encode_planes_f32(planes_of(tensor), precision, source, bytes);
   } else {
     ordered.resize(source.size());
     to_device_order(source.data(), tensor.shape, tensor.view, ordered.data());
-    encode_activation_f32(tensor.role, tensor.precision, ordered, bytes);
+    encode_activation_f32(role, precision, ordered, bytes);
   }
   return tensor.storage == Storage::kImage
-             ? device_->write_image(object, activation_extent(tensor.role), bytes)
+             ? device_->write_image(object, activation_extent(role), bytes)
              : device_->write_later(object, std::move(bytes));
 }
 
-Status Session::download(const DeviceTensor& tensor, cl_mem object, Tensor& value) {
-  const auto type = graph_.values[static_cast<size_t>(tensor.value)].type();
+Status Session::download(const DeviceTensor& tensor, cl_mem object, ValueId id, Tensor& value) {
+  const auto type = graph_.values[static_cast<size_t>(id)].type();
   if (!type) return fail(ErrorCode::kInternal, "a tensor of unknown type");
-  staging_.resize(activation_bytes(tensor.role, tensor.precision));
+  const TensorRole role = role_of(tensor);
+  const Precision precision = storage_precision(tensor.half);
+  staging_.resize(activation_bytes(role, precision));
   CLVET_RETURN_IF_ERROR(tensor.storage == Storage::kImage
-                            ? device_->read_image(object, activation_extent(tensor.role), staging_)
+                            ? device_->read_image(object, activation_extent(role), staging_)
                             : device_->read(object, staging_));
   CLVET_ASSIGN_OR_RETURN(Tensor floats, Tensor::create(DType::kF32, type->shape));
   std::span<float> target(floats.data<float>(), static_cast<size_t>(floats.elements()));
   if (!needs_transpose(tensor)) {
-    decode_activation_f32(tensor.role, tensor.precision, staging_, target);
+    decode_activation_f32(role, precision, staging_, target);
   } else if (tensor.view == View::kChannelsFirst) {
-    decode_planes_f32(planes_of(tensor), tensor.precision, staging_, target);
+    decode_planes_f32(planes_of(tensor), precision, staging_, target);
   } else {
     std::vector<float> ordered(target.size());
-    decode_activation_f32(tensor.role, tensor.precision, staging_, ordered);
+    decode_activation_f32(role, precision, staging_, ordered);
     from_device_order(ordered.data(), tensor.shape, tensor.view, target.data());
   }
   CLVET_ASSIGN_OR_RETURN(value, floats.cast(type->dtype));
@@ -216,18 +235,19 @@ Status Session::run_host(const Node& node, std::vector<Tensor>& values) {
 }
 
 Status Session::run_step(size_t index, std::vector<Tensor>& values) {
-  const PlanStep& step = plan_.steps[index];
+  const PlanStep& step = phase().steps[index];
   if (step.kind == StepKind::kKernel) {
-    const size_t* local = step.call.local[0] ? step.call.local.data() : nullptr;
-    return device_->enqueue(kernels_[index].get(), step.call.work_dim, step.call.global.data(),
-                            local);
+    const auto& [kernel, call] = ready_[index];
+    const size_t* local = call.local[0] ? call.local.data() : nullptr;
+    return device_->enqueue(kernel.get(), call.work_dim, call.global.data(), local);
   }
   if (step.kind == StepKind::kHost)
     return run_host(graph_.nodes[static_cast<size_t>(step.node)], values);
   const DeviceTensor& tensor = plan_.tensors[static_cast<size_t>(step.tensor)];
   const cl_mem object = tensors_[static_cast<size_t>(step.tensor)].object;
-  Tensor& value = values[static_cast<size_t>(tensor.value)];
-  if (step.kind == StepKind::kDownload) return download(tensor, object, value);
+  const ValueId id = value_ids_[static_cast<size_t>(step.tensor)];
+  Tensor& value = values[static_cast<size_t>(id)];
+  if (step.kind == StepKind::kDownload) return download(tensor, object, id, value);
   return tensor.constant ? Status() : upload(tensor, object, value);
 }
 
@@ -252,13 +272,13 @@ Result<std::map<std::string, Tensor>> Session::run(const std::map<std::string, T
     }
   }
   if (node_ms) node_ms->assign(graph_.nodes.size(), 0);
-  for (size_t i = 0; i < plan_.steps.size(); ++i) {
+  for (size_t i = 0; i < phase().steps.size(); ++i) {
     const double started = monotonic_seconds();
     if (started > deadline) return fail(ErrorCode::kDeadlineExceeded, "the run took too long");
     CLVET_RETURN_IF_ERROR(run_step(i, values));
-    if (!node_ms || plan_.steps[i].node < 0) continue;
-    if (plan_.steps[i].kind == StepKind::kKernel) CLVET_RETURN_IF_ERROR(device_->finish());
-    (*node_ms)[static_cast<size_t>(plan_.steps[i].node)] += (monotonic_seconds() - started) * 1e3;
+    if (!node_ms || phase().steps[i].node < 0) continue;
+    if (phase().steps[i].kind == StepKind::kKernel) CLVET_RETURN_IF_ERROR(device_->finish());
+    (*node_ms)[static_cast<size_t>(phase().steps[i].node)] += (monotonic_seconds() - started) * 1e3;
   }
   std::map<std::string, Tensor> outputs;
   for (const ValueId id : graph_.outputs) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 namespace clvet {
 namespace {
 
@@ -14,7 +16,8 @@ class Writer {
       : config_(config), rows_(rows), capacity_(capacity) {}
 
   void norm(const std::string& from, const std::string& scale, const std::string& to) {
-    calls_.push_back({"rms_norm",
+    calls_.push_back({scale,
+                      "rms_norm",
                       {{"M", rows_}, {"W", 1}, {"C", config_.width}},
                       {{"epsilon", config_.norm_eps}},
                       {{"x", from}, {"scale", scale}, {"y", to}}});
@@ -23,7 +26,9 @@ class Writer {
   void product(const std::string& from, const std::string& matrix, const std::string& to,
                int64_t inputs, int64_t outputs, const std::string& bias = "zeros",
                int64_t first = 0) {
-    DecoderCall call{"gemv", {{"N", outputs}, {"K", inputs}, {"act", 0}}, kNoActivation, {}, first};
+    DecoderCall call{matrix,        "gemv", {{"N", outputs}, {"K", inputs}, {"act", 0}},
+                     kNoActivation, {},     first};
+    if (first > 0) call.name += fmt::format("@{}", first);
     if (rows_ > 1) {
       call.op = "gemm";
       call.dims["M"] = rows_;
@@ -35,7 +40,7 @@ class Writer {
 
   void rope(int64_t layer, const std::string& prefix) {
     const std::string reach = config_.windowed(layer) ? "local" : "global";
-    DecoderCall call{"rope", heads(), {{"epsilon", config_.norm_eps}}, {}};
+    DecoderCall call{prefix + "rope", "rope", heads(), {{"epsilon", config_.norm_eps}}, {}};
     call.dims["halves"] = config_.rope == RopeKind::kNeox;
     call.dims["norm"] = config_.qk_norm;
     call.tensors = {{"x", "qkv"},
@@ -50,14 +55,16 @@ class Writer {
   }
 
   void attention(int64_t layer, const std::string& prefix) {
-    DecoderCall call{"attention", heads(), {{"scale", config_.attention_scale}}, {}};
+    DecoderCall call{
+        prefix + "attention", "attention", heads(), {{"scale", config_.attention_scale}}, {}};
     call.dims["window"] = config_.windowed(layer) ? config_.window : 0;
     call.tensors = {{"q", "query"}, {"k", prefix + "k"}, {"v", prefix + "v"}, {"y", "attended"}};
     calls_.push_back(std::move(call));
   }
 
-  void gate() {
-    calls_.push_back({"glu",
+  void gate(const std::string& prefix) {
+    calls_.push_back({prefix + "glu",
+                      "glu",
                       {{"M", rows_},
                        {"W", 1},
                        {"F", config_.ff},
@@ -67,9 +74,11 @@ class Writer {
   }
 
   // hidden + what -> to.
-  void add(const std::string& from, const std::string& what, const std::string& to) {
+  void add(const std::string& prefix, const std::string& from, const std::string& what,
+           const std::string& to) {
     const int64_t c = config_.width;
-    calls_.push_back({"eltwise_binary",
+    calls_.push_back({prefix + "add_to_" + to,
+                      "eltwise_binary",
                       {{"N", 1},
                        {"H", 1},
                        {"W", rows_},
@@ -128,13 +137,13 @@ std::vector<DecoderCall> decoder_calls(const LlmConfig& config, int64_t rows, in
     write.attention(layer, prefix);
     write.product("attended", prefix + "o", "delta", q, d);
     if (config.post_norms) write.norm("delta", prefix + "attn_post_norm", "normed");
-    write.add("hidden", config.post_norms ? "normed" : "delta", "between");
+    write.add(prefix, "hidden", config.post_norms ? "normed" : "delta", "between");
     write.norm("between", prefix + "ffn_norm", "normed");
     write.product("normed", prefix + "gate_up", "gate_up", d, 2 * config.ff);
-    write.gate();
+    write.gate(prefix);
     write.product("gated", prefix + "down", "delta", config.ff, d);
     if (config.post_norms) write.norm("delta", prefix + "ffn_post_norm", "normed");
-    write.add("between", config.post_norms ? "normed" : "delta", "hidden");
+    write.add(prefix, "between", config.post_norms ? "normed" : "delta", "hidden");
   }
   if (answer) {
     write.norm("hidden", "out_norm", "normed");

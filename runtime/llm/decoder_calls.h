@@ -19,6 +19,7 @@ struct DecoderBuffer {
 };
 
 struct DecoderCall {
+  std::string name;  // of the node, unique in a step
   std::string op;
   Dims dims;  // "P", the position of the step's first token, is 0: whoever runs the call sets it
   Scalars scalars;

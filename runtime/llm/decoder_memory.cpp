@@ -16,9 +16,9 @@ int64_t next_capacity(int64_t capacity, const LlmConfig& config) {
   return std::max(capacity, std::min(2 * capacity, config.context));
 }
 
-MatrixForm form_of(const DecoderCall& call, const Variant& variant) {
-  MatrixForm form{call.matrix(),
-                  call.first,
+MatrixForm form_of(const std::string& matrix, int64_t first, const Variant& variant) {
+  MatrixForm form{matrix,
+                  first,
                   variant.weight_type.value_or(WeightType::kFloat),
                   variant.weights.value_or(Storage::kBuffer),
                   0,

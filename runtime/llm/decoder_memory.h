@@ -32,7 +32,10 @@ struct MatrixForm {
   bool halves = false;
   auto operator<=>(const MatrixForm&) const = default;
 };
-MatrixForm form_of(const DecoderCall& call, const Variant& variant);
+MatrixForm form_of(const std::string& matrix, int64_t first, const Variant& variant);
+inline MatrixForm form_of(const DecoderCall& call, const Variant& variant) {
+  return form_of(call.matrix(), call.first, variant);
+}
 TensorRole matrix_role(const DecoderCall& call);
 // A buffer for steps of `rows` tokens, or a cache for texts of as many positions.
 TensorRole buffer_role(const DecoderBuffer& buffer, int64_t rows);

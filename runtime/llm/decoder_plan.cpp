@@ -1,18 +1,15 @@
 #include "runtime/llm/decoder_plan.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
+
+#include "runtime/plan/planner.h"
 
 namespace clvet {
 namespace {
 
 constexpr int64_t kPromptRows = 16;  // stands for any prompt: kernels for many rows
-// Until trials say more: what a launch takes, and how fast bytes come.
-constexpr double kLaunchMs = 0.01, kBytesPerMs = 1e7;
-
-template <class T>
-std::vector<T> choices(const std::optional<T>& given, std::vector<T> all) {
-  return given ? std::vector<T>{*given} : all;
-}
 
 double elements(const DecoderCall& call) {
   const auto n = call.dims.find("N"), k = call.dims.find("K");
@@ -20,146 +17,246 @@ double elements(const DecoderCall& call) {
   return static_cast<double>(n->second) * static_cast<double>(k->second);
 }
 
-double bytes_of(WeightType type, Precision precision) {
-  if (type == WeightType::kInt4) return 0.5;
-  if (type == WeightType::kInt8) return 1;
-  return stores_half(precision) ? 2 : 4;
+double bytes_a_weight(WeightType type, Precision precision) {
+  const double value = stores_half(precision) ? 2 : 4;
+  if (type == WeightType::kFloat) return value;
+  return (type == WeightType::kInt4 ? 0.5 : 1) + 2 * value / kQuantBlock;
 }
 
-// The weights that a token reads, whether or not any kernel is right.
-double bytes_of(const DecoderPlanner& planner, const LlmConfig& config) {
-  double bytes = 0;
-  const Precision precision = planner.combination().precision;
-  for (const DecoderCall& call : decoder_calls(config, 1, kPromptRows, true, planner.head_rows())) {
-    const WeightType type = planner.type_of(call.matrix());
-    const double scales = type == WeightType::kFloat ? 0 : 2.0 / kQuantBlock;
-    bytes += elements(call) *
-             (bytes_of(type, precision) + scales * bytes_of(WeightType::kFloat, precision));
+// The most rows that the head may have in one piece: an image's texel holds four of them side by
+// side. 0: any number.
+int64_t head_rows_for(const Combination& combination, const DeviceFeatures& features) {
+  if (combination.weights != Storage::kImage) return 0;
+  return features.image_width * 4 / kColumnAlign * kColumnAlign;
+}
+
+class Builder {
+ public:
+  Builder(const LlmConfig& config, const Combination& combination, const CostModel& cost)
+      : cost_(cost) {
+    plan_.combination = combination;
+    plan_.phases = {{kTokenPhase, {}, {}, 0}, {kPromptPhase, {}, {}, 0}};
+    for (const DecoderBuffer& buffer : decoder_buffers(config)) {
+      if (buffer.name == kLogits) continue;
+      const auto rows = buffer.cache ? TensorRows::kOfText : TensorRows::kOfStep;
+      add_tensor(buffer.name,
+                 buffer_role(buffer, buffer.cache ? first_capacity(kRowsOfAStep) : kRowsOfAStep),
+                 rows);
+    }
   }
-  return bytes;
-}
 
-// One token by what is known of the kernels; an error where one of them is not right.
-Result<double> estimate(std::span<const DecoderChoice> choices) {
-  double ms = 0;
-  for (const auto& [call, answer, chosen] : choices) {
+  Status add(const DecoderChoice& choice) {
+    const auto& [call, answer, chosen] = choice;
     if (!chosen) return tl::unexpected(chosen.error());
-    if (!answer) continue;
-    const double count = elements(call);
-    const double bytes = count * bytes_of(chosen->variant.weight_type.value_or(WeightType::kFloat),
-                                          chosen->variant.precision);
-    const double arithmetic = chosen->gflops > 0 ? 2 * count / chosen->gflops * 1e-6 : 0;
-    ms += kLaunchMs + std::max(arithmetic, bytes / kBytesPerMs);
+    PlanPhase& phase = plan_.phases[answer ? 0 : 1];
+    PlanStep step;
+    step.kind = StepKind::kKernel;
+    step.node = static_cast<int>(phase.nodes.size());
+    step.variant = chosen->row->name;
+    step.op = call.op;
+    step.dims = call.dims;
+    step.scalars = call.scalars;
+    step.ms = chosen->ms;
+    for (const CallArg& arg : chosen->call.args) CLVET_RETURN_IF_ERROR(add_arg(call, arg, step));
+    const double alone = chosen->ms > 0 ? chosen->ms + cost_.launch_ms() : 0;
+    phase.nodes.push_back({call.name, call.op, Place::kDevice, {}, alone});
+    phase.ms += chosen->ms + cost_.piped_ms();
+    phase.steps.push_back(std::move(step));
+    return {};
   }
-  return ms;
-}
+
+  ExecutionPlan take() { return std::move(plan_); }
+
+ private:
+  static constexpr const char* kLogits = "logits";
+
+  int add_tensor(const std::string& name, const TensorRole& role, TensorRows rows) {
+    DeviceTensor tensor;
+    tensor.value = name;
+    tensor.extent = {role.n, role.h, role.w, role.c};
+    tensor.shape = {role.h, role.c};
+    tensor.view = View::kChannelsLast;
+    tensor.half = stores_half(plan_.combination.precision);
+    tensor.rows = rows;
+    plan_.tensors.push_back(std::move(tensor));
+    return tensors_[name] = static_cast<int>(plan_.tensors.size()) - 1;
+  }
+
+  int constant(const ConstantRecipe& recipe) {
+    const auto [found, added] =
+        constants_.try_emplace(recipe, static_cast<int>(plan_.constants.size()));
+    if (added) plan_.constants.push_back(recipe);
+    return found->second;
+  }
+
+  Status add_arg(const DecoderCall& call, const CallArg& arg, PlanStep& step) {
+    if (arg.kind == ArgKind::kInt || arg.kind == ArgKind::kFloat) return {};
+    if (arg.kind == ArgKind::kWeights || arg.kind == ArgKind::kScales) {
+      step.constants["w"] = constant({ConstantSource::kMatrix, -1, call.matrix(), call.first});
+      return {};
+    }
+    const auto name = call.tensors.find(arg.name);
+    if (name == call.tensors.end()) {
+      return fail(ErrorCode::kInternal, "{} has no tensor for '{}'", call.op, arg.name);
+    }
+    if (arg.kind == ArgKind::kVector) {
+      step.constants[arg.name] = constant({ConstantSource::kVector, -1, name->second, 0});
+      return {};
+    }
+    if (name->second == kLogits) {
+      step.tensors[arg.name] = add_tensor(fmt::format("{}.{}", kLogits, call.first),
+                                          logits_role(call.dims.at("N")), TensorRows::kFixed);
+      return {};
+    }
+    const auto tensor = tensors_.find(name->second);
+    if (tensor == tensors_.end()) {
+      return fail(ErrorCode::kInternal, "no buffer '{}'", name->second);
+    }
+    step.tensors[arg.name] = tensor->second;
+    return {};
+  }
+
+  const CostModel& cost_;
+  ExecutionPlan plan_;
+  std::map<std::string, int, std::less<>> tensors_;
+  std::map<ConstantRecipe, int> constants_;
+};
 
 }  // namespace
 
-DecoderKernels::DecoderKernels(const Catalog& catalog, const DeviceEvidence& evidence,
-                               const DeviceFeatures& features)
-    : features_(features) {
-  for (const WeightType type : {WeightType::kFloat, WeightType::kInt8, WeightType::kInt4}) {
-    choosers_[type] = std::make_shared<const VariantChooser>(catalog, evidence, features, type);
-  }
+WeightType DecoderPlanner::type_of(const Combination& combination,
+                                   const std::string& matrix) const {
+  if (matrix.empty() || combination.memory != Memory::kLow) return WeightType::kFloat;
+  return weights_.type_of(matrix).value_or(WeightType::kFloat);
 }
 
-int64_t DecoderPlanner::head_rows() const {
-  if (combination_.weights != Storage::kImage) return 0;
-  return features().image_width * 4 / kColumnAlign * kColumnAlign;
+std::vector<DecoderCall> DecoderPlanner::calls(const Combination& combination, bool answer) const {
+  return decoder_calls(config_, answer ? 1 : kPromptRows, kPromptRows, answer,
+                       head_rows_for(combination, chooser_.features()));
 }
 
-WeightType DecoderPlanner::type_of(const std::string& matrix) const {
-  if (matrix.empty() || combination_.memory != Memory::kLow) return WeightType::kFloat;
-  return weights_->type_of(matrix).value_or(WeightType::kFloat);
-}
-
-Result<ChosenVariant> DecoderPlanner::choose(const DecoderCall& call) const {
+Result<ChosenVariant> DecoderPlanner::choose(const Combination& combination,
+                                             const DecoderCall& call) const {
   std::string reason;
-  auto chosen = kernels_.of(type_of(call.matrix()))
-                    .choose(call.op, call.dims, call.scalars, combination_, reason);
+  auto chosen = chooser_.choose(
+      {call.op, call.dims, call.scalars, combination, type_of(combination, call.matrix())}, reason);
   if (!chosen) return fail(ErrorCode::kUnavailable, "{}", reason);
-  const bool alike = stores_half(chosen->variant.precision) == stores_half(combination_.precision);
+  const Precision precision = chosen->variant().precision;
+  const bool alike = stores_half(precision) == stores_half(combination.precision);
   // What the words of the combination name must be so, or the plan would not be what it is called.
-  const bool as_asked =
-      chosen->variant.precision == combination_.precision || call.matrix().empty();
+  const bool as_asked = precision == combination.precision || call.matrix().empty();
   if (!alike || !as_asked) {
     return fail(ErrorCode::kUnavailable, "{} is {}", chosen->instead_of, chosen->verdict);
   }
   return std::move(*chosen);
 }
 
-std::vector<DecoderChoice> DecoderPlanner::choose_all(const LlmConfig& config) const {
+std::vector<DecoderChoice> DecoderPlanner::choose_all(const Combination& combination) const {
   std::vector<DecoderChoice> choices;
   for (const bool answer : {true, false}) {
-    for (DecoderCall& call :
-         decoder_calls(config, answer ? 1 : kPromptRows, kPromptRows, answer, head_rows())) {
-      auto chosen = choose(call);
+    for (DecoderCall& call : calls(combination, answer)) {
+      auto chosen = choose(combination, call);
       choices.push_back({std::move(call), answer, std::move(chosen)});
     }
   }
   return choices;
 }
 
-Result<DecoderMemory> DecoderPlanner::memory(const LlmConfig& config,
+Result<DecoderMemory> DecoderPlanner::memory(const Combination& combination,
                                              std::span<const DecoderChoice> choices) const {
-  std::vector<PlannedCall> calls;
+  std::vector<PlannedCall> planned;
   for (const DecoderChoice& row : choices) {
     if (!row.chosen) return tl::unexpected(row.chosen.error());
-    calls.push_back({&row.call, &row.chosen->variant});
+    planned.push_back({&row.call, &row.chosen->variant()});
   }
-  return DecoderMemory::of(calls, config, *weights_, combination_.precision);
+  return DecoderMemory::of(planned, config_, weights_, combination.precision);
 }
 
-std::vector<Combination> decoder_combinations(const DecoderWords& words) {
-  using enum Precision;
-  std::vector<Combination> combinations;
-  for (const Precision precision : choices(words.precision, {kHigh, kNormal, kLow})) {
-    for (const Memory memory : choices(words.memory, {Memory::kLow, Memory::kNormal})) {
-      for (const Storage storage : choices(words.weights, {Storage::kBuffer, Storage::kImage})) {
-        combinations.push_back({precision, memory, Storage::kBuffer, storage});
-      }
-    }
+double DecoderPlanner::bytes_of(const Combination& combination) const {
+  double bytes = 0;
+  for (const DecoderCall& call : calls(combination, true)) {
+    bytes +=
+        elements(call) * bytes_a_weight(type_of(combination, call.matrix()), combination.precision);
   }
-  return combinations;
+  return bytes;
 }
 
-Result<DecoderPlan> plan_combination(const DecoderPlanner& planner, const LlmConfig& config,
-                                     std::span<const DecoderChoice> choices) {
-  DecoderPlan plan{planner.combination(), 0, bytes_of(planner, config), {}, {}};
-  CLVET_ASSIGN_OR_RETURN(plan.estimated_ms, estimate(choices));
-  CLVET_ASSIGN_OR_RETURN(plan.memory, planner.memory(config, choices));
-  const std::string misfit = plan.memory.misfit(planner.features(), first_capacity(kRowsOfAStep));
+Result<ExecutionPlan> DecoderPlanner::plan_for(const Combination& combination,
+                                               std::span<const DecoderChoice> choices) const {
+  Builder builder(config_, combination, chooser_.cost());
+  for (const DecoderChoice& choice : choices) CLVET_RETURN_IF_ERROR(builder.add(choice));
+  CLVET_ASSIGN_OR_RETURN(const DecoderMemory needed, memory(combination, choices));
+  const std::string misfit = needed.misfit(chooser_.features(), first_capacity(kRowsOfAStep));
   if (!misfit.empty()) return fail(ErrorCode::kResourceExhausted, "{}", misfit);
+  ExecutionPlan plan = builder.take();
+  plan.bytes = bytes_of(combination);
   return plan;
 }
 
-Result<DecoderPlan> plan_decoder(const DecoderKernels& kernels, const LlmConfig& config,
-                                 const LlmWeights& weights, const DecoderWords& words) {
-  std::optional<DecoderPlan> best;
-  std::vector<DecoderPlan::Avoided> avoided;
-  for (const Combination& combination : decoder_combinations(words)) {
-    const DecoderPlanner planner(kernels, combination, weights);
-    auto plan = plan_combination(planner, config, planner.choose_all(config));
-    if (!plan) {
-      avoided.push_back({combination, plan.error().message, bytes_of(planner, config)});
-      continue;
+Result<ExecutionPlan> DecoderPlanner::plan(const PlanOverrides& words) const {
+  const auto plan_one = [this](const Combination& combination) {
+    return plan_for(combination, choose_all(combination));
+  };
+  CLVET_ASSIGN_OR_RETURN(ExecutionPlan best,
+                         best_plan(decoder_combinations(words), plan_one, words));
+  for (RefusedCombination& row : best.refused) row.bytes = bytes_of(row.combination);
+  return best;
+}
+
+std::vector<DecoderChoice> DecoderPlanner::choices_of(const ExecutionPlan& plan) const {
+  std::vector<DecoderChoice> choices;
+  for (const bool answer : {true, false}) {
+    const auto& steps = plan.phases[answer ? 0 : 1].steps;
+    size_t next = 0;
+    for (DecoderCall& call : calls(plan.combination, answer)) {
+      const std::string name = next < steps.size() ? steps[next++].variant : "";
+      std::string reason;
+      const WantedCall wanted{call.op, call.dims, call.scalars, plan.combination,
+                              type_of(plan.combination, call.matrix())};
+      auto found = chooser_.choose_named(wanted, name, reason);
+      Result<ChosenVariant> chosen =
+          found ? Result<ChosenVariant>(std::move(*found))
+                : fail(ErrorCode::kInvalidArgument, "'{}': {}", call.name, reason);
+      choices.push_back({std::move(call), answer, std::move(chosen)});
     }
-    const bool lower = best && combination.precision != best->combination.precision;
-    const double needed = best ? best->estimated_ms * (lower ? 2.0 / 3 : 1.0) : 0;
-    if (!best || plan->estimated_ms < needed) best = std::move(*plan);
   }
-  if (!best) {
-    return fail(ErrorCode::kUnavailable, "no combination runs the model: {}",
-                avoided.empty() ? "none was asked for" : avoided.front().reason);
+  return choices;
+}
+
+Status DecoderPlanner::check(const ExecutionPlan& plan) const {
+  if (plan.phases.size() != 2) {
+    return fail(ErrorCode::kInvalidArgument, "the plan has not the two phases of this model");
   }
-  std::erase_if(avoided, [&](const DecoderPlan::Avoided& row) {
-    return row.bytes > best->bytes || row.reason.ends_with(to_string(Verdict::kUnsupported));
-  });
+  CLVET_ASSIGN_OR_RETURN(const ExecutionPlan made, plan_for(plan.combination, choices_of(plan)));
+  const std::string where = first_difference(made, plan);
+  if (where.empty()) return {};
+  return fail(ErrorCode::kInvalidArgument, "the plan does not follow from its own variants: {}",
+              where);
+}
+
+std::vector<Combination> decoder_combinations(const PlanOverrides& words) {
+  return combinations_of(words, {.quantised_weights = true});
+}
+
+std::vector<RefusedCombination> avoided_by(const ExecutionPlan& plan) {
+  std::vector<RefusedCombination> avoided;
+  for (const RefusedCombination& row : plan.refused) {
+    const bool unsupported = row.reason.ends_with(to_string(Verdict::kUnsupported));
+    if (!row.runs && row.bytes <= plan.bytes && !unsupported) avoided.push_back(row);
+  }
   std::stable_sort(avoided.begin(), avoided.end(),
                    [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
-  best->avoided = std::move(avoided);
-  return std::move(*best);
+  return avoided;
+}
+
+int64_t head_rows_of(const ExecutionPlan& plan) {
+  int64_t first = 0;
+  int parts = 0;
+  for (const DeviceTensor& tensor : plan.tensors) {
+    if (tensor.rows != TensorRows::kFixed) continue;
+    if (parts++ == 0) first = tensor.extent.c;
+  }
+  return parts > 1 ? first : 0;
 }
 
 }  // namespace clvet

@@ -1,31 +1,18 @@
-// Which kernels run a language model's calls.
+// A language model's calls as a plan: the phases "token" and "prompt".
 #pragma once
 
-#include <map>
-#include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/decoder_memory.h"
 #include "runtime/llm/weights.h"
+#include "runtime/plan/plan.h"
 #include "runtime/plan/variant_choice.h"
 
 namespace clvet {
-
-// A device's kernels, for weights of each type. Copies share them.
-class DecoderKernels {
- public:
-  DecoderKernels(const Catalog& catalog, const DeviceEvidence& evidence,
-                 const DeviceFeatures& features);
-  const VariantChooser& of(WeightType type) const { return *choosers_.at(type); }
-  const DeviceFeatures& features() const { return features_; }
-
- private:
-  DeviceFeatures features_;
-  std::map<WeightType, std::shared_ptr<const VariantChooser>> choosers_;
-};
 
 // A call and the kernel that runs it, or why none does.
 struct DecoderChoice {
@@ -34,67 +21,53 @@ struct DecoderChoice {
   Result<ChosenVariant> chosen;
 };
 
-// Chooses for one combination; every tensor between calls is stored alike.
 class DecoderPlanner {
  public:
-  // `memory` kLow keeps quantised matrices quantised, kNormal expands them.
-  DecoderPlanner(DecoderKernels kernels, const Combination& combination, const LlmWeights& weights)
-      : combination_(combination), weights_(&weights), kernels_(std::move(kernels)) {}
+  // All must outlive it.
+  DecoderPlanner(const LlmConfig& config, const LlmWeights& weights, const VariantChooser& chooser)
+      : config_(config), weights_(weights), chooser_(chooser) {}
 
-  // kUnavailable: no trusted kernel takes the call as it should be stored; the message says which
-  // was wanted and what is known of it.
-  Result<ChosenVariant> choose(const DecoderCall& call) const;
-  // Every call of an answer and of a prompt.
-  std::vector<DecoderChoice> choose_all(const LlmConfig& config) const;
+  // Words that are given are kept; the others as best_plan() has it.
+  Result<ExecutionPlan> plan(const PlanOverrides& words) const;
+  // That `plan` is one of this model; as check_network_plan().
+  Status check(const ExecutionPlan& plan) const;
+
+  // Every call of an answer and of a prompt, for one combination: memory low keeps quantised
+  // matrices quantised, normal expands them; every tensor between calls is stored alike.
+  std::vector<DecoderChoice> choose_all(const Combination& combination) const;
+  // kUnavailable: a call has no kernel; kResourceExhausted: the device's memory is too small; the
+  // message says which.
+  Result<ExecutionPlan> plan_for(const Combination& combination,
+                                 std::span<const DecoderChoice> choices) const;
   // kUnavailable: one of the choices failed.
-  Result<DecoderMemory> memory(const LlmConfig& config,
+  Result<DecoderMemory> memory(const Combination& combination,
                                std::span<const DecoderChoice> choices) const;
-  WeightType type_of(const std::string& matrix) const;
-  const Combination& combination() const { return combination_; }
-  // The most rows that the head may have in one piece (decoder_calls()): an image's texel holds
-  // four of them side by side. 0: any number.
-  int64_t head_rows() const;
-  const DeviceFeatures& features() const { return kernels_.features(); }
 
  private:
-  Combination combination_;
-  const LlmWeights* weights_;
-  DecoderKernels kernels_;
-};
+  WeightType type_of(const Combination& combination, const std::string& matrix) const;
+  Result<ChosenVariant> choose(const Combination& combination, const DecoderCall& call) const;
+  std::vector<DecoderCall> calls(const Combination& combination, bool answer) const;
+  std::vector<DecoderChoice> choices_of(const ExecutionPlan& plan) const;
+  // Of the weights that a token reads, whether or not any kernel is right.
+  double bytes_of(const Combination& combination) const;
 
-struct DecoderPlan {
-  Combination combination;
-  // Of one token, by what the trials measured; compares plans with each other, no more.
-  double estimated_ms = 0;
-  double bytes = 0;  // of weights that a token reads
-  DecoderMemory memory;
-  // What would read fewer or as many bytes and is not right here, the fewest first.
-  struct Avoided {
-    Combination combination;
-    std::string reason;
-    double bytes = 0;
-  };
-  std::vector<Avoided> avoided;
-};
-
-// What a caller insists on; empty: the planner chooses.
-struct DecoderWords {
-  std::optional<Precision> precision;
-  std::optional<Memory> memory;
-  std::optional<Storage> weights;
+  const LlmConfig& config_;
+  const LlmWeights& weights_;
+  const VariantChooser& chooser_;
 };
 
 // All that language models can be asked for, in the order of preference.
-std::vector<Combination> decoder_combinations(const DecoderWords& words);
+std::vector<Combination> decoder_combinations(const PlanOverrides& words);
 
-// The planner's combination, by what it chose for the model. kUnavailable: a call has no kernel;
-// kResourceExhausted: the device's memory is too small; the message says which.
-Result<DecoderPlan> plan_combination(const DecoderPlanner& planner, const LlmConfig& config,
-                                     std::span<const DecoderChoice> choices);
+// Of the refused combinations those that would read fewer or as many bytes as the plan's and are
+// not right on this device, the fewest first.
+std::vector<RefusedCombination> avoided_by(const ExecutionPlan& plan);
 
-// Words that are given are kept; of the others the fastest right ones are taken, and of precisions
-// the highest, unless a lower one saves a third. kUnavailable: none is right; the message says why.
-Result<DecoderPlan> plan_decoder(const DecoderKernels& kernels, const LlmConfig& config,
-                                 const LlmWeights& weights, const DecoderWords& words);
+// The rows that each part of the head has (decoder_calls()); 0: it lies in one piece.
+int64_t head_rows_of(const ExecutionPlan& plan);
+
+// Phases of a language model's plan.
+inline constexpr const char* kTokenPhase = "token";
+inline constexpr const char* kPromptPhase = "prompt";
 
 }  // namespace clvet

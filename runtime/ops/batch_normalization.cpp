@@ -121,8 +121,12 @@ Lowering lower(const OpCall& call, View) {
   lowered.dims["pad_top"] = lowered.dims["pad_left"] = 0;
   put_activation(call.node.activation, lowered);
   lowered.inputs = {{"x", 0, View::kChannelsFirst}};
-  lowered.constants = {{"w", scale_values}, {"bias", shift_values}};
+  lowered.constants = {{"w"}, {"bias"}};
   return kernel_call(std::move(lowered));
+}
+
+Values constant(const OpCall& call, const LoweredConstant& which) {
+  return which.role == "w" ? scale_values(call) : shift_values(call);
 }
 
 }  // namespace
@@ -138,6 +142,7 @@ const OpDef def{
     .infer = infer,
     .host = host,
     .lower = lower,
+    .constant = constant,
 };
 
 }  // namespace clvet::op_batch_normalization

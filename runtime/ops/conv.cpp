@@ -153,9 +153,13 @@ Lowering lower(const OpCall& call, View) {
   if (!depthwise) lowered.dims["OC"] = problem->oc;
   put_activation(call.node.activation, lowered);
   lowered.inputs = {{"x", 0, View::kChannelsFirst}};
-  lowered.constants = {{"w", dense_weights}, {"bias", bias_values}};
+  lowered.constants = {{"w"}, {"bias"}};
   lowered.view = View::kChannelsFirst;
   return kernel_call(std::move(lowered));
+}
+
+Values constant(const OpCall& call, const LoweredConstant& which) {
+  return which.role == "w" ? dense_weights(call) : bias_values(call);
 }
 
 }  // namespace
@@ -170,6 +174,7 @@ const OpDef def{
     .infer = infer,
     .host = host,
     .lower = lower,
+    .constant = constant,
 };
 
 }  // namespace clvet::op_conv

@@ -90,8 +90,12 @@ Lowering lower(const OpCall& call, View) {
   lowered.dims["OC"] = call.shape(1)[1];
   put_activation(call.node.activation, lowered);
   lowered.inputs = {{"x", 0, View::kChannelsFirst}};
-  lowered.constants = {{"w", weight_values}, {"bias", bias_values}};
+  lowered.constants = {{"w"}, {"bias"}};
   return kernel_call(std::move(lowered));
+}
+
+Values constant(const OpCall& call, const LoweredConstant& which) {
+  return which.role == "w" ? weight_values(call) : bias_values(call);
 }
 
 }  // namespace
@@ -108,6 +112,7 @@ const OpDef def{
     .infer = infer,
     .host = host,
     .lower = lower,
+    .constant = constant,
 };
 
 }  // namespace clvet::op_conv_transpose

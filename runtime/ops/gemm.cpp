@@ -110,7 +110,7 @@ Lowering lower(const OpCall& call, View) {
   const auto p = problem_of(call);
   if (!p) return host_only(p.error().message);
   if (has_weights(call, *p)) {
-    return lower_gemm(call, p->m, p->n, p->k, {{"w", weight_values}, {"bias", bias_values}});
+    return lower_gemm(call, p->m, p->n, p->k, {{"w"}, {"bias"}});
   }
   Lowering product = lower_bmm(call, {0, call.shape(0), p->m, p->k, p->trans_a},
                                {1, call.shape(1), p->k, p->n, p->trans_b}, p->alpha);
@@ -121,6 +121,10 @@ Lowering lower(const OpCall& call, View) {
     put_activation(call.node.activation, product.calls.back());
   }
   return product;
+}
+
+Values constant(const OpCall& call, const LoweredConstant& which) {
+  return which.role == "w" ? weight_values(call) : bias_values(call);
 }
 
 }  // namespace
@@ -135,6 +139,7 @@ const OpDef def{
     .infer = infer,
     .host = host,
     .lower = lower,
+    .constant = constant,
 };
 
 }  // namespace clvet::op_gemm

@@ -117,8 +117,11 @@ Lowering lower(const OpCall& call, View) {
   const bool weights =
       call.inputs[1].value && (!call.has(2) || call.inputs[2].value) && call.shape(1).size() == 2;
   if (!weights) return lower_product(call, *p);
-  return lower_gemm(call, p->m * elements_of(p->a_batch), p->n, p->k,
-                    {{"w", weight_values}, {"bias", bias_values}});
+  return lower_gemm(call, p->m * elements_of(p->a_batch), p->n, p->k, {{"w"}, {"bias"}});
+}
+
+Values constant(const OpCall& call, const LoweredConstant& which) {
+  return which.role == "w" ? weight_values(call) : bias_values(call);
 }
 
 }  // namespace
@@ -131,6 +134,7 @@ const OpDef def{
     .infer = infer,
     .host = host,
     .lower = lower,
+    .constant = constant,
 };
 
 }  // namespace clvet::op_matmul

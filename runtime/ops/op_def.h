@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,11 +45,11 @@ struct LoweredInput {
   size_t rank = 0;  // the view is of the input's shape with leading extents of 1 up to this rank
 };
 
-// A constant role ("w", "bias"), in the contract's logical order. `make` reads the constants of the
-// call; it is called once, when the planner packs.
+// A constant role ("w", "bias") whose values OpDef::constant makes; a role that a call does not
+// list is zeros.
 struct LoweredConstant {
   std::string role;
-  std::function<Values(const OpCall& call)> make;
+  int64_t part = 0;  // tells apart constants of one role in several calls of a node
 };
 
 enum class LoweringKind {
@@ -122,6 +121,8 @@ struct OpDef {
   Status (*host)(const OpCall& call, std::vector<Tensor>& outputs) = nullptr;
   // nullptr: host only. `preferred` is the view that the first input on the device has already.
   Lowering (*lower)(const OpCall& call, View preferred) = nullptr;
+  // The values of a constant that lower() listed, in the contract's logical order.
+  Values (*constant)(const OpCall& call, const LoweredConstant& which) = nullptr;
 };
 
 // Every op, sorted by file name. Generated from runtime/ops/.

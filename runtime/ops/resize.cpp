@@ -111,23 +111,7 @@ LoweredCall axis_call(const Shape& shape, size_t index, const ResizeAxis& axis) 
   put_activation({}, lowered);
   lowered.inputs = {{"x", 0, view}};
   lowered.view = view;
-  lowered.constants = {{"w",
-                        [axis](const OpCall&) {
-                          Values matrix(static_cast<size_t>(axis.in * axis.out), 0.0);
-                          for (int64_t o = 0; o < axis.out; ++o) {
-                            for (const ResizeTap& tap : axis.taps[o]) {
-                              matrix[tap.index * axis.out + o] += tap.weight;
-                            }
-                          }
-                          return matrix;
-                        }},
-                       {"bias", [axis](const OpCall&) {
-                          Values outside(static_cast<size_t>(axis.out), 0.0);
-                          for (int64_t o = 0; o < axis.out; ++o) {
-                            if (axis.taps[o].empty()) outside[o] = axis.outside;
-                          }
-                          return outside;
-                        }}};
+  lowered.constants = {{"w", static_cast<int64_t>(index)}, {"bias", static_cast<int64_t>(index)}};
   return lowered;
 }
 
@@ -156,6 +140,21 @@ Lowering lower(const OpCall& call, View preferred) {
   return kernel_calls(std::move(calls));
 }
 
+Values constant(const OpCall& call, const LoweredConstant& which) {
+  const ResizePlan plan = *resize_plan(call);
+  const ResizeAxis& axis = plan.axes[static_cast<size_t>(which.part)];
+  const bool matrix = which.role == "w";
+  Values values(static_cast<size_t>(matrix ? axis.in * axis.out : axis.out), 0.0);
+  for (int64_t o = 0; o < axis.out; ++o) {
+    const auto& taps = axis.taps[static_cast<size_t>(o)];
+    for (const ResizeTap& tap : taps) {
+      if (matrix) values[static_cast<size_t>(tap.index * axis.out + o)] += tap.weight;
+    }
+    if (!matrix && taps.empty()) values[static_cast<size_t>(o)] = axis.outside;
+  }
+  return values;
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -170,6 +169,7 @@ const OpDef def{
     .infer = infer,
     .host = host,
     .lower = lower,
+    .constant = constant,
 };
 
 }  // namespace clvet::op_resize

@@ -43,6 +43,7 @@ class View {
 struct Nhwc {
   int64_t n = 1, h = 1, w = 1, c = 1;
   int64_t rows() const { return n * h * w; }
+  bool operator==(const Nhwc&) const = default;
 };
 // nullopt where the rank does not suit the view.
 std::optional<Nhwc> view_of(const Shape& shape, const View& view);

@@ -6,7 +6,6 @@
 #include "runtime/graph/memory_plan.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/movement.h"
-#include "runtime/plan/cost.h"
 
 namespace clvet {
 namespace {
@@ -58,9 +57,10 @@ const TensorRole* find_role(const std::vector<TensorRole>& roles, const CallArg&
 }  // namespace
 
 PlanBuilder::PlanBuilder(const Graph& graph, const VariantChooser& chooser,
-                         const Combination& combination)
-    : graph_(graph), chooser_(chooser), on_host_(graph.values.size(), false) {
+                         const Combination& combination, const ExecutionPlan* fixed)
+    : graph_(graph), chooser_(chooser), fixed_(fixed), on_host_(graph.values.size(), false) {
   plan_.combination = combination;
+  plan_.phases.push_back({"run", {}, {}, 0});
   for (size_t i = 0; i < graph.values.size(); ++i) {
     on_host_[i] = graph.values[i].constant.has_value();
   }
@@ -78,15 +78,13 @@ Result<ExecutionPlan> PlanBuilder::build() {
 
 Status PlanBuilder::place(int index) {
   const Node& node = node_at(index);
-  PlannedNode& planned = plan_.nodes.emplace_back();
-  planned.name = node.name;
-  planned.op = node.op;
+  phase().nodes.push_back({node.name, node.op, Place::kHost, {}, 0});
+  PlannedNode& planned = phase().nodes.back();
   const auto call = call_of(graph_, node);
-  if (!call) {
-    planned.reason = "a shape that is known only at run time";
-    return run_on_host(index);
-  }
-  Lowering lowering = lower_node(*call, preferred_view(node));
+  Lowering lowering = call ? lower_node(*call, preferred_view(node))
+                           : host_only("a shape that is known only at run time");
+  for (LoweredCall& one : lowering.calls) simplify(one);
+  if (fixed_) return place_fixed(index, lowering);
   if (lowering.kind == LoweringKind::kAlias) {
     if (alias(index, lowering)) return {};
     planned.reason = "a view of a tensor on the host";
@@ -97,7 +95,7 @@ Status PlanBuilder::place(int index) {
     return run_on_host(index);
   }
   std::string reason;
-  auto chosen = choose_all(lowering.calls, reason);
+  const auto chosen = choose_all(lowering.calls, reason);
   if (!chosen) {
     planned.reason = reason;
     plan_.fallbacks.push_back({node.name, lowering.calls[0].op, "host", reason});
@@ -105,17 +103,37 @@ Status PlanBuilder::place(int index) {
   }
   for (const ChosenVariant& variant : *chosen) {
     if (variant.instead_of.empty()) continue;
-    plan_.fallbacks.push_back(
-        {node.name, variant.instead_of, variant.variant.name(), variant.verdict});
+    plan_.fallbacks.push_back({node.name, variant.instead_of, variant.row->name, variant.verdict});
   }
-  return run_on_device(index, lowering.calls, std::move(*chosen));
+  return run_on_device(index, lowering.calls, *chosen);
+}
+
+Status PlanBuilder::place_fixed(int index, const Lowering& lowering) {
+  const Node& node = node_at(index);
+  const auto& rows = fixed_->phases.front().nodes;
+  const PlannedNode& row = rows.at(static_cast<size_t>(index));
+  phase().nodes.back().reason = row.reason;
+  if (row.place == Place::kHost) return run_on_host(index);
+  if (row.place == Place::kAlias) {
+    if (lowering.kind == LoweringKind::kAlias && alias(index, lowering)) return {};
+    return fail(ErrorCode::kInvalidArgument, "node '{}' is no view of a tensor on the device",
+                node.name);
+  }
+  if (lowering.kind != LoweringKind::kKernel) {
+    return fail(ErrorCode::kInvalidArgument, "node '{}' has no kernel: {}", node.name,
+                lowering.reason);
+  }
+  CLVET_ASSIGN_OR_RETURN(const auto chosen, fixed_choices(index, lowering.calls));
+  return run_on_device(index, lowering.calls, chosen);
 }
 
 View PlanBuilder::preferred_view(const Node& node) const {
   for (const ValueId input : node.inputs) {
     if (input == kNoValue || graph_.constant(input)) continue;
-    for (const DeviceTensor& tensor : plan_.tensors) {
-      if (tensor.value == input && tensor.role.kind != TensorKind::kIndices) return tensor.view;
+    for (size_t i = 0; i < plan_.tensors.size(); ++i) {
+      if (tensor_values_[i] == input && plan_.tensors[i].row_numbers == 0) {
+        return plan_.tensors[i].view;
+      }
     }
   }
   return View::kChannelsFirst;
@@ -128,11 +146,18 @@ Status PlanBuilder::run_on_host(int index) {
   PlanStep step;
   step.kind = StepKind::kHost;
   step.node = index;
-  plan_.steps.push_back(std::move(step));
+  add_step(std::move(step), 0);
   for (const ValueId output : node_at(index).outputs) {
     if (output != kNoValue) on_host_[static_cast<size_t>(output)] = true;
   }
   return {};
+}
+
+void PlanBuilder::add_step(PlanStep step, double ms) {
+  step.ms = ms;
+  phase().ms += ms;
+  if (step.kind == StepKind::kKernel) phase().ms += chooser_.cost().piped_ms();
+  phase().steps.push_back(std::move(step));
 }
 
 bool PlanBuilder::alias(int index, const Lowering& lowering) {
@@ -152,24 +177,21 @@ bool PlanBuilder::alias(int index, const Lowering& lowering) {
   const Shape& to_shape = *graph_.values[static_cast<size_t>(output)].shape;
   const auto to = view_of(to_shape, lowering.view);
   if (!to) return false;
-  const TensorRole role = activation_role(*to);
   for (size_t i = 0; i < plan_.tensors.size(); ++i) {
     const DeviceTensor& source = plan_.tensors[i];
-    if (source.value != input || source.constant ||
+    if (tensor_values_[i] != input || source.constant || source.row_numbers > 0 ||
         !same_order(from_shape, source.view, lowering.source.view)) {
       continue;
     }
+    if (source.extent.c != to->c || source.extent.rows() != to->rows()) continue;
     DeviceTensor target = source;
-    target.value = output;
     target.shape = to_shape;
     target.view = lowering.view;
-    if (source.role.c != role.c || rows_of(source.role) != rows_of(role)) continue;
     // An image keeps its lines; who wants others moves it.
-    target.role = same_bytes(source.role, role, source.storage) ? role : source.role;
+    if (same_bytes(source.extent, *to, source.storage)) target.extent = *to;
     target.alias = alias_root(static_cast<int>(i));
-    add_tensor(std::move(target));
-    plan_.nodes.back().place = Place::kAlias;
-    ++plan_.device_nodes;
+    add_tensor(std::move(target), output);
+    phase().nodes.back().place = Place::kAlias;
     return true;
   }
   return false;
@@ -179,21 +201,20 @@ int PlanBuilder::alias_root(int tensor) const {
   return tensor_at(tensor).alias < 0 ? tensor : tensor_at(tensor).alias;
 }
 
-std::optional<std::vector<ChosenVariant>> PlanBuilder::choose_all(std::vector<LoweredCall>& calls,
-                                                                  std::string& reason) const {
-  for (LoweredCall& call : calls) simplify(call);
+std::optional<std::vector<ChosenVariant>> PlanBuilder::choose_all(
+    const std::vector<LoweredCall>& calls, std::string& reason) const {
   // What the calls hand to each other must be stored alike.
   Combination combination = plan_.combination;
   for (const bool again : {false, true}) {
     if (again) combination.precision = Precision::kHigh;
     std::vector<ChosenVariant> all;
     for (const LoweredCall& call : calls) {
-      auto chosen = chooser_.choose(call.op, call.dims, call.scalars, combination, reason);
+      auto chosen = chooser_.choose({call.op, call.dims, call.scalars, combination}, reason);
       if (!chosen) return std::nullopt;
       all.push_back(std::move(*chosen));
     }
     const bool alike = std::all_of(all.begin(), all.end(), [&](const ChosenVariant& one) {
-      return stores_half(one.variant.precision) == stores_half(all[0].variant.precision);
+      return stores_half(one.variant().precision) == stores_half(all[0].variant().precision);
     });
     if (alike) return all;
   }
@@ -201,18 +222,40 @@ std::optional<std::vector<ChosenVariant>> PlanBuilder::choose_all(std::vector<Lo
   return std::nullopt;
 }
 
+Result<std::vector<ChosenVariant>> PlanBuilder::fixed_choices(
+    int index, const std::vector<LoweredCall>& calls) const {
+  std::vector<ChosenVariant> all;
+  for (const PlanStep& step : fixed_->phases.front().steps) {
+    if (step.kind != StepKind::kKernel || step.node != index) continue;
+    if (all.size() == calls.size()) break;
+    const LoweredCall& call = calls[all.size()];
+    std::string reason;
+    auto chosen =
+        chooser_.choose_named({call.op, call.dims, call.scalars, {}}, step.variant, reason);
+    if (!chosen) {
+      return fail(ErrorCode::kInvalidArgument, "node '{}': {}", node_at(index).name, reason);
+    }
+    all.push_back(std::move(*chosen));
+  }
+  if (all.size() < calls.size()) {
+    return fail(ErrorCode::kInvalidArgument, "node '{}' needs {} kernels, the plan has {}",
+                node_at(index).name, calls.size(), all.size());
+  }
+  return all;
+}
+
 Status PlanBuilder::run_on_device(int index, const std::vector<LoweredCall>& calls,
-                                  std::vector<ChosenVariant> chosen) {
-  PlannedNode& planned = plan_.nodes.back();
+                                  const std::vector<ChosenVariant>& chosen) {
+  PlannedNode& planned = phase().nodes.back();
   planned.place = Place::kDevice;
-  ++plan_.device_nodes;
+  const bool timed = std::all_of(chosen.begin(), chosen.end(),
+                                 [](const ChosenVariant& one) { return one.ms > 0; });
+  for (const ChosenVariant& one : chosen) {
+    if (timed) planned.ms += one.ms + chooser_.cost().launch_ms();
+  }
   std::vector<int> made;
   for (size_t i = 0; i < calls.size(); ++i) {
-    if (i + 1 == calls.size()) {
-      planned.kernel = chosen[i].variant.name();
-      planned.variant_key = chosen[i].program->variant_key;
-    }
-    CLVET_ASSIGN_OR_RETURN(const int output, add_call(index, calls[i], std::move(chosen[i]), made));
+    CLVET_ASSIGN_OR_RETURN(const int output, add_call(index, calls[i], chosen[i], made));
     made.push_back(output);
   }
   return {};
@@ -230,8 +273,8 @@ Result<int> PlanBuilder::input_tensor(const Node& node, const LoweredCall& lower
   }
   const int converted = convert(made.at(static_cast<size_t>(-1 - input->input)), wanted);
   if (converted < 0) {
-    return fail(ErrorCode::kInternal, "node '{}': no kernel brings '{}' where it is needed",
-                node.name, arg.name);
+    return fail(fixed_ ? ErrorCode::kInvalidArgument : ErrorCode::kInternal,
+                "node '{}': no kernel brings '{}' where it is needed", node.name, arg.name);
   }
   return converted;
 }
@@ -245,83 +288,65 @@ Result<int> PlanBuilder::index_tensor(const Node& node, const LoweredCall& lower
   return unknown_role(node, role.name);
 }
 
-Result<int> PlanBuilder::add_call(int index, const LoweredCall& lowered, ChosenVariant chosen,
-                                  const std::vector<int>& made) {
+Result<int> PlanBuilder::add_call(int index, const LoweredCall& lowered,
+                                  const ChosenVariant& chosen, const std::vector<int>& made) {
   const Node& node = node_at(index);
   const auto roles = find_op_contract(lowered.op)->roles(lowered.dims);
   if (!roles) return wrap(roles.error(), node.name);
-  const Precision precision = chosen.variant.precision;
+  const bool half = stores_half(chosen.variant().precision);
   PlanStep step;
   step.kind = StepKind::kKernel;
   step.node = index;
-  step.program = program_index(chosen.program);
-  double reduction = 1;
-  size_t bytes = 0, outputs = 0;
+  step.variant = chosen.row->name;
+  step.op = lowered.op;
+  step.dims = lowered.dims;
+  step.scalars = lowered.scalars;
   int made_here = -1;
   for (const CallArg& arg : chosen.call.args) {
-    PlanStep::Object object;
+    const bool scalar = arg.kind == ArgKind::kInt || arg.kind == ArgKind::kFloat;
+    if (scalar) continue;
     const TensorRole* role = find_role(*roles, arg);
-    const bool tensor = arg.kind == ArgKind::kInput || arg.kind == ArgKind::kOutput;
-    const bool constant = arg.kind == ArgKind::kWeights || arg.kind == ArgKind::kVector;
-    const bool indices = arg.kind == ArgKind::kIndices;
-    if (!role && (tensor || constant || indices)) return unknown_role(node, arg.name);
-    if (indices) {
-      CLVET_ASSIGN_OR_RETURN(object.tensor, index_tensor(node, lowered, *role));
+    if (!role) return unknown_role(node, arg.name);
+    if (arg.kind == ArgKind::kIndices) {
+      CLVET_ASSIGN_OR_RETURN(step.tensors[role->name], index_tensor(node, lowered, *role));
     } else if (arg.kind == ArgKind::kInput) {
-      CLVET_ASSIGN_OR_RETURN(object.tensor,
-                             input_tensor(node, lowered, arg, *role, stores_half(precision), made));
+      CLVET_ASSIGN_OR_RETURN(step.tensors[role->name],
+                             input_tensor(node, lowered, arg, *role, half, made));
     } else if (arg.kind == ArgKind::kOutput) {
-      DeviceTensor output;
-      output.role = *role;
-      output.storage = arg.storage;
-      output.precision = precision;
-      if (lowered.output == kTemporary) {
-        const bool plain = lowered.temporary.empty();
-        output.shape = plain ? Shape{role->n, role->h, role->w, role->c} : lowered.temporary;
-        output.view = plain ? View::kChannelsLast : lowered.view;
-      } else {
-        output.value = node.outputs[static_cast<size_t>(lowered.output)];
-        output.shape = *graph_.values[static_cast<size_t>(output.value)].shape;
-        output.view = lowered.view;
-      }
-      object.tensor = made_here = add_tensor(std::move(output));
-      outputs = static_cast<size_t>(role->elements());
-    } else if (constant) {
-      object.constant = add_constant(index, lowered, *role, arg, chosen.variant);
-      if (arg.kind == ArgKind::kWeights) reduction = static_cast<double>(role->taps * role->cin);
+      made_here = step.tensors[role->name] = add_output(node, lowered, *role, arg, half);
+    } else {
+      step.constants[role->name] = add_constant(index, lowered, role->name);
     }
-    if (tensor) bytes += activation_bytes(*role, precision);
-    step.objects.push_back(object);
   }
-  step.call = std::move(chosen.call);
-  plan_.steps.push_back(std::move(step));
-  const double flops = 2 * reduction * static_cast<double>(outputs);
-  plan_.estimated_ms += kernel_ms(flops, chosen.gflops, bytes);
+  add_step(std::move(step), chosen.ms);
   return made_here;
 }
 
-int PlanBuilder::add_constant(int index, const LoweredCall& lowered, const TensorRole& role,
-                              const CallArg& arg, const Variant& variant) {
-  DeviceConstant constant;
-  constant.node = index;
-  constant.role = role;
-  constant.kind = arg.kind;
-  constant.storage = arg.storage;
-  constant.precision = variant.precision;
-  constant.pack = variant.manifest->pack;
-  for (const LoweredConstant& row : lowered.constants) {
-    if (row.role == role.name) constant.make = row.make;
+int PlanBuilder::add_output(const Node& node, const LoweredCall& lowered, const TensorRole& role,
+                            const CallArg& arg, bool half) {
+  DeviceTensor output;
+  output.extent = {role.n, role.h, role.w, role.c};
+  output.storage = arg.storage;
+  output.half = half;
+  if (lowered.output == kTemporary) {
+    const bool plain = lowered.temporary.empty();
+    output.shape = plain ? Shape{role.n, role.h, role.w, role.c} : lowered.temporary;
+    output.view = plain ? View::kChannelsLast : lowered.view;
+    return add_tensor(std::move(output), kNoValue);
   }
-  plan_.constants.push_back(std::move(constant));
-  return static_cast<int>(plan_.constants.size()) - 1;
+  const ValueId value = node.outputs[static_cast<size_t>(lowered.output)];
+  output.shape = *graph_.values[static_cast<size_t>(value)].shape;
+  output.view = lowered.view;
+  return add_tensor(std::move(output), value);
 }
 
-int PlanBuilder::program_index(const std::shared_ptr<const Program>& program) {
-  for (size_t i = 0; i < plan_.programs.size(); ++i) {
-    if (plan_.programs[i]->key == program->key) return static_cast<int>(i);
+int PlanBuilder::add_constant(int index, const LoweredCall& lowered, const std::string& role) {
+  ConstantRecipe recipe;
+  for (const LoweredConstant& row : lowered.constants) {
+    if (row.role == role) recipe = {ConstantSource::kNode, index, role, row.part};
   }
-  plan_.programs.push_back(program);
-  return static_cast<int>(plan_.programs.size()) - 1;
+  plan_.constants.push_back(std::move(recipe));
+  return static_cast<int>(plan_.constants.size()) - 1;
 }
 
 // Buffers that are never alive together share one memory object.
@@ -337,11 +362,10 @@ void PlanBuilder::share_buffers() {
     }
     life.last = step;
   };
-  for (size_t i = 0; i < plan_.steps.size(); ++i) {
-    if (plan_.steps[i].tensor >= 0) touch(plan_.steps[i].tensor, static_cast<int>(i));
-    for (const PlanStep::Object& object : plan_.steps[i].objects) {
-      if (object.tensor >= 0) touch(object.tensor, static_cast<int>(i));
-    }
+  for (size_t i = 0; i < phase().steps.size(); ++i) {
+    const PlanStep& step = phase().steps[i];
+    if (step.tensor >= 0) touch(step.tensor, static_cast<int>(i));
+    for (const auto& [role, tensor] : step.tensors) touch(tensor, static_cast<int>(i));
   }
   const SlotPlan slots = plan_slots(lifetimes);
   plan_.slot_bytes = slots.slot_bytes;

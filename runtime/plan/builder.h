@@ -1,11 +1,14 @@
-// Builds the plan of a graph for one combination, node by node.
+// Builds the plan of a graph for one combination, node by node; or again by a plan that was made
+// before.
 #pragma once
 
-#include <map>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+#include "runtime/graph/graph.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/variant_choice.h"
 
@@ -13,9 +16,12 @@ namespace clvet {
 
 class PlanBuilder {
  public:
-  // Both must outlive the builder.
-  PlanBuilder(const Graph& graph, const VariantChooser& chooser, const Combination& combination);
-  // Once. kInternal where the graph is not in order.
+  // All must outlive the builder. With `fixed`, places and variants are that plan's, and nothing is
+  // chosen.
+  PlanBuilder(const Graph& graph, const VariantChooser& chooser, const Combination& combination,
+              const ExecutionPlan* fixed = nullptr);
+  // Once. kInternal where the graph is not in order; kInvalidArgument where `fixed` is not a plan
+  // of this graph, or a variant in it cannot serve.
   Result<ExecutionPlan> build();
 
  private:
@@ -34,45 +40,58 @@ class PlanBuilder {
   }
 
   Status place(int index);
+  Status place_fixed(int index, const Lowering& lowering);
   View preferred_view(const Node& node) const;
   Status run_on_host(int index);
   Status bring_to_host(ValueId value);
 
-  int add_tensor(DeviceTensor tensor);
+  int add_tensor(DeviceTensor tensor, ValueId value);
+  void add_step(PlanStep step, double ms);
   static bool fits(const DeviceTensor& tensor, const Wanted& wanted);
   int find_tensor(ValueId value, const Wanted& wanted) const;
   Result<int> want_value(ValueId value, const Wanted& wanted);
   // The integers `value` as row numbers.
   Result<int> want_indices(ValueId value, const TensorRole& role);
-  int add_upload(DeviceTensor tensor);
+  int add_upload(DeviceTensor tensor, ValueId value);
   // The same values as wanted; -1 where no trusted kernel makes them so.
   int convert(int source, const Wanted& wanted);
   int change_order(int source, const Wanted& wanted);
   int change_storage(int source, const Wanted& wanted);
+  Combination copy_combination(const Wanted& wanted) const;
   // Enqueues `chosen`, whose input is `source`, into a new tensor.
-  int add_conversion(int source, const Wanted& wanted, ChosenVariant chosen);
+  int add_conversion(int source, const Wanted& wanted, const WantedCall& call,
+                     const ChosenVariant& chosen);
 
   bool alias(int index, const Lowering& lowering);
   int alias_root(int tensor) const;
 
   // nullopt: `reason` says which call no kernel takes.
-  std::optional<std::vector<ChosenVariant>> choose_all(std::vector<LoweredCall>& calls,
+  std::optional<std::vector<ChosenVariant>> choose_all(const std::vector<LoweredCall>& calls,
                                                        std::string& reason) const;
+  Result<std::vector<ChosenVariant>> fixed_choices(int index,
+                                                   const std::vector<LoweredCall>& calls) const;
+  // A copy from order to order or storage to storage.
+  std::optional<ChosenVariant> choose_copy(const WantedCall& wanted) const;
   Status run_on_device(int index, const std::vector<LoweredCall>& calls,
-                       std::vector<ChosenVariant> chosen);
-  Result<int> add_call(int index, const LoweredCall& lowered, ChosenVariant chosen,
+                       const std::vector<ChosenVariant>& chosen);
+  Result<int> add_call(int index, const LoweredCall& lowered, const ChosenVariant& chosen,
                        const std::vector<int>& made);
+  int add_output(const Node& node, const LoweredCall& lowered, const TensorRole& role,
+                 const CallArg& arg, bool half);
   Result<int> input_tensor(const Node& node, const LoweredCall& lowered, const CallArg& arg,
                            const TensorRole& role, bool half, const std::vector<int>& made);
   Result<int> index_tensor(const Node& node, const LoweredCall& lowered, const TensorRole& role);
-  int add_constant(int index, const LoweredCall& lowered, const TensorRole& role,
-                   const CallArg& arg, const Variant& variant);
-  int program_index(const std::shared_ptr<const Program>& program);
+  int add_constant(int index, const LoweredCall& lowered, const std::string& role);
   void share_buffers();
+
+  PlanPhase& phase() { return plan_.phases.front(); }
+  const PlanPhase& phase() const { return plan_.phases.front(); }
 
   const Graph& graph_;
   const VariantChooser& chooser_;
+  const ExecutionPlan* fixed_;
   std::vector<bool> on_host_;
+  std::vector<ValueId> tensor_values_;  // of each tensor of the plan
   ExecutionPlan plan_;
 };
 

@@ -1,30 +1,52 @@
-// Rough times of what a plan holds, only to rank plans; and whether tensors are the same bytes.
+// Predicted times, from what the probe measured on the device alone. What was not measured costs
+// nothing here, so that it decides nothing.
 #pragma once
 
-#include <algorithm>
+#include <string_view>
+#include <vector>
 
-#include "runtime/plan/plan.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 
-inline constexpr double kDeviceBytesPerMs = 5e6;
-inline constexpr double kTransferBytesPerMs = 1e6;
-inline constexpr double kLaunchMs = 0.01;
+// What one launch has to do: multiplications and additions, and bytes that it reads or writes.
+struct CallWork {
+  double flops = 0, bytes = 0;
+};
+// `roles` are the contract's for these dims. `type`: how the weights are stored, where there are
+// some.
+CallWork work_of(std::string_view op, const Dims& dims, const std::vector<TensorRole>& roles,
+                 Precision precision, WeightType type);
 
-inline int64_t rows_of(const TensorRole& role) { return role.n * role.h * role.w; }
+// A launch of a kernel that was waited for.
+struct TimedLaunch {
+  CallWork work;
+  double ms = 0;
+};
 
-// The same bytes: in a buffer however the rows are split, in an image with lines of one length.
-inline bool same_bytes(const TensorRole& a, const TensorRole& b, Storage storage) {
-  return a.c == b.c && rows_of(a) == rows_of(b) && (storage == Storage::kBuffer || a.w == b.w);
-}
+class CostModel {
+ public:
+  CostModel() = default;
+  // `best_gflops`: of the fastest kernel that was timed on the device; 0 where none was.
+  CostModel(const PeaksReport& peaks, double best_gflops);
 
-inline double transfer_ms(const DeviceTensor& tensor) {
-  return kLaunchMs + static_cast<double>(device_bytes(tensor)) / kTransferBytesPerMs;
-}
+  // The kernel's own time, the launch apart: between two timed launches by the line between them,
+  // beyond them in proportion to the work. 0 where none was timed.
+  double kernel_ms(const std::vector<TimedLaunch>& timed, const CallWork& work) const;
+  // Of one launch among others, and of one that is waited for.
+  double piped_ms() const { return piped_launch_ms_; }
+  double launch_ms() const { return launch_ms_; }
+  double upload_ms(double bytes) const { return write_ms_ + bytes * write_ms_a_byte_; }
+  double download_ms(double bytes) const { return read_ms_ + bytes * read_ms_a_byte_; }
 
-inline double kernel_ms(double flops, double gflops, size_t bytes) {
-  const double arithmetic = gflops > 0 ? flops / gflops * 1e-6 : 0;
-  return kLaunchMs + std::max(arithmetic, static_cast<double>(bytes) / kDeviceBytesPerMs);
-}
+ private:
+  double ideal_ms(const CallWork& work) const;
+
+  double launch_ms_ = 0, piped_launch_ms_ = 0;
+  double read_ms_ = 0, read_ms_a_byte_ = 0, write_ms_ = 0, write_ms_a_byte_ = 0;
+  double ms_a_flop_ = 0, ms_a_byte_ = 0;
+};
 
 }  // namespace clvet

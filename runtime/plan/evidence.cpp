@@ -1,22 +1,51 @@
 #include "runtime/plan/evidence.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace clvet {
+namespace {
 
-DeviceEvidence evidence_of(const Report& report, const std::string& device_id) {
+// Of the case "<variant>/<shape>"; nullptr where the manifest has no such shape any more.
+const TestShape* shape_of(const VerdictReport& verdict, const Manifest& manifest) {
+  const std::string_view name =
+      std::string_view(verdict.case_name).substr(verdict.case_name.rfind('/') + 1);
+  const auto found = std::find_if(manifest.tests.begin(), manifest.tests.end(),
+                                  [&](const TestShape& shape) { return shape.name == name; });
+  return found == manifest.tests.end() ? nullptr : &*found;
+}
+
+void add_time(const VerdictReport& verdict, const VariantTable& table, VariantEvidence& row) {
+  const Manifest* manifest = table.catalog().find(verdict.kernel);
+  const TestShape* shape = manifest ? shape_of(verdict, *manifest) : nullptr;
+  const OpContract* contract = manifest ? find_op_contract(manifest->op) : nullptr;
+  if (!(verdict.median_ms > 0) || !shape || !contract) return;
+  const auto roles = contract->roles(shape->dims);
+  if (!roles) return;
+  row.timed.push_back({work_of(manifest->op, shape->dims, *roles, verdict.combination.precision,
+                               verdict.weight_type.value_or(WeightType::kFloat)),
+                       verdict.median_ms});
+}
+
+}  // namespace
+
+DeviceEvidence evidence_of(const Report& report, const DeviceReport& device,
+                           const VariantTable& table) {
   DeviceEvidence evidence;
+  double best_gflops = 0;
   for (const VerdictReport& verdict : report.verdicts) {
-    if (verdict.device != device_id) continue;
-    VariantEvidence& row = evidence[verdict.variant_key];
+    if (verdict.device != device.id) continue;
+    VariantEvidence& row = evidence.variants[verdict.variant_key];
     if (verdict.verdict == Verdict::kPass) {
       ++row.passed;
-      row.gflops = std::max(row.gflops, verdict.gflops);
+      add_time(verdict, table, row);
+      best_gflops = std::max(best_gflops, verdict.gflops);
     } else {
       if (row.failed == 0) row.worst = verdict.verdict;
       ++row.failed;
     }
   }
+  evidence.cost = CostModel(device.peaks, best_gflops);
   return evidence;
 }
 

@@ -3,20 +3,27 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "probe/report/report.h"
+#include "runtime/plan/cost.h"
+#include "runtime/plan/variant_table.h"
 
 namespace clvet {
 
 struct VariantEvidence {
   int passed = 0, failed = 0;
   Verdict worst = Verdict::kMissing;  // of the failed cases, the first
-  double gflops = 0;                  // best timed case
+  std::vector<TimedLaunch> timed;     // the cases that were
   bool trusted() const { return passed > 0 && failed == 0; }
 };
 
-// By variant key. A variant that was not tried is not in it.
-using DeviceEvidence = std::map<std::string, VariantEvidence, std::less<>>;
-DeviceEvidence evidence_of(const Report& report, const std::string& device_id);
+struct DeviceEvidence {
+  std::map<std::string, VariantEvidence, std::less<>> variants;  // by variant key; only those tried
+  CostModel cost;
+};
+
+DeviceEvidence evidence_of(const Report& report, const DeviceReport& device,
+                           const VariantTable& table);
 
 }  // namespace clvet

@@ -2,35 +2,18 @@
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/movement.h"
 #include "runtime/plan/builder.h"
-#include "runtime/plan/cost.h"
 
 namespace clvet {
-
-size_t device_bytes(const DeviceTensor& tensor) {
-  if (tensor.role.kind != TensorKind::kIndices) {
-    return activation_bytes(tensor.role, tensor.precision);
-  }
-  return static_cast<size_t>(tensor.role.elements()) * sizeof(int32_t);
-}
-
-TensorRole activation_role(const Nhwc& extent) {
-  TensorRole role;
-  role.n = extent.n;
-  role.h = extent.h;
-  role.w = extent.w;
-  role.c = extent.c;
-  return role;
-}
 
 Status PlanBuilder::bring_to_host(ValueId value) {
   if (on_host_[static_cast<size_t>(value)]) return {};
   for (size_t i = 0; i < plan_.tensors.size(); ++i) {
-    if (plan_.tensors[i].value != value) continue;
+    if (tensor_values_[i] != value) continue;
     PlanStep step;
     step.kind = StepKind::kDownload;
     step.tensor = static_cast<int>(i);
-    plan_.estimated_ms += transfer_ms(plan_.tensors[i]);
-    plan_.steps.push_back(std::move(step));
+    add_step(std::move(step),
+             chooser_.cost().download_ms(static_cast<double>(device_bytes(plan_.tensors[i]))));
     on_host_[static_cast<size_t>(value)] = true;
     return {};
   }
@@ -38,22 +21,25 @@ Status PlanBuilder::bring_to_host(ValueId value) {
               graph_.values[static_cast<size_t>(value)].name);
 }
 
-int PlanBuilder::add_tensor(DeviceTensor tensor) {
-  tensor.precision = stores_half(tensor.precision) ? Precision::kNormal : Precision::kHigh;
+int PlanBuilder::add_tensor(DeviceTensor tensor, ValueId value) {
+  tensor.value = value == kNoValue ? "" : graph_.values[static_cast<size_t>(value)].name;
   plan_.tensors.push_back(std::move(tensor));
+  tensor_values_.push_back(value);
   return static_cast<int>(plan_.tensors.size()) - 1;
 }
 
 bool PlanBuilder::fits(const DeviceTensor& tensor, const Wanted& wanted) {
-  return tensor.storage == wanted.storage && stores_half(tensor.precision) == wanted.half &&
-         same_bytes(tensor.role, wanted.role, wanted.storage) &&
+  const TensorRole& role = wanted.role;
+  return tensor.storage == wanted.storage && tensor.half == wanted.half &&
+         same_bytes(tensor.extent, {role.n, role.h, role.w, role.c}, wanted.storage) &&
          same_order(padded_shape(tensor.shape, wanted.rank),
                     padded_view(tensor.view, tensor.shape.size(), wanted.rank), wanted.view);
 }
 
 int PlanBuilder::find_tensor(ValueId value, const Wanted& wanted) const {
   for (size_t i = 0; i < plan_.tensors.size(); ++i) {
-    if (plan_.tensors[i].value == value && fits(plan_.tensors[i], wanted)) {
+    const DeviceTensor& tensor = plan_.tensors[i];
+    if (tensor_values_[i] == value && tensor.row_numbers == 0 && fits(tensor, wanted)) {
       return static_cast<int>(i);
     }
   }
@@ -63,57 +49,71 @@ int PlanBuilder::find_tensor(ValueId value, const Wanted& wanted) const {
 Result<int> PlanBuilder::want_value(ValueId value, const Wanted& wanted) {
   if (const int found = find_tensor(value, wanted); found >= 0) return found;
   for (size_t i = 0; i < plan_.tensors.size(); ++i) {
-    if (plan_.tensors[i].value != value || plan_.tensors[i].constant) continue;
+    const DeviceTensor& tensor = plan_.tensors[i];
+    if (tensor_values_[i] != value || tensor.constant || tensor.row_numbers > 0) continue;
     if (const int made = convert(static_cast<int>(i), wanted); made >= 0) return made;
   }
   CLVET_RETURN_IF_ERROR(bring_to_host(value));
   DeviceTensor tensor;
-  tensor.value = value;
-  tensor.shape = *graph_.values[static_cast<size_t>(value)].shape;
-  tensor.role = wanted.role;
+  tensor.shape = padded_shape(*graph_.values[static_cast<size_t>(value)].shape, wanted.rank);
+  tensor.extent = {wanted.role.n, wanted.role.h, wanted.role.w, wanted.role.c};
   tensor.view = wanted.view;
   tensor.storage = wanted.storage;
-  tensor.precision = wanted.half ? Precision::kNormal : Precision::kHigh;
-  tensor.shape = padded_shape(tensor.shape, wanted.rank);
-  return add_upload(std::move(tensor));
+  tensor.half = wanted.half;
+  return add_upload(std::move(tensor), value);
 }
 
 Result<int> PlanBuilder::want_indices(ValueId value, const TensorRole& role) {
   for (size_t i = 0; i < plan_.tensors.size(); ++i) {
-    const DeviceTensor& tensor = plan_.tensors[i];
-    const bool indices = tensor.role.kind == TensorKind::kIndices;
     // Tables of other lengths have other bounds.
-    if (tensor.value == value && indices && tensor.role.extent == role.extent) {
+    if (tensor_values_[i] == value && plan_.tensors[i].row_numbers == role.extent) {
       return static_cast<int>(i);
     }
   }
   CLVET_RETURN_IF_ERROR(bring_to_host(value));
   DeviceTensor tensor;
-  tensor.value = value;
   tensor.shape = *graph_.values[static_cast<size_t>(value)].shape;
-  tensor.role = role;
+  tensor.extent = {1, 1, 1, role.c};
+  tensor.row_numbers = role.extent;
   tensor.view = View::kChannelsLast;
-  return add_upload(std::move(tensor));
+  return add_upload(std::move(tensor), value);
 }
 
-int PlanBuilder::add_upload(DeviceTensor tensor) {
-  tensor.constant = graph_.constant(tensor.value) != nullptr;
-  const int added = add_tensor(std::move(tensor));
+int PlanBuilder::add_upload(DeviceTensor tensor, ValueId value) {
+  tensor.constant = graph_.constant(value) != nullptr;
+  const auto bytes = static_cast<double>(device_bytes(tensor));
+  const double ms = tensor.constant ? 0 : chooser_.cost().upload_ms(bytes);
+  const int added = add_tensor(std::move(tensor), value);
   PlanStep step;
   step.kind = StepKind::kUpload;
   step.tensor = added;
-  plan_.steps.push_back(std::move(step));
-  if (!tensor_at(added).constant) plan_.estimated_ms += transfer_ms(tensor_at(added));
+  add_step(std::move(step), ms);
   return added;
 }
 
 int PlanBuilder::convert(int source, const Wanted& wanted) {
   if (fits(tensor_at(source), wanted)) return source;
-  if (stores_half(tensor_at(source).precision) != wanted.half) return -1;
+  if (tensor_at(source).half != wanted.half) return -1;
   Wanted here = wanted;
   here.storage = tensor_at(source).storage;
   const int ordered = change_order(source, here);
   return ordered < 0 || here.storage == wanted.storage ? ordered : change_storage(ordered, wanted);
+}
+
+// The copies' manifests know no weights.
+Combination PlanBuilder::copy_combination(const Wanted& wanted) const {
+  return {storage_precision(wanted.half), plan_.combination.memory, wanted.storage, std::nullopt};
+}
+
+std::optional<ChosenVariant> PlanBuilder::choose_copy(const WantedCall& wanted) const {
+  std::string reason;
+  if (!fixed_) return chooser_.choose(wanted, reason);
+  const auto& steps = fixed_->phases.front().steps;
+  const size_t next = phase().steps.size();
+  if (next >= steps.size() || steps[next].node >= 0 || steps[next].op != wanted.op) {
+    return std::nullopt;
+  }
+  return chooser_.choose_named(wanted, steps[next].variant, reason);
 }
 
 int PlanBuilder::change_order(int source, const Wanted& wanted) {
@@ -123,53 +123,50 @@ int PlanBuilder::change_order(int source, const Wanted& wanted) {
   auto lowered =
       change_view(shape, padded_view(from.view, from.shape.size(), wanted.rank), wanted.view);
   if (!lowered) return -1;
-  put_nhwc({from.role.n, from.role.h, from.role.w, from.role.c}, lowered->dims);
+  put_nhwc(from.extent, lowered->dims);
   lowered->dims["ON"] = wanted.role.n;
   lowered->dims["OH"] = wanted.role.h;
   lowered->dims["OW"] = wanted.role.w;
-  Combination combination = plan_.combination;
-  combination.precision = wanted.half ? Precision::kNormal : Precision::kHigh;
-  combination.activations = wanted.storage;
-  std::string reason;
-  auto chosen = chooser_.choose("move", lowered->dims, {}, combination, reason);
-  if (!chosen || chosen->variant.activations != wanted.storage) return -1;
-  return add_conversion(source, wanted, std::move(*chosen));
+  const std::string op = "move";
+  const Scalars none;
+  const WantedCall call{op, lowered->dims, none, copy_combination(wanted)};
+  const auto chosen = choose_copy(call);
+  if (!chosen || chosen->variant().activations != wanted.storage) return -1;
+  return add_conversion(source, wanted, call, *chosen);
 }
 
 int PlanBuilder::change_storage(int source, const Wanted& wanted) {
-  const char* op = wanted.storage == Storage::kImage ? "copy_buffer_image" : "copy_image_buffer";
+  const std::string op =
+      wanted.storage == Storage::kImage ? "copy_buffer_image" : "copy_image_buffer";
   Dims dims;
   put_nhwc({wanted.role.n, wanted.role.h, wanted.role.w, wanted.role.c}, dims);
-  Combination combination = plan_.combination;
-  combination.precision = wanted.half ? Precision::kNormal : Precision::kHigh;
-  combination.activations = Storage::kImage;  // what the copies' manifests call themselves
-  std::string reason;
-  auto chosen = chooser_.choose(op, dims, {}, combination, reason);
-  return chosen ? add_conversion(source, wanted, std::move(*chosen)) : -1;
+  const Scalars none;
+  WantedCall call{op, dims, none, copy_combination(wanted)};
+  call.combination.activations = Storage::kImage;  // what the copies' manifests call themselves
+  const auto chosen = choose_copy(call);
+  return chosen ? add_conversion(source, wanted, call, *chosen) : -1;
 }
 
-int PlanBuilder::add_conversion(int source, const Wanted& wanted, ChosenVariant chosen) {
-  if (stores_half(chosen.variant.precision) != wanted.half) return -1;
+int PlanBuilder::add_conversion(int source, const Wanted& wanted, const WantedCall& call,
+                                const ChosenVariant& chosen) {
+  if (stores_half(chosen.variant().precision) != wanted.half) return -1;
   DeviceTensor to = tensor_at(source);
   to.shape = padded_shape(to.shape, wanted.rank);
-  to.role = wanted.role;
+  to.extent = {wanted.role.n, wanted.role.h, wanted.role.w, wanted.role.c};
   to.view = wanted.view;
   to.storage = wanted.storage;
   to.alias = -1;
-  const int target = add_tensor(std::move(to));
+  const int target = add_tensor(std::move(to), tensor_values_[static_cast<size_t>(source)]);
   PlanStep step;
   step.kind = StepKind::kKernel;
-  step.call = std::move(chosen.call);
-  step.program = program_index(chosen.program);
-  for (const CallArg& arg : step.call.args) {
-    PlanStep::Object object;
-    if (arg.kind == ArgKind::kInput) object.tensor = source;
-    if (arg.kind == ArgKind::kOutput) object.tensor = target;
-    step.objects.push_back(object);
+  step.variant = chosen.row->name;
+  step.op = call.op;
+  step.dims = call.dims;
+  for (const CallArg& arg : chosen.call.args) {
+    if (arg.kind == ArgKind::kInput) step.tensors[arg.name] = source;
+    if (arg.kind == ArgKind::kOutput) step.tensors[arg.name] = target;
   }
-  plan_.estimated_ms +=
-      kernel_ms(0, 0, activation_bytes(wanted.role, tensor_at(target).precision) * 2);
-  plan_.steps.push_back(std::move(step));
+  add_step(std::move(step), chosen.ms);
   return target;
 }
 

@@ -1,18 +1,18 @@
-// What was decided for a model on a device: the kernel of each node, the memory objects, the steps.
-// Plain data; nothing here holds a driver.
+// What was decided for a model on a device: where each node runs, the kernel variant of each call,
+// the memory objects, the steps. The same for networks and language models. Plain data: it can be
+// compared, written and read (plan_json.h), and holds no driver.
 #pragma once
 
-#include <memory>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "kernels/call.h"
-#include "kernels/catalog.h"
-#include "kernels/layout.h"
-#include "probe/report/report.h"
-#include "runtime/graph/graph.h"
-#include "runtime/ops/op_def.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/view.h"
 
 namespace clvet {
 
@@ -28,72 +28,131 @@ enum class Place { kHost, kDevice, kAlias };
 struct PlannedNode {
   std::string name, op;
   Place place = Place::kHost;
-  std::string kernel;  // variant name, on the device
-  std::string variant_key;
   std::string reason;  // why the host
+  double ms = 0;       // predicted, hand-overs not counted; 0: no prediction
+  bool operator==(const PlannedNode&) const = default;
 };
 
 struct Fallback {
   std::string node, from, to, verdict;
+  bool operator==(const Fallback&) const = default;
 };
 
-// A graph value in device memory, or (value == kNoValue) what calls of one node hand on. Integers
-// are there as row numbers alone (role.kind is kIndices), in a buffer, in row-major order.
+// How far a tensor of a language model reaches: kOfStep has a row for each token of a step, kOfText
+// one for each position of the text. Their extents are those at the start.
+enum class TensorRows { kFixed, kOfStep, kOfText };
+
+// A value of the model in device memory, or (no name) what calls of one node hand on.
 struct DeviceTensor {
-  ValueId value = kNoValue;
-  Shape shape;      // logical
-  TensorRole role;  // extents on the device
+  std::string value;
+  Shape shape;              // logical
+  Nhwc extent;              // on the device
+  int64_t row_numbers = 0;  // not 0: `extent.c` integers, each the number of one of so many rows
   View view = View::kChannelsFirst;
   Storage storage = Storage::kBuffer;
-  Precision precision = Precision::kHigh;  // of the storage type
-  int slot = -1;                           // buffers: index in slot_bytes; images and constants: -1
-  int alias = -1;                          // tensor whose memory this one is
-  bool constant = false;                   // uploaded once
+  bool half = false;  // of the storage type
+  TensorRows rows = TensorRows::kFixed;
+  int slot = -1;          // buffers: index in slot_bytes; images and constants: -1
+  int alias = -1;         // tensor whose memory this one is
+  bool constant = false;  // a constant of the model, uploaded once
+  bool operator==(const DeviceTensor&) const = default;
 };
 
 // Its bytes on the device.
 size_t device_bytes(const DeviceTensor& tensor);
-
+// As a kernel's contract has it.
+TensorRole role_of(const DeviceTensor& tensor);
 // An activation of these extents.
 TensorRole activation_role(const Nhwc& extent);
+// Whether tensors of these extents are the same bytes.
+bool same_bytes(const Nhwc& a, const Nhwc& b, Storage storage);
+// The precision whose storage type a tensor has.
+inline Precision storage_precision(bool half) {
+  return half ? Precision::kNormal : Precision::kHigh;
+}
 
-// A constant argument, packed when the session is made.
-struct DeviceConstant {
-  int node = 0;
-  TensorRole role;
-  ArgKind kind = ArgKind::kVector;
-  Storage storage = Storage::kBuffer;
-  Precision precision = Precision::kHigh;
-  int64_t pack = 0;
-  std::function<Values(const OpCall& call)> make;  // none: zeros
+// How the values of a constant argument are made when the plan is brought to a device. How they are
+// packed there follows from the variant that reads them.
+enum class ConstantSource {
+  kZeros,
+  kNode,    // OpDef::constant of `node`, for the role `name` and `part`
+  kMatrix,  // rows of the matrix `name` (decoder_calls.h), from row `part` on
+  kVector,  // the vector `name` (decoder_calls.h)
+};
+struct ConstantRecipe {
+  ConstantSource source = ConstantSource::kZeros;
+  int node = -1;
+  std::string name;
+  int64_t part = 0;
+  auto operator<=>(const ConstantRecipe&) const = default;
 };
 
 enum class StepKind { kUpload, kDownload, kKernel, kHost };
 
 struct PlanStep {
   StepKind kind = StepKind::kHost;
-  int node = -1;     // kKernel (-1: a copy between storages) and kHost
-  int tensor = -1;   // kUpload, kDownload
-  int program = -1;  // kKernel
-  KernelCall call;   // kKernel
-  // For each argument of `call`: tensor index, or constant index, or neither for a scalar.
-  struct Object {
-    int tensor = -1, constant = -1;
-  };
-  std::vector<Object> objects;
+  int node = -1;    // kKernel (-1: a copy between storages or orders) and kHost
+  int tensor = -1;  // kUpload, kDownload
+  // kKernel
+  std::string variant;  // Variant::name()
+  std::string op;       // of the kernels contract
+  Dims dims;
+  Scalars scalars;
+  std::map<std::string, int, std::less<>> tensors, constants;  // role -> index in the plan
+  double ms = 0;                                               // predicted; kHost: of the node
+  bool operator==(const PlanStep&) const = default;
+};
+
+// Steps that run one after the other. A network has the phase "run"; a language model has "token",
+// one token that is answered, and "prompt", tokens that are not.
+struct PlanPhase {
+  std::string name;
+  std::vector<PlannedNode> nodes;  // of a network: as in the graph
+  std::vector<PlanStep> steps;
+  double ms = 0;  // predicted for the whole phase
+  bool operator==(const PlanPhase&) const = default;
+};
+
+// A combination that was not taken, and why.
+struct RefusedCombination {
+  Combination combination;
+  std::string reason;
+  bool runs = false;  // it has a plan
+  double ms = 0;      // predicted; 0: no prediction
+  double bytes = 0;   // of weights that a token reads (language models)
+  bool operator==(const RefusedCombination&) const = default;
+};
+
+// What a plan is for. A plan holds only for the same model, inputs, kernels and environment.
+struct PlanSubject {
+  std::string format;  // "onnx" or "gguf"
+  std::string model;   // SHA-256 of the file
+  std::map<std::string, Shape> inputs;
+  std::map<std::string, std::string> given;  // inputs that are part of the plan: SHA-256 of each
+  std::string device, environment_key;       // empty: the host
+  std::string kernel_set;
+  bool operator==(const PlanSubject&) const = default;
 };
 
 struct ExecutionPlan {
+  PlanSubject subject;
   Combination combination;
-  std::vector<PlannedNode> nodes;  // as in the graph
-  std::vector<std::shared_ptr<const Program>> programs;
+  std::vector<PlanPhase> phases;
   std::vector<DeviceTensor> tensors;
   std::vector<int64_t> slot_bytes;
-  std::vector<DeviceConstant> constants;
-  std::vector<PlanStep> steps;
+  std::vector<ConstantRecipe> constants;
   std::vector<Fallback> fallbacks;
-  double estimated_ms = 0;
-  int device_nodes = 0;
+  std::vector<RefusedCombination> refused;
+  double bytes = 0;  // of weights that a token reads (language models)
+  bool operator==(const ExecutionPlan&) const = default;
+
+  // The first phase, which decides between plans.
+  double ms() const { return phases.empty() ? 0 : phases.front().ms; }
+  // Nodes of all phases that do not run on the host.
+  int device_nodes() const;
 };
+
+// For each node of the phase the variant that makes its outputs; empty: none does.
+std::vector<std::string> variants_of(const PlanPhase& phase);
 
 }  // namespace clvet

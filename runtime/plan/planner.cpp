@@ -1,67 +1,177 @@
 #include "runtime/plan/planner.h"
 
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+
 #include "runtime/plan/builder.h"
 
 namespace clvet {
 namespace {
 
+// A lower precision has to save a third of the time.
+constexpr double kLowerPrecisionTax = 1.5;
+
 template <class T>
-std::vector<T> choices(const std::optional<T>& fixed, std::initializer_list<T> all) {
-  return fixed ? std::vector<T>{*fixed} : std::vector<T>(all);
+std::vector<T> choices(const std::optional<T>& fixed, std::vector<T> all) {
+  return fixed ? std::vector<T>{*fixed} : std::move(all);
 }
 
-// What ranks first: all wanted kernels trusted, then the time; a lower precision must earn its
-// place.
-double cost_of(const ExecutionPlan& plan, bool precision_chosen) {
-  constexpr double kLowerPrecisionTax = 1.5;
-  const bool taxed = precision_chosen && plan.combination.precision != Precision::kHigh;
-  return plan.estimated_ms * (taxed ? kLowerPrecisionTax : 1);
+std::string why_not(const ExecutionPlan& plan, const ExecutionPlan& best) {
+  if (plan.fallbacks.size() > best.fallbacks.size()) {
+    const Fallback& first = plan.fallbacks.front();
+    return fmt::format("'{}' would need a fallback: {} is {}", first.node, first.from,
+                       first.verdict);
+  }
+  if (plan.ms() <= 0) return "not timed";
+  return fmt::format("predicted {:.3g} ms against {:.3g} ms", plan.ms(), best.ms());
+}
+
+// Predictions and reasons do not decide what runs.
+ExecutionPlan decided(ExecutionPlan plan) {
+  for (PlanPhase& phase : plan.phases) {
+    phase.ms = 0;
+    for (PlannedNode& node : phase.nodes) {
+      node.ms = 0;
+      node.reason.clear();
+    }
+    for (PlanStep& step : phase.steps) step.ms = 0;
+  }
+  return plan;
+}
+
+template <class Row>
+std::string difference(const std::string& what, const std::vector<Row>& made,
+                       const std::vector<Row>& given) {
+  if (made.size() != given.size()) {
+    return fmt::format("{} {} where there are {}", given.size(), what, made.size());
+  }
+  for (size_t i = 0; i < made.size(); ++i) {
+    if (!(made[i] == given[i])) return fmt::format("{}[{}]", what, i);
+  }
+  return {};
 }
 
 }  // namespace
 
-Result<ExecutionPlan> plan_for(const Graph& graph, const VariantChooser& chooser,
-                               const Combination& combination) {
-  return PlanBuilder(graph, chooser, combination).build();
+std::vector<Combination> combinations_of(const PlanOverrides& words,
+                                         const CombinationSpace& space) {
+  using enum Storage;
+  std::vector<Memory> memories = {Memory::kNormal};
+  if (space.quantised_weights) memories.insert(memories.begin(), Memory::kLow);
+  std::vector<Storage> activations = {kBuffer};
+  if (space.image_activations) activations.push_back(kImage);
+  std::vector<Combination> all;
+  for (const Precision precision :
+       choices(words.precision, {Precision::kHigh, Precision::kNormal, Precision::kLow})) {
+    for (const Memory memory : choices(words.memory, memories)) {
+      for (const Storage storage : choices(words.activations, activations)) {
+        for (const Storage weights : choices(words.weights, {kBuffer, kImage})) {
+          all.push_back({precision, memory, storage, weights});
+        }
+      }
+    }
+  }
+  return all;
+}
+
+Result<ExecutionPlan> best_plan(std::span<const Combination> combinations, const PlanOne& plan_one,
+                                const PlanOverrides& words) {
+  std::vector<ExecutionPlan> plans;
+  std::vector<RefusedCombination> refused;
+  for (const Combination& combination : combinations) {
+    auto plan = plan_one(combination);
+    if (plan) {
+      plans.push_back(std::move(*plan));
+      continue;
+    }
+    const ErrorCode code = plan.error().code;
+    if (code != ErrorCode::kUnavailable && code != ErrorCode::kResourceExhausted) return plan;
+    refused.push_back({combination, plan.error().message, false, 0, 0});
+  }
+  if (plans.empty()) {
+    return fail(ErrorCode::kUnavailable, "no combination runs the model: {}",
+                refused.empty() ? "none was asked for" : refused.front().reason);
+  }
+  const auto key = [&](const ExecutionPlan& plan) {
+    const bool lower = !words.precision && plan.combination.precision != Precision::kHigh;
+    return std::tuple(plan.fallbacks.size(), plan.ms() * (lower ? kLowerPrecisionTax : 1));
+  };
+  const auto best = std::min_element(plans.begin(), plans.end(),
+                                     [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  for (const ExecutionPlan& plan : plans) {
+    if (&plan == &*best) continue;
+    refused.push_back({plan.combination, why_not(plan, *best), true, plan.ms(), plan.bytes});
+  }
+  best->refused = std::move(refused);
+  return std::move(*best);
+}
+
+Result<ExecutionPlan> plan_network_for(const Graph& graph, const VariantChooser& chooser,
+                                       const Combination& combination) {
+  CLVET_ASSIGN_OR_RETURN(ExecutionPlan plan, PlanBuilder(graph, chooser, combination).build());
+  if (plan.device_nodes() > 0) return plan;
+  return fail(ErrorCode::kUnavailable, "no node of the model has a right kernel on this device");
+}
+
+Result<ExecutionPlan> plan_network(const Graph& graph, const VariantChooser& chooser,
+                                   const PlanOverrides& words) {
+  return best_plan(
+      combinations_of(words, {.image_activations = true}),
+      [&](const Combination& combination) { return plan_network_for(graph, chooser, combination); },
+      words);
 }
 
 ExecutionPlan plan_on_host(const Graph& graph, const std::string& reason) {
   ExecutionPlan plan;
   plan.combination = {Precision::kHigh, Memory::kNormal, Storage::kBuffer, Storage::kBuffer};
+  PlanPhase phase{"run", {}, {}, 0};
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    plan.nodes.push_back({graph.nodes[i].name, graph.nodes[i].op, Place::kHost, {}, {}, reason});
+    phase.nodes.push_back({graph.nodes[i].name, graph.nodes[i].op, Place::kHost, reason, 0});
     PlanStep step;
     step.kind = StepKind::kHost;
     step.node = static_cast<int>(i);
-    plan.steps.push_back(std::move(step));
+    phase.steps.push_back(std::move(step));
   }
+  plan.phases.push_back(std::move(phase));
   return plan;
 }
 
-Result<ExecutionPlan> plan_model(const Graph& graph, const VariantChooser& chooser,
-                                 const PlanOverrides& overrides) {
-  using enum Precision;
-  std::optional<ExecutionPlan> best;
-  for (const Precision precision : choices(overrides.precision, {kHigh, kNormal, kLow})) {
-    for (const Storage activations :
-         choices(overrides.activations, {Storage::kBuffer, Storage::kImage})) {
-      for (const Storage weights :
-           choices(overrides.weights, {Storage::kBuffer, Storage::kImage})) {
-        const Combination combination{precision, overrides.memory.value_or(Memory::kNormal),
-                                      activations, weights};
-        CLVET_ASSIGN_OR_RETURN(ExecutionPlan plan, plan_for(graph, chooser, combination));
-        if (plan.device_nodes == 0) continue;
-        const auto rank = [&](const ExecutionPlan& row) {
-          return std::pair(row.fallbacks.size(), cost_of(row, !overrides.precision));
-        };
-        if (!best || rank(plan) < rank(*best)) best = std::move(plan);
-      }
+Status check_network_plan(const Graph& graph, const VariantChooser& chooser,
+                          const ExecutionPlan& plan) {
+  const bool shaped =
+      plan.phases.size() == 1 && plan.phases.front().nodes.size() == graph.nodes.size();
+  if (!shaped) {
+    return fail(ErrorCode::kInvalidArgument, "the plan has not the {} nodes of this network",
+                graph.nodes.size());
+  }
+  CLVET_ASSIGN_OR_RETURN(const ExecutionPlan made,
+                         PlanBuilder(graph, chooser, plan.combination, &plan).build());
+  const std::string where = first_difference(made, plan);
+  if (where.empty()) return {};
+  return fail(ErrorCode::kInvalidArgument, "the plan does not follow from its own variants: {}",
+              where);
+}
+
+std::string first_difference(const ExecutionPlan& made, const ExecutionPlan& given) {
+  const ExecutionPlan a = decided(made), b = decided(given);
+  if (a.phases.size() != b.phases.size()) return "phases";
+  for (size_t i = 0; i < a.phases.size(); ++i) {
+    const PlanPhase &x = a.phases[i], &y = b.phases[i];
+    if (x.name != y.name) return fmt::format("phases[{}].name", i);
+    const std::string inside = fmt::format("phases[{}].", i);
+    for (const std::string& found : {difference(inside + "nodes", x.nodes, y.nodes),
+                                     difference(inside + "steps", x.steps, y.steps)}) {
+      if (!found.empty()) return found;
     }
   }
-  if (!best) {
-    return fail(ErrorCode::kUnavailable, "no node of the model has a right kernel on this device");
+  for (const std::string& found : {difference("tensors", a.tensors, b.tensors),
+                                   difference("slot_bytes", a.slot_bytes, b.slot_bytes),
+                                   difference("constants", a.constants, b.constants)}) {
+    if (!found.empty()) return found;
   }
-  return std::move(*best);
+  return {};
 }
 
 }  // namespace clvet

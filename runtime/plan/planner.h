@@ -1,23 +1,53 @@
-// Graph + report -> plan. Pure: the same inputs give the same plan, on any machine.
+// Report + model -> plan. Pure: the same inputs give the same plan, on any machine.
 #pragma once
 
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/graph/graph.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/variant_choice.h"
 
 namespace clvet {
 
-// The plan for one combination. Every shape of the graph must be known (specialise it first). Nodes
-// that no trusted variant can run go to the host, with the reason.
-Result<ExecutionPlan> plan_for(const Graph& graph, const VariantChooser& chooser,
-                               const Combination& combination);
+// What of a combination a kind of model leaves open.
+struct CombinationSpace {
+  bool quantised_weights = false;  // memory low is another choice than normal
+  bool image_activations = false;
+};
 
+// The combinations that the words leave open, in the order of preference.
+std::vector<Combination> combinations_of(const PlanOverrides& words, const CombinationSpace& space);
+
+// The plan of one combination; kUnavailable or kResourceExhausted: there is none, the message says
+// why.
+using PlanOne = std::function<Result<ExecutionPlan>(const Combination& combination)>;
+
+// The plan with the fewest fallbacks, among these the one that is predicted to be fastest, among
+// equals the first. Unless the words name the precision, one below high has to save a third of the
+// time. The others are listed as refused. kUnavailable: none has a plan.
+Result<ExecutionPlan> best_plan(std::span<const Combination> combinations, const PlanOne& plan_one,
+                                const PlanOverrides& words);
+
+// A network whose shapes are all known (specialise it first). Nodes that no trusted variant can run
+// go to the host, with the reason. kUnavailable: no node can run on the device.
+Result<ExecutionPlan> plan_network(const Graph& graph, const VariantChooser& chooser,
+                                   const PlanOverrides& words);
+Result<ExecutionPlan> plan_network_for(const Graph& graph, const VariantChooser& chooser,
+                                       const Combination& combination);
 // Everything on the host.
 ExecutionPlan plan_on_host(const Graph& graph, const std::string& reason);
 
-// The combination with the least estimated time among those that `overrides` leaves open. A lower
-// precision is taken by itself only where it saves a third of the time. kUnavailable: no node of
-// the model can run on the device in any of them.
-Result<ExecutionPlan> plan_model(const Graph& graph, const VariantChooser& chooser,
-                                 const PlanOverrides& overrides);
+// That `plan` is one of this network: made again from its places and variants alone, it is the same
+// in every part but predictions and reasons. kInvalidArgument: it is not, or the report does not
+// vouch for one of its variants; the message says where.
+Status check_network_plan(const Graph& graph, const VariantChooser& chooser,
+                          const ExecutionPlan& plan);
+
+// The first place where two plans differ, predictions and reasons apart; empty: nowhere.
+std::string first_difference(const ExecutionPlan& made, const ExecutionPlan& given);
 
 }  // namespace clvet

@@ -50,89 +50,130 @@ bool images_fit(const Variant& variant, const std::vector<TensorRole>& roles,
   });
 }
 
-}  // namespace
-
-VariantChooser::VariantChooser(const Catalog& catalog, DeviceEvidence evidence,
-                               DeviceFeatures features, WeightType type)
-    : evidence_(std::move(evidence)), features_(std::move(features)) {
-  for (const Manifest& manifest : catalog.manifests()) {
-    if (manifest.trial_only) continue;
-    for (const Variant& variant : variants_of(manifest)) {
-      if (variant.weight_type.value_or(type) != type) continue;
-      auto program = program_of(variant);
-      if (!program) continue;
-      Row row{variant, std::make_shared<const Program>(std::move(*program)), nullptr};
-      const auto found = evidence_.find(row.program->variant_key);
-      if (found != evidence_.end()) row.evidence = &found->second;
-      rows_.emplace(manifest.op, std::move(row));
-    }
-  }
+std::string told(const VariantEvidence* evidence) {
+  return to_string(evidence ? evidence->worst : Verdict::kMissing);
 }
 
-std::vector<const VariantChooser::Row*> VariantChooser::rows(const std::string& op,
-                                                             Precision precision,
-                                                             Storage activations,
-                                                             std::optional<Storage> weights) const {
-  std::vector<const Row*> found;
-  const auto [first, last] = rows_.equal_range(op);
-  for (auto at = first; at != last; ++at) {
-    const Variant& variant = at->second.variant;
-    const bool fits = variant.precision == precision && variant.activations == activations &&
-                      variant.weights == weights;
-    if (fits) found.push_back(&at->second);
+Result<std::vector<TensorRole>> roles_of(const WantedCall& wanted) {
+  const OpContract* contract = find_op_contract(wanted.op);
+  if (!contract) return fail(ErrorCode::kUnsupported, "no kernel for {}", wanted.op);
+  return contract->roles(wanted.dims);
+}
+
+}  // namespace
+
+VariantChooser::VariantChooser(std::shared_ptr<const VariantTable> table, DeviceEvidence evidence,
+                               DeviceFeatures features)
+    : table_(std::move(table)), evidence_(std::move(evidence)), features_(std::move(features)) {}
+
+VariantChooser::Candidate VariantChooser::candidate(const TableRow& row) const {
+  const auto found = evidence_.variants.find(row.program->variant_key);
+  return {&row, found == evidence_.variants.end() ? nullptr : &found->second};
+}
+
+std::vector<VariantChooser::Candidate> VariantChooser::candidates(const WantedCall& wanted) const {
+  std::vector<Candidate> found;
+  for (const TableRow* row : table_->for_op(wanted.op)) {
+    const Variant& variant = row->variant;
+    const bool fits = variant.precision == wanted.combination.precision &&
+                      variant.activations == wanted.combination.activations &&
+                      variant.weights == wanted.combination.weights &&
+                      variant.weight_type.value_or(wanted.type) == wanted.type;
+    if (fits) found.push_back(candidate(*row));
   }
-  std::sort(found.begin(), found.end(),
-            [this](const Row* a, const Row* b) { return better(*a, *b); });
   return found;
 }
 
-bool VariantChooser::better(const Row& left, const Row& right) const {
-  const auto key = [this](const Row& row) {
-    const bool trusted = row.evidence && row.evidence->trusted();
-    const auto rank = row.variant.manifest->rank.find(features_.device_class);
-    return std::tuple(trusted, trusted ? row.evidence->gflops : 0,
-                      rank == row.variant.manifest->rank.end() ? 0 : rank->second);
-  };
-  return key(left) > key(right);
+int VariantChooser::rank(const TableRow& row) const {
+  const auto& ranks = row.variant.manifest->rank;
+  const auto found = ranks.find(features_.device_class);
+  return found == ranks.end() ? 0 : found->second;
 }
 
-std::optional<ChosenVariant> VariantChooser::choose(const std::string& op, const Dims& dims,
-                                                    const Scalars& scalars,
-                                                    const Combination& wanted,
+std::optional<ChosenVariant> VariantChooser::as_chosen(const Candidate& candidate,
+                                                       const WantedCall& wanted,
+                                                       const std::vector<TensorRole>& roles) const {
+  auto call = make_call(candidate.row->variant, wanted.dims, wanted.scalars);
+  if (!call || !images_fit(candidate.row->variant, roles, features_)) return std::nullopt;
+  ChosenVariant chosen;
+  chosen.row = candidate.row;
+  chosen.call = std::move(*call);
+  if (candidate.evidence) {
+    chosen.ms = evidence_.cost.kernel_ms(
+        candidate.evidence->timed,
+        work_of(wanted.op, wanted.dims, roles, chosen.variant().precision, wanted.type));
+  }
+  return chosen;
+}
+
+VariantChooser::Group VariantChooser::best_of(const WantedCall& wanted,
+                                              const std::vector<TensorRole>& roles) const {
+  // What was timed goes before what was not.
+  const auto key = [this](const ChosenVariant& row) {
+    return std::tuple(row.ms > 0 ? 0 : 1, row.ms, -rank(*row.row));
+  };
+  Group group;
+  for (const Candidate& one : candidates(wanted)) {
+    auto chosen = as_chosen(one, wanted, roles);
+    if (!chosen) continue;
+    if (one.trusted()) {
+      if (!group.best || key(*chosen) < key(*group.best)) group.best = std::move(chosen);
+    } else if (!group.refused.row || rank(*one.row) > rank(*group.refused.row)) {
+      group.refused = one;
+    }
+  }
+  return group;
+}
+
+std::optional<ChosenVariant> VariantChooser::choose(const WantedCall& wanted,
                                                     std::string& reason) const {
-  const OpContract* contract = find_op_contract(op);
-  const auto roles =
-      contract ? contract->roles(dims) : Result<std::vector<TensorRole>>(std::vector<TensorRole>{});
-  if (!contract || !roles) {
-    reason = contract ? roles.error().message : "no kernel for " + op;
+  const auto roles = roles_of(wanted);
+  if (!roles) {
+    reason = roles.error().message;
     return std::nullopt;
   }
   const bool has_weights = std::any_of(roles->begin(), roles->end(), [](const TensorRole& role) {
     return role.kind == TensorKind::kWeights;
   });
-  ChosenVariant chosen;
-  for (const Precision precision : precisions_from(wanted.precision)) {
-    for (const auto& [activations, weights] : storages_from(wanted, has_weights)) {
-      for (const Row* row : rows(op, precision, activations, weights)) {
-        auto call = make_call(row->variant, dims, scalars);
-        if (!call || !images_fit(row->variant, *roles, features_)) continue;
-        if (row->evidence && row->evidence->trusted()) {
-          chosen.variant = row->variant;
-          chosen.program = row->program;
-          chosen.call = std::move(*call);
-          chosen.gflops = row->evidence->gflops;
-          return chosen;
-        }
-        if (chosen.instead_of.empty()) {
-          chosen.instead_of = row->variant.name();
-          chosen.verdict = to_string(row->evidence ? row->evidence->worst : Verdict::kMissing);
-        }
+  std::string instead_of, verdict;
+  WantedCall here = wanted;
+  for (const Precision precision : precisions_from(wanted.combination.precision)) {
+    for (const auto& [activations, weights] : storages_from(wanted.combination, has_weights)) {
+      here.combination = {precision, wanted.combination.memory, activations, weights};
+      Group group = best_of(here, *roles);
+      if (group.best) {
+        group.best->instead_of = instead_of;
+        group.best->verdict = verdict;
+        return group.best;
+      }
+      if (group.refused.row && instead_of.empty()) {
+        instead_of = group.refused.row->name;
+        verdict = told(group.refused.evidence);
       }
     }
   }
-  reason = chosen.instead_of.empty() ? "no kernel variant takes this call"
-                                     : fmt::format("{} is {}", chosen.instead_of, chosen.verdict);
+  reason = instead_of.empty() ? "no kernel variant takes this call"
+                              : fmt::format("{} is {}", instead_of, verdict);
   return std::nullopt;
+}
+
+std::optional<ChosenVariant> VariantChooser::choose_named(const WantedCall& wanted,
+                                                          const std::string& variant,
+                                                          std::string& reason) const {
+  const TableRow* row = table_->find(variant);
+  if (!row || row->variant.manifest->op != wanted.op) {
+    reason = fmt::format("there is no variant '{}' of {}", variant, wanted.op);
+    return std::nullopt;
+  }
+  const Candidate one = candidate(*row);
+  if (!one.trusted()) {
+    reason = fmt::format("the report does not vouch for {}: {}", variant, told(one.evidence));
+    return std::nullopt;
+  }
+  const auto roles = roles_of(wanted);
+  auto chosen = roles ? as_chosen(one, wanted, *roles) : std::nullopt;
+  if (!chosen) reason = fmt::format("{} does not take this call", variant);
+  return chosen;
 }
 
 }  // namespace clvet

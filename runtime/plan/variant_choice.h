@@ -1,50 +1,77 @@
 // Which kernel variant runs a call: the fastest that the evidence vouches for.
 #pragma once
 
-#include <map>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "kernels/call.h"
 #include "probe/trial/cases.h"
 #include "runtime/plan/evidence.h"
-#include "runtime/plan/plan.h"
+#include "runtime/plan/variant_table.h"
 
 namespace clvet {
 
 struct ChosenVariant {
-  Variant variant;
-  std::shared_ptr<const Program> program;
+  const TableRow* row = nullptr;
   KernelCall call;
-  double gflops = 0;
+  double ms = 0;  // predicted, the launch apart; 0: not timed
   // Where the variant that was wanted is not trusted: its name and what the report says of it.
   std::string instead_of, verdict;
+  const Variant& variant() const { return row->variant; }
+};
+
+// A call of an op and how it should be stored.
+struct WantedCall {
+  const std::string& op;
+  const Dims& dims;
+  const Scalars& scalars;
+  Combination combination;
+  WeightType type = WeightType::kFloat;  // of the weights, where the op has some
 };
 
 class VariantChooser {
  public:
   // The device's class ranks variants that were not timed; its limits bound the size of images.
-  // `type`: how the weights of ops that have some are stored.
-  VariantChooser(const Catalog& catalog, DeviceEvidence evidence, DeviceFeatures features,
-                 WeightType type = WeightType::kFloat);
+  VariantChooser(std::shared_ptr<const VariantTable> table, DeviceEvidence evidence,
+                 DeviceFeatures features);
 
-  // Tries `wanted`, then other storages (buffers last), then the next higher precisions. nullopt:
-  // nothing trusted can run the call; `reason` says what was missing.
-  std::optional<ChosenVariant> choose(const std::string& op, const Dims& dims,
-                                      const Scalars& scalars, const Combination& wanted,
-                                      std::string& reason) const;
+  // Tries the wanted combination, then other storages (buffers last), then the next higher
+  // precisions; within one, the variant that is predicted to be fastest. nullopt: nothing trusted
+  // can run the call; `reason` says what was missing.
+  std::optional<ChosenVariant> choose(const WantedCall& wanted, std::string& reason) const;
+  // That variant alone. nullopt: it does not take the call, or is not trusted.
+  std::optional<ChosenVariant> choose_named(const WantedCall& wanted, const std::string& variant,
+                                            std::string& reason) const;
+
+  const CostModel& cost() const { return evidence_.cost; }
+  const DeviceFeatures& features() const { return features_; }
+  const VariantTable& table() const { return *table_; }
+  std::shared_ptr<const VariantTable> shared_table() const { return table_; }
 
  private:
-  struct Row {
-    Variant variant;
-    std::shared_ptr<const Program> program;
+  struct Candidate {
+    const TableRow* row = nullptr;
     const VariantEvidence* evidence = nullptr;
+    bool trusted() const { return evidence && evidence->trusted(); }
   };
-  std::vector<const Row*> rows(const std::string& op, Precision precision, Storage activations,
-                               std::optional<Storage> weights) const;
-  bool better(const Row& left, const Row& right) const;
+  // Of one precision and storage: the best that is trusted, and the first that is not.
+  struct Group {
+    std::optional<ChosenVariant> best;
+    Candidate refused;
+  };
+  Candidate candidate(const TableRow& row) const;
+  std::vector<Candidate> candidates(const WantedCall& wanted) const;
+  Group best_of(const WantedCall& wanted, const std::vector<TensorRole>& roles) const;
+  int rank(const TableRow& row) const;
+  // nullopt: it does not take the call.
+  std::optional<ChosenVariant> as_chosen(const Candidate& candidate, const WantedCall& wanted,
+                                         const std::vector<TensorRole>& roles) const;
 
+  std::shared_ptr<const VariantTable> table_;
   DeviceEvidence evidence_;
   DeviceFeatures features_;
-  std::multimap<std::string, Row, std::less<>> rows_;
 };
 
 }  // namespace clvet

@@ -210,20 +210,20 @@ TEST_P(DeviceMemoryOf, IsWhatThePlanSaidInEveryCombination) {
       .layers = 1, .width = 256, .ff = 256, .head_dim = 64, .vocab = GetParam().vocab};
   const test::Limits limits{"1000000000", "500000000", GetParam().image_width};
   const Report report = test::report_of(driver.device(limits));
-  const Catalog catalog = *Catalog::embedded();
-  const DecoderKernels kernels(catalog, evidence_of(report, "d0"), features_of(report.devices[0]));
+  const auto chooser = chooser_of(report, report.devices[0], *VariantTable::embedded());
   int opened = 0;
   for (const Combination& combination : decoder_combinations({})) {
     Talk talk(test::tiny_model(GetParam().arch, shape, GetParam().type));
     LanguageOptions options;
-    options.words = {combination.precision, combination.memory, combination.weights};
+    options.words = {combination.precision, combination.memory, {}, combination.weights};
     options.strict = true;
-    const auto plan = plan_decoder(kernels, talk.config(), talk.weights(), options.words);
-    ASSERT_TRUE(plan) << to_string(combination) << plan.error().message;
+    const DecoderPlanner planner(talk.config(), talk.weights(), *chooser);
+    const auto memory = planner.memory(combination, planner.choose_all(combination));
+    ASSERT_TRUE(memory) << to_string(combination) << memory.error().message;
     const Status done = talk.open(report, options);
     ASSERT_TRUE(done) << to_string(combination) << done.error().message;
     EXPECT_EQ(to_string(talk.record().combination), to_string(combination));
-    EXPECT_EQ(talk.record().device_bytes, plan->memory.bytes(first_capacity(kRowsOfAStep)))
+    EXPECT_EQ(talk.record().device_bytes, memory->bytes(first_capacity(kRowsOfAStep)))
         << to_string(combination);
     ++opened;
   }

@@ -366,7 +366,7 @@ Values compute(const LoweredCall& lowered, const OpCall& call, const std::vector
         reorder(tensor.to_f64(), padded_shape(tensor.shape(), input.rank), input.view, true);
   }
   for (const LoweredConstant& constant : lowered.constants) {
-    values.tensors[constant.role] = constant.make(call);
+    values.tensors[constant.role] = call.node.def->constant(call, constant);
   }
   for (const TensorRole& role : *roles) {
     if (role.kind == TensorKind::kOutput) continue;

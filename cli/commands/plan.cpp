@@ -1,0 +1,156 @@
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "cli/combination_options.h"
+#include "cli/command.h"
+#include "cli/model_file.h"
+#include "cli/model_inputs.h"
+#include "cli/report_source.h"
+#include "cli/terminal.h"
+#include "reports/render/plan_text.h"
+#include "runtime/gguf/file.h"
+#include "runtime/graph/infer.h"
+#include "runtime/graph/passes.h"
+#include "runtime/host/executor.h"
+#include "runtime/llm/arch.h"
+#include "runtime/llm/language_plan.h"
+#include "runtime/onnx/reader.h"
+#include "runtime/plan/network_plan.h"
+#include "runtime/plan/plan_json.h"
+
+namespace clvet::command_plan {
+namespace {
+
+struct PlanArguments {
+  std::string model, report, device = "auto", out;
+  InputArguments inputs;
+  std::vector<std::string> shapes;
+  CombinationArguments combination;
+  OutputOptions output;
+};
+
+// The graph with all shapes known: by the inputs where they are given, else by --shape.
+Result<Graph> network_of(const PlanArguments& arguments) {
+  CLVET_ASSIGN_OR_RETURN(Graph graph, read_onnx(arguments.model));
+  std::map<std::string, Tensor> values;
+  CLVET_ASSIGN_OR_RETURN(auto shapes, read_shapes(arguments.shapes));
+  if (!arguments.inputs.files.empty()) {
+    CLVET_ASSIGN_OR_RETURN(values, read_inputs(arguments.inputs, graph));
+    CLVET_RETURN_IF_ERROR(check_inputs(graph, values));
+    for (const auto& [name, tensor] : values) shapes[name] = tensor.shape();
+  }
+  CLVET_RETURN_IF_ERROR(optimise(graph));
+  CLVET_ASSIGN_OR_RETURN(graph, specialise(graph, shapes, values));
+  for (const ValueId id : graph.inputs) {
+    const Value& value = graph.values[static_cast<size_t>(id)];
+    if (value.type() && checked_elements(*value.shape)) continue;
+    return fail(ErrorCode::kInvalidArgument,
+                "the extents of input '{}' are open: give --shape {}=1x3x..., or --input",
+                value.name, value.name);
+  }
+  return graph;
+}
+
+Result<ExecutionPlan> plan_onnx(const PlanArguments& arguments, const Report* report,
+                                const std::string& model) {
+  CLVET_ASSIGN_OR_RETURN(const Graph graph, network_of(arguments));
+  CLVET_ASSIGN_OR_RETURN(
+      NetworkPlan made,
+      plan_network_on(graph, {report, arguments.device, arguments.combination.overrides(), model}));
+  return std::move(made.plan);
+}
+
+Result<ExecutionPlan> plan_gguf(const PlanArguments& arguments, const Report* report,
+                                const std::string& model) {
+  if (!report) {
+    return fail(ErrorCode::kInvalidArgument,
+                "--device host: the host runs every language model alike and needs no plan");
+  }
+  CLVET_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::open(arguments.model));
+  CLVET_ASSIGN_OR_RETURN(const LlmConfig config, load_config(file));
+  const LlmWeights weights(file, config);
+  CLVET_ASSIGN_OR_RETURN(
+      PlannedDevices found,
+      plan_language_on(config, weights,
+                       {*report, arguments.device, arguments.combination.overrides(), model}));
+  if (!found.rows.empty()) return std::move(found.rows.front().plan);
+  return fail(ErrorCode::kUnavailable, "no device can run the model ({})", found.reason);
+}
+
+Result<ExecutionPlan> make_plan(const PlanArguments& arguments) {
+  CLVET_RETURN_IF_ERROR(check_model_file(arguments.model));
+  std::optional<Report> report;
+  if (arguments.device != "host") {
+    CLVET_ASSIGN_OR_RETURN(report, kept_report(arguments.report));
+    if (!report) {
+      return fail(ErrorCode::kUnavailable,
+                  "no report of a device yet: run 'clvet probe', or name one with --report");
+    }
+  }
+  CLVET_ASSIGN_OR_RETURN(const std::string model, sha256_of_file(arguments.model));
+  const Report* found = report ? &*report : nullptr;
+  return is_gguf(arguments.model) ? plan_gguf(arguments, found, model)
+                                  : plan_onnx(arguments, found, model);
+}
+
+int run(const PlanArguments& arguments) {
+  const auto plan = make_plan(arguments);
+  if (!plan) return report_error(plan.error());
+  const std::string json = plan_to_json(*plan);
+  Status written = write_document(arguments.output, json);
+  if (written && !arguments.out.empty()) written = write_file_atomically(arguments.out, json);
+  if (!written) return report_error(written.error());
+  if (!arguments.output.quiet && arguments.output.json != "-") {
+    std::printf("%s", plan_text(*plan).c_str());
+  }
+  return kExitFine;
+}
+
+void add(CLI::App& app, int& exit_code) {
+  CLI::App* verb = app.add_subcommand("plan", "decide how a model runs on a device, and keep that");
+  auto arguments = std::make_shared<PlanArguments>();
+  verb->add_option("model", arguments->model, "ONNX or GGUF file")->required()->type_name("MODEL");
+  verb->add_option("--report", arguments->report,
+                   "plan for a device of this report, of any machine (default: the one in the "
+                   "state folder)")
+      ->type_name("FILE");
+  verb->add_option("--out", arguments->out, "write the plan (clvet.plan/1) here")
+      ->type_name("FILE");
+  add_shapes(*verb, arguments->shapes);
+  add_inputs(*verb, arguments->inputs);
+  verb->add_option("--device", arguments->device,
+                   "auto, host, index, platform:index or part of a name")
+      ->type_name("SEL")
+      ->capture_default_str();
+  add_combination(*verb, arguments->combination, {"auto", "buffer", "image"});
+  verb->add_option("--json", arguments->output.json, "write the plan here; - is stdout")
+      ->type_name("FILE|-");
+  verb->add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
+  verb->footer(
+      "Exit: 0 a plan was made, 2 usage or bad file, 3 no report, or no device can run the model.\n"
+      "Nothing is run and no driver is loaded. 'run --plan' and 'generate --plan' execute the "
+      "plan\n"
+      "where the report holds the same device, driver and kernels.\n"
+      "Examples:\n"
+      "  clvet plan cls.onnx --shape x=1x3x48x192\n"
+      "  clvet plan det.onnx --input x=page.png --image-size 640x640 --report board.json --out "
+      "det.plan.json\n"
+      "  clvet run det.onnx --input x=page.png --image-size 640x640 --plan det.plan.json\n"
+      "  clvet plan model.gguf --json -");
+  verb->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+}  // namespace
+
+extern const Command def;
+const Command def{add};
+
+}  // namespace clvet::command_plan

@@ -1,0 +1,38 @@
+// The inputs of a network, as options of a verb.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/graph/graph.h"
+
+namespace CLI {
+class App;
+}
+
+namespace clvet {
+
+struct InputArguments {
+  std::vector<std::string> files;  // NAME=FILE, or FILE where there is one input
+  std::string image_size, layout = "nchw";
+  std::vector<double> mean, scale;
+  bool bgr = false;
+};
+
+void add_inputs(CLI::App& verb, InputArguments& arguments);
+
+// By name; pictures are made ready as the options say. kInvalidArgument: an option, a name or a
+// file is wrong, or an input is missing.
+Result<std::map<std::string, Tensor>> read_inputs(const InputArguments& arguments,
+                                                  const Graph& graph);
+
+void add_shapes(CLI::App& verb, std::vector<std::string>& shapes);
+// Of NAME=1x3x320x320 each.
+Result<std::map<std::string, Shape>> read_shapes(const std::vector<std::string>& texts);
+
+// "x f32[1,3,-1,-1], y i64[1]"
+std::string describe_inputs(const Graph& graph);
+
+}  // namespace clvet

@@ -1,0 +1,121 @@
+#include "runtime/plan/cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "kernels/layout.h"
+
+namespace clvet {
+namespace {
+
+constexpr double kMsAUs = 1e-3;
+
+double dim_or_one(const Dims& dims, std::string_view name) {
+  const auto found = dims.find(name);
+  return found == dims.end() ? 1 : static_cast<double>(std::max<int64_t>(found->second, 1));
+}
+
+double bytes_of_weight(WeightType type, Precision precision) {
+  if (type == WeightType::kInt4) return 0.5;
+  if (type == WeightType::kInt8) return 1;
+  return stores_half(precision) ? 2 : 4;
+}
+
+// Terms that each output element sums.
+double terms_of(std::string_view op, const Dims& dims, const std::vector<TensorRole>& roles) {
+  for (const TensorRole& role : roles) {
+    if (role.kind == TensorKind::kWeights) return static_cast<double>(role.taps * role.cin);
+  }
+  if (op == "bmm") return dim_or_one(dims, "K");
+  if (op == "attention") {
+    return 2 * (dim_or_one(dims, "P") + dim_or_one(dims, "M"));  // scores, then values
+  }
+  return dim_or_one(dims, "KH") * dim_or_one(dims, "KW");
+}
+
+double positive_or_zero(const std::optional<double>& value) {
+  return value && std::isfinite(*value) && *value > 0 ? *value : 0;
+}
+
+double ms_a_byte(const std::optional<double>& gbs) {
+  const double rate = positive_or_zero(gbs);
+  return rate > 0 ? 1e-6 / rate : 0;
+}
+
+}  // namespace
+
+CallWork work_of(std::string_view op, const Dims& dims, const std::vector<TensorRole>& roles,
+                 Precision precision, WeightType type) {
+  CallWork work;
+  double outputs = 0, written = 0, read = 0, largest_read = 0;
+  for (const TensorRole& role : roles) {
+    if (role.kind == TensorKind::kVector || role.kind == TensorKind::kIndices) {
+      work.bytes += 4 * static_cast<double>(role.c);
+      continue;
+    }
+    if (role.kind == TensorKind::kWeights) {
+      const double scales = type == WeightType::kFloat ? 0 : 2.0 / kQuantBlock;
+      work.bytes += static_cast<double>(role.elements()) *
+                    (bytes_of_weight(type, precision) +
+                     scales * bytes_of_weight(WeightType::kFloat, precision));
+      continue;
+    }
+    const auto bytes = static_cast<double>(activation_bytes(role, precision));
+    if (role.kind == TensorKind::kOutput) {
+      outputs += static_cast<double>(role.elements());
+      written += bytes;
+    } else {
+      read += bytes;
+      largest_read = std::max(largest_read, bytes);
+    }
+  }
+  // These read of their input no more than they write.
+  const bool part = op == "move" || op == "gather";
+  work.bytes += written + (part ? read - largest_read + std::min(largest_read, written) : read);
+  work.flops = 2 * outputs * terms_of(op, dims, roles);
+  return work;
+}
+
+CostModel::CostModel(const PeaksReport& peaks, double best_gflops)
+    : launch_ms_(positive_or_zero(peaks.launch_us) * kMsAUs),
+      piped_launch_ms_(positive_or_zero(peaks.piped_launch_us) * kMsAUs),
+      read_ms_(positive_or_zero(peaks.read_us) * kMsAUs),
+      read_ms_a_byte_(ms_a_byte(peaks.read_gbs)),
+      write_ms_(positive_or_zero(peaks.write_us) * kMsAUs),
+      write_ms_a_byte_(ms_a_byte(peaks.write_gbs)),
+      ms_a_flop_(best_gflops > 0 ? 1e-6 / best_gflops : 0),
+      ms_a_byte_(ms_a_byte(peaks.bandwidth_gbs)) {}
+
+double CostModel::ideal_ms(const CallWork& work) const {
+  const double ideal = work.flops * ms_a_flop_ + work.bytes * ms_a_byte_;
+  return ideal > 0 ? ideal : work.bytes;
+}
+
+double CostModel::kernel_ms(const std::vector<TimedLaunch>& timed, const CallWork& work) const {
+  struct Point {
+    double ideal, ms;
+  };
+  std::vector<Point> points;
+  for (const TimedLaunch& row : timed) {
+    // A launch that took less than an empty one is lost in the noise.
+    points.push_back({ideal_ms(row.work), std::max(row.ms - launch_ms_, 0.02 * row.ms)});
+  }
+  if (points.empty()) return 0;
+  std::sort(points.begin(), points.end(),
+            [](const Point& a, const Point& b) { return a.ideal < b.ideal; });
+  const double wanted = ideal_ms(work);
+  const auto after = std::find_if(points.begin(), points.end(),
+                                  [&](const Point& point) { return point.ideal >= wanted; });
+  if (after == points.begin()) {
+    return points.front().ideal > 0 ? points.front().ms * wanted / points.front().ideal : 0;
+  }
+  if (after == points.end()) {
+    const Point& last = points.back();
+    return last.ideal > 0 ? last.ms * wanted / last.ideal : last.ms;
+  }
+  const Point &a = *(after - 1), &b = *after;
+  return a.ms + (b.ms - a.ms) * (wanted - a.ideal) / (b.ideal - a.ideal);
+}
+
+}  // namespace clvet

@@ -1,0 +1,66 @@
+#include "runtime/plan/device_choice.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "probe/probe.h"
+#include "probe/trial/cases.h"
+#include "runtime/plan/evidence.h"
+
+namespace clvet {
+
+std::shared_ptr<const VariantChooser> chooser_of(const Report& report, const DeviceReport& device,
+                                                 std::shared_ptr<const VariantTable> table) {
+  DeviceEvidence evidence = evidence_of(report, device, *table);
+  return std::make_shared<const VariantChooser>(std::move(table), std::move(evidence),
+                                                features_of(device));
+}
+
+Result<PlannedDevices> plan_on_devices(const Report& report, const std::string& selector,
+                                       const PlanOnDevice& plan_on_device) {
+  CLVET_ASSIGN_OR_RETURN(const auto table, VariantTable::embedded());
+  PlannedDevices found;
+  found.reason = "the report holds no device";
+  bool matched = false;
+  for (size_t i = 0; i < report.devices.size(); ++i) {
+    if (selector != "auto" && !device_matches(report.devices, i, selector)) continue;
+    matched = true;
+    const DeviceReport& device = report.devices[i];
+    auto chooser = chooser_of(report, device, table);
+    auto plan = plan_on_device(*chooser);
+    if (plan) {
+      found.rows.push_back({&device, std::move(chooser), std::move(*plan)});
+    } else if (plan.error().code == ErrorCode::kUnavailable) {
+      found.reason = device.name + ": " + plan.error().message;
+    } else {
+      return tl::unexpected(plan.error());
+    }
+  }
+  if (!matched && selector != "auto") {
+    return fail(ErrorCode::kInvalidArgument, "no device of the report matches --device '{}'",
+                selector);
+  }
+  std::stable_sort(
+      found.rows.begin(), found.rows.end(),
+      [](const PlannedDevice& a, const PlannedDevice& b) { return a.plan.ms() < b.plan.ms(); });
+  return found;
+}
+
+Result<PlannedDevice> device_of_plan(const Report* report, const ExecutionPlan& plan) {
+  CLVET_ASSIGN_OR_RETURN(const auto table, VariantTable::embedded());
+  bool named = false;
+  static const std::vector<DeviceReport> kNone;
+  const auto& devices = report ? report->devices : kNone;
+  for (const DeviceReport& device : devices) {
+    if (device.environment_key == plan.subject.environment_key) {
+      return PlannedDevice{&device, chooser_of(*report, device, table), plan};
+    }
+    named = named || device.name == plan.subject.device;
+  }
+  return fail(ErrorCode::kInvalidArgument,
+              "the plan is for {}{} (environment key {:.12}...), which this report does not hold: "
+              "make one with 'clvet plan'",
+              named ? "another driver of " : "", plan.subject.device, plan.subject.environment_key);
+}
+
+}  // namespace clvet

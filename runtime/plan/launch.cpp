@@ -1,0 +1,28 @@
+#include "runtime/plan/launch.h"
+
+#include <utility>
+
+namespace clvet {
+
+const TensorRole* Launch::role_of(const CallArg& arg) const {
+  for (const TensorRole& role : roles) {
+    const bool weights = arg.kind == ArgKind::kWeights || arg.kind == ArgKind::kScales;
+    if (weights ? role.kind == TensorKind::kWeights : role.name == arg.name) return &role;
+  }
+  return nullptr;
+}
+
+Result<Launch> launch_of(const VariantTable& table, const PlanStep& step, const Dims& dims) {
+  Launch launch;
+  launch.row = table.find(step.variant);
+  const OpContract* contract = find_op_contract(step.op);
+  if (!launch.row || !contract || launch.row->variant.manifest->op != step.op) {
+    return fail(ErrorCode::kInvalidArgument, "there is no variant '{}' of {}", step.variant,
+                step.op);
+  }
+  CLVET_ASSIGN_OR_RETURN(launch.roles, contract->roles(dims));
+  CLVET_ASSIGN_OR_RETURN(launch.call, make_call(launch.row->variant, dims, step.scalars));
+  return launch;
+}
+
+}  // namespace clvet

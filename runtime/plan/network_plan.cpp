@@ -1,0 +1,54 @@
+#include "runtime/plan/network_plan.h"
+
+#include <utility>
+
+#include "runtime/plan/device_choice.h"
+#include "runtime/plan/planner.h"
+#include "runtime/plan/subject.h"
+
+namespace clvet {
+namespace {
+
+Result<NetworkPlan> take_given(const Graph& graph, const NetworkPlanRequest& request) {
+  const ExecutionPlan& given = *request.given;
+  CLVET_RETURN_IF_ERROR(check_subject(given.subject, network_subject(graph, request.model)));
+  if (given.subject.device.empty()) {
+    const std::string where = first_difference(plan_on_host(graph, ""), given);
+    if (where.empty()) return NetworkPlan{nullptr, given, "the plan is for the host"};
+    return fail(ErrorCode::kInvalidArgument,
+                "the plan names no device, and is none for the host: "
+                "{}",
+                where);
+  }
+  CLVET_ASSIGN_OR_RETURN(const PlannedDevice found, device_of_plan(request.report, given));
+  CLVET_RETURN_IF_ERROR(check_network_plan(graph, *found.chooser, given));
+  return NetworkPlan{found.device, given, {}};
+}
+
+Result<NetworkPlan> make_plan(const Graph& graph, const NetworkPlanRequest& request) {
+  if (request.device == "host" || !request.report) {
+    const char* why = request.device == "host" ? "asked for" : "no report";
+    return NetworkPlan{nullptr, plan_on_host(graph, why), {}};
+  }
+  CLVET_ASSIGN_OR_RETURN(
+      PlannedDevices found,
+      plan_on_devices(*request.report, request.device, [&](const VariantChooser& chooser) {
+        return plan_network(graph, chooser, request.words);
+      }));
+  if (found.rows.empty())
+    return NetworkPlan{nullptr, plan_on_host(graph, found.reason), found.reason};
+  PlannedDevice& best = found.rows.front();
+  return NetworkPlan{best.device, std::move(best.plan), std::move(found.reason)};
+}
+
+}  // namespace
+
+Result<NetworkPlan> plan_network_on(const Graph& graph, const NetworkPlanRequest& request) {
+  if (request.given) return take_given(graph, request);
+  CLVET_ASSIGN_OR_RETURN(NetworkPlan made, make_plan(graph, request));
+  made.plan.subject = network_subject(graph, request.model);
+  set_device(made.device, made.plan.subject);
+  return made;
+}
+
+}  // namespace clvet

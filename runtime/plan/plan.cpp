@@ -1,0 +1,58 @@
+#include "runtime/plan/plan.h"
+
+#include <algorithm>
+
+#include "kernels/layout.h"
+
+namespace clvet {
+
+TensorRole role_of(const DeviceTensor& tensor) {
+  TensorRole role = activation_role(tensor.extent);
+  if (tensor.row_numbers > 0) {
+    role.kind = TensorKind::kIndices;
+    role.extent = tensor.row_numbers;
+  }
+  return role;
+}
+
+TensorRole activation_role(const Nhwc& extent) {
+  TensorRole role;
+  role.n = extent.n;
+  role.h = extent.h;
+  role.w = extent.w;
+  role.c = extent.c;
+  return role;
+}
+
+// In a buffer however the rows are split, in an image with lines of one length.
+bool same_bytes(const Nhwc& a, const Nhwc& b, Storage storage) {
+  return a.c == b.c && a.rows() == b.rows() && (storage == Storage::kBuffer || a.w == b.w);
+}
+
+size_t device_bytes(const DeviceTensor& tensor) {
+  const TensorRole role = role_of(tensor);
+  if (tensor.row_numbers > 0) return static_cast<size_t>(role.elements()) * sizeof(int32_t);
+  return activation_bytes(role, storage_precision(tensor.half));
+}
+
+int ExecutionPlan::device_nodes() const {
+  int count = 0;
+  for (const PlanPhase& phase : phases) {
+    count += static_cast<int>(
+        std::count_if(phase.nodes.begin(), phase.nodes.end(),
+                      [](const PlannedNode& node) { return node.place != Place::kHost; }));
+  }
+  return count;
+}
+
+std::vector<std::string> variants_of(const PlanPhase& phase) {
+  std::vector<std::string> variants(phase.nodes.size());
+  for (const PlanStep& step : phase.steps) {
+    if (step.kind == StepKind::kKernel && step.node >= 0) {
+      variants.at(static_cast<size_t>(step.node)) = step.variant;
+    }
+  }
+  return variants;
+}
+
+}  // namespace clvet

@@ -1,0 +1,91 @@
+#include "runtime/plan/subject.h"
+
+#include <map>
+
+#include <fmt/ranges.h>
+
+#include "base/hash.h"
+#include "kernels/catalog.h"
+#include "runtime/graph/tensor.h"
+
+namespace clvet {
+namespace {
+
+constexpr const char* kAgain = "make one with 'clvet plan'";
+
+std::string hash_of(const Tensor& tensor) {
+  const size_t bytes = static_cast<size_t>(tensor.elements()) * size_of(tensor.dtype());
+  Sha256 hash;
+  hash.add_field(to_string(tensor.type())).add(std::span(tensor.raw(), bytes));
+  return hash.hex();
+}
+
+std::string inputs_text(const PlanSubject& subject) {
+  std::string text;
+  for (const auto& [name, shape] : subject.inputs) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, to_string(shape));
+  }
+  return text;
+}
+
+}  // namespace
+
+PlanSubject network_subject(const Graph& graph, const std::string& model) {
+  PlanSubject subject;
+  subject.format = "onnx";
+  subject.model = model;
+  subject.kernel_set = kernel_set();
+  for (const ValueId id : graph.inputs) {
+    const Value& value = graph.values[static_cast<size_t>(id)];
+    if (value.shape) subject.inputs[value.name] = *value.shape;
+  }
+  for (const auto& [name, tensor] : graph.given) {
+    subject.inputs[name] = tensor.shape();
+    subject.given[name] = hash_of(tensor);
+  }
+  return subject;
+}
+
+PlanSubject language_subject(const std::string& model) {
+  PlanSubject subject;
+  subject.format = "gguf";
+  subject.model = model;
+  subject.kernel_set = kernel_set();
+  return subject;
+}
+
+void set_device(const DeviceReport* device, PlanSubject& subject) {
+  subject.device = device ? device->name : "";
+  subject.environment_key = device ? device->environment_key : "";
+}
+
+Status check_subject(const PlanSubject& planned, const PlanSubject& here) {
+  if (planned.format != here.format) {
+    return fail(ErrorCode::kInvalidArgument, "the plan is for a model in {}, this one is {}",
+                planned.format, here.format);
+  }
+  if (planned.kernel_set != here.kernel_set) {
+    return fail(ErrorCode::kInvalidArgument,
+                "the plan was made with other kernels than this program's: {}", kAgain);
+  }
+  if (planned.model != here.model) {
+    return fail(ErrorCode::kInvalidArgument,
+                "the plan is for another model (SHA-256 {:.12}..., this one's is {:.12}...): {}",
+                planned.model, here.model, kAgain);
+  }
+  if (planned.inputs != here.inputs) {
+    return fail(ErrorCode::kInvalidArgument, "the plan is for inputs {}, these are {}: {}",
+                inputs_text(planned), inputs_text(here), kAgain);
+  }
+  for (const auto& [name, hash] : here.given) {
+    const auto found = planned.given.find(name);
+    if (found != planned.given.end() && found->second == hash) continue;
+    return fail(ErrorCode::kInvalidArgument,
+                "the value of input '{}' is part of the plan, and is another one now: {}", name,
+                kAgain);
+  }
+  if (planned.given.size() == here.given.size()) return {};
+  return fail(ErrorCode::kInvalidArgument, "the plan is for other inputs: {}", kAgain);
+}
+
+}  // namespace clvet
