@@ -4,6 +4,12 @@
 #include <nettle/sha2.h>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
 
 namespace clvet {
 
