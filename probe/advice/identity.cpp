@@ -1,9 +1,15 @@
 #include "probe/advice/identity.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <regex>
+#include <string>
+#include <string_view>
+
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace device_names {

@@ -1,7 +1,20 @@
 #include "probe/advice/known_issues.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <exception>
+#include <optional>
 #include <regex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "probe/advice/identity.h"
+#include "probe/data_files.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace known {

@@ -1,10 +1,18 @@
 #include "probe/advice/rules.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <exception>
 #include <limits>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
 
-#include "base/text.h"
+#include "base/result.h"
 #include "probe/data_files.h"
+#include "probe/discover/change.h"
 
 namespace clvet {
 namespace ruling {

@@ -2,10 +2,28 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <regex>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
 #include "probe/advice/report_facts.h"
+#include "probe/advice/rules.h"
+#include "probe/discover/discover.h"
+#include "probe/discover/file_view.h"
+#include "probe/discover/fix_script.h"
+#include "probe/discover/icd_view.h"
+#include "probe/discover/kernel_view.h"
+#include "probe/discover/linker.h"
+#include "probe/discover/loader_view.h"
+#include "probe/discover/personalities.h"
+#include "probe/discover/survey.h"
 #include "probe/host/host.h"
+#include "probe/report/report.h"
+#include "probe/worker/process.h"
 #include "probe/worker/supervisor.h"
 
 namespace clvet {

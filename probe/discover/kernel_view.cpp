@@ -7,8 +7,14 @@
 #include <cctype>
 #include <cstdlib>
 #include <regex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
+#include "probe/discover/file_view.h"
 
 namespace clvet {
 namespace kernels_view {

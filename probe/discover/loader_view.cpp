@@ -6,9 +6,20 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <regex>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
+#include "base/elf_library.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "probe/advice/rules.h"
+#include "probe/discover/file_view.h"
+#include "probe/discover/linker.h"
 
 namespace clvet {
 namespace loaders {

@@ -1,11 +1,23 @@
 #include "probe/discover/personalities.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <optional>
 #include <regex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
 #include "probe/data_files.h"
+#include "probe/discover/change.h"
+#include "probe/discover/file_view.h"
 #include "probe/discover/icd_view.h"
+#include "probe/discover/linker.h"
+#include "probe/discover/loader_view.h"
 
 namespace clvet {
 namespace replaying {

@@ -1,9 +1,23 @@
 #include "probe/discover/survey.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <initializer_list>
 #include <regex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
-#include "base/text.h"
+#include "probe/advice/rules.h"
+#include "probe/discover/change.h"
+#include "probe/discover/file_view.h"
+#include "probe/discover/icd_view.h"
+#include "probe/discover/kernel_view.h"
+#include "probe/discover/layer_view.h"
+#include "probe/discover/linker.h"
+#include "probe/discover/loader_view.h"
 
 namespace clvet {
 namespace surveying {
