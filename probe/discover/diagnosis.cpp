@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
-#include <regex>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/pattern.h"
 #include "base/result.h"
 #include "probe/advice/report_facts.h"
 #include "probe/advice/rules.h"
@@ -32,7 +32,7 @@ namespace {
 
 bool any_pattern(const std::vector<std::string>& patterns, const std::string& text) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-    return text.size() <= 256 && std::regex_match(text, std::regex(pattern));
+    return text.size() <= 256 && Pattern(pattern).fits(text);
   });
 }
 

@@ -4,12 +4,12 @@
 #include <cstddef>
 #include <exception>
 #include <optional>
-#include <regex>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/pattern.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "probe/data_files.h"
@@ -35,7 +35,7 @@ DeviceRule read_rule(const nlohmann::json& json) {
   rule.names = json.value("names", Words());
   rule.not_platforms = json.value("not_platforms", Words());
   for (const Words* patterns : {&rule.names, &rule.not_platforms}) {
-    for (const std::string& pattern : *patterns) static_cast<void>(std::regex(pattern));
+    for (const std::string& pattern : *patterns) static_cast<void>(Pattern(pattern));
   }
   return rule;
 }
