@@ -1,5 +1,11 @@
 #include "base/clock.h"
 
+#include <time.h>
+
+#include <cstdint>
+#include <ctime>
+#include <string>
+
 namespace clvet {
 
 double monotonic_seconds() {

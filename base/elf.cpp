@@ -2,9 +2,15 @@
 
 #include <elf.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
 #include "base/elf_bytes.h"
 #include "base/fd.h"
 #include "base/hash.h"
+#include "base/result.h"
 
 namespace clvet {
 namespace {

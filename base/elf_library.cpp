@@ -2,8 +2,18 @@
 
 #include <elf.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "base/elf_bytes.h"
 #include "base/fd.h"
+#include "base/result.h"
 #include "base/text.h"
 
 namespace clvet {

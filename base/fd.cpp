@@ -6,7 +6,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/result.h"
 
 namespace clvet {
 namespace {

@@ -1,16 +1,24 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
 
 #include "base/fd.h"
+#include "base/result.h"
 
 namespace clvet {
 namespace {

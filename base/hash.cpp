@@ -4,7 +4,13 @@
 #include <nettle/sha2.h>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <fstream>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace clvet {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <tl/expected.hpp>
+#include <tl/expected.hpp>  // IWYU pragma: export
 #include <utility>
 
 namespace clvet {

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdint>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace clvet {
 namespace {

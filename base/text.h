@@ -1,6 +1,7 @@
 // Text from outside, made safe to print and to store.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>

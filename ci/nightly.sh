@@ -2,6 +2,7 @@
 # ci/nightly.sh [STAGE...]: what takes too long for every change; all stages, or those named:
 #   sanitizers   every test that is not nightly, under the address and undefined-behaviour sanitizers
 #   tests        the tests labelled nightly on the release build (supervisor killed at random moments, ...)
+#   tidy         .clang-tidy over every file (ci/tidy.sh --all)
 #   drivers      drivers that need a root of their own or long (ci/drivers.sh; root)
 #   mutants      do the trials notice wrong kernels?
 #   oclgrind     races, foreign memory, uninitialised values
@@ -28,6 +29,7 @@ stage_sanitizers() {
   ctest --test-dir build-asan --output-on-failure --no-tests=error -j2 -LE nightly
 }
 stage_tests() { bash ci/models_nightly.sh && build release && ctest --test-dir build --output-on-failure -L nightly; }
+stage_tidy() { bash ci/tidy.sh --all; }
 stage_drivers() {
   build release && bash ci/drivers.sh mali && bash ci/drivers.sh matrix --nightly build/cli/clvet
 }
@@ -40,7 +42,7 @@ stage_release() { bash ci/setup.sh --release && bash ci/release.sh && bash ci/re
 stage_personalities() { bash ci/personalities.sh; }
 stage_loaders() { build release && python ci/agreement.py loaders build/cli/clvet; }
 
-stages=(sanitizers tests drivers mutants oclgrind conformance personalities loaders release)
+stages=(sanitizers tests tidy drivers mutants oclgrind conformance personalities loaders release)
 wanted=("$@")
 [ $# -gt 0 ] || wanted=("${stages[@]}")
 for name in "${wanted[@]}"; do

@@ -24,6 +24,7 @@ check layers cmake -P ci/check_layers.cmake
 check budgets cmake -P ci/check_budgets.cmake
 check links bash ci/check_links.sh build/cli/clvet
 check style bash ci/check_style.sh
+check tidy bash ci/tidy.sh
 if [ -e ci/lint_kernels.sh ]; then check kernels bash ci/lint_kernels.sh build; fi
 
 if [ ${#failed[@]} -gt 0 ]; then say "FAILED checks: ${failed[*]}"; fi

@@ -1,7 +1,5 @@
 #include "cli/combination_options.h"
 
-#include <CLI/CLI.hpp>
-
 #include "base/file.h"
 #include "runtime/plan/plan_json.h"
 
@@ -12,27 +10,25 @@ PlanOverrides CombinationArguments::overrides() const {
           parse_storage(weights)};
 }
 
-void add_combination(CLI::App& verb, CombinationArguments& arguments,
+void add_combination(Verb verb, CombinationArguments& arguments,
                      const std::vector<std::string>& activations) {
   verb.add_option("--precision", arguments.precision)
-      ->check(CLI::IsMember({"auto", "low", "normal", "high"}))
-      ->capture_default_str();
+      .one_of({"auto", "low", "normal", "high"})
+      .shows_default();
   verb.add_option("--memory", arguments.memory, "low: quantised weights stay so on the device")
-      ->check(CLI::IsMember({"auto", "low", "normal"}))
-      ->capture_default_str();
-  verb.add_option("--activations", arguments.activations)
-      ->check(CLI::IsMember(activations))
-      ->capture_default_str();
+      .one_of({"auto", "low", "normal"})
+      .shows_default();
+  verb.add_option("--activations", arguments.activations).one_of(activations).shows_default();
   verb.add_option("--weights", arguments.weights)
-      ->check(CLI::IsMember({"auto", "buffer", "image"}))
-      ->capture_default_str();
+      .one_of({"auto", "buffer", "image"})
+      .shows_default();
 }
 
-void add_plan_option(CLI::App& verb, std::string& file) {
-  auto* plan = verb.add_option("--plan", file, "execute this plan (clvet plan) and make no other")
-                   ->type_name("FILE");
+void add_plan_option(Verb verb, std::string& file) {
+  Option plan = verb.add_option("--plan", file, "execute this plan (clvet plan) and make no other")
+                    .type_name("FILE");
   for (const char* word : {"--device", "--precision", "--memory", "--activations", "--weights"}) {
-    plan->excludes(verb.get_option(word));
+    plan.excludes(word);
   }
 }
 

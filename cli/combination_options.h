@@ -5,11 +5,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/options.h"
 #include "runtime/plan/plan.h"
-
-namespace CLI {
-class App;
-}
 
 namespace clvet {
 
@@ -19,11 +16,11 @@ struct CombinationArguments {
 };
 
 // `activations` are the words that the verb takes for them.
-void add_combination(CLI::App& verb, CombinationArguments& arguments,
+void add_combination(Verb verb, CombinationArguments& arguments,
                      const std::vector<std::string>& activations);
 
 // --plan, which excludes the words of a combination and --device. After them.
-void add_plan_option(CLI::App& verb, std::string& file);
+void add_plan_option(Verb verb, std::string& file);
 Result<ExecutionPlan> read_plan(const std::string& file);
 
 }  // namespace clvet

@@ -3,17 +3,13 @@
 
 #include <vector>
 
-#include "cli/exit_code.h"
-
-namespace CLI {
-class App;
-}
+#include "cli/options.h"
 
 namespace clvet {
 
 struct Command {
   // Adds the verb's subcommand with its options. Its callback sets `exit_code`.
-  void (*add)(CLI::App& app, int& exit_code);
+  void (*add)(Verb program, int& exit_code);
 };
 
 const std::vector<const Command*>& commands();

@@ -1,13 +1,16 @@
 #include "cli/isolate.h"
 
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include <cerrno>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/event.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/exit_code.h"

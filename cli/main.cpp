@@ -9,6 +9,8 @@
 
 #include "base/version.h"
 #include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/options.h"
 
 // False where what was printed did not all arrive; a reader that went away wanted no more.
 static bool all_written() {
@@ -26,7 +28,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer("Start with 'clvet probe'. Each verb has --help with examples.");
   int exit_code = clvet::kExitFine;
-  for (const clvet::Command* command : clvet::commands()) command->add(app, exit_code);
+  for (const clvet::Command* command : clvet::commands())
+    command->add(clvet::Verb(&app), exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

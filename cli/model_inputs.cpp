@@ -6,8 +6,6 @@
 #include <cstdio>
 #include <memory>
 
-#include <CLI/CLI.hpp>
-
 #include "base/text.h"
 #include "runtime/graph/image_input.h"
 #include "runtime/graph/npy.h"
@@ -134,23 +132,21 @@ Result<std::map<std::string, Tensor>> read_inputs(const InputArguments& argument
   return inputs;
 }
 
-void add_inputs(CLI::App& verb, InputArguments& arguments) {
+void add_inputs(Verb verb, InputArguments& arguments) {
   verb.add_option("--input", arguments.files, "a .npy, .png, .jpg or raw file for each input")
-      ->type_name("NAME=FILE...");
+      .type_name("NAME=FILE...");
   verb.add_option("--image-size", arguments.image_size, "resize pictures to WIDTHxHEIGHT")
-      ->type_name("WxH");
+      .type_name("WxH");
   verb.add_option("--mean", arguments.mean, "value = (pixel - mean) * scale; one value or three")
-      ->delimiter(',');
-  verb.add_option("--scale", arguments.scale, "one value or three")->delimiter(',');
-  verb.add_option("--layout", arguments.layout)
-      ->check(CLI::IsMember({"nchw", "nhwc"}))
-      ->capture_default_str();
+      .delimiter(',');
+  verb.add_option("--scale", arguments.scale, "one value or three").delimiter(',');
+  verb.add_option("--layout", arguments.layout).one_of({"nchw", "nhwc"}).shows_default();
   verb.add_flag("--bgr", arguments.bgr, "blue first");
 }
 
-void add_shapes(CLI::App& verb, std::vector<std::string>& shapes) {
+void add_shapes(Verb verb, std::vector<std::string>& shapes) {
   verb.add_option("--shape", shapes, "ONNX: the extents of an input that are open")
-      ->type_name("NAME=1x3x320x320...");
+      .type_name("NAME=1x3x320x320...");
 }
 
 Result<std::map<std::string, Shape>> read_shapes(const std::vector<std::string>& texts) {

@@ -6,11 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/options.h"
 #include "runtime/graph/graph.h"
-
-namespace CLI {
-class App;
-}
 
 namespace clvet {
 
@@ -21,14 +18,14 @@ struct InputArguments {
   bool bgr = false;
 };
 
-void add_inputs(CLI::App& verb, InputArguments& arguments);
+void add_inputs(Verb verb, InputArguments& arguments);
 
 // By name; pictures are made ready as the options say. kInvalidArgument: an option, a name or a
 // file is wrong, or an input is missing.
 Result<std::map<std::string, Tensor>> read_inputs(const InputArguments& arguments,
                                                   const Graph& graph);
 
-void add_shapes(CLI::App& verb, std::vector<std::string>& shapes);
+void add_shapes(Verb verb, std::vector<std::string>& shapes);
 // Of NAME=1x3x320x320 each.
 Result<std::map<std::string, Shape>> read_shapes(const std::vector<std::string>& texts);
 

@@ -1,13 +1,21 @@
 #include "cli/report_source.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/event.h"
 #include "base/file.h"
+#include "base/result.h"
 #include "kernels/catalog.h"
 #include "probe/host/environment.h"
 #include "probe/probe.h"
+#include "probe/report/report.h"
 #include "probe/report/report_json.h"
 #include "probe/worker/process.h"
+#include "probe/worker/supervisor.h"
 
 namespace clvet {
 namespace {

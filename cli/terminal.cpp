@@ -6,9 +6,12 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include "base/clock.h"
+#include "base/event.h"
 #include "base/file.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cli/exit_code.h"
 #include "probe/worker/supervisor.h"

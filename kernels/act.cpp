@@ -2,7 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <numbers>
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+#include "kernels/contract.h"
 
 namespace clvet {
 namespace {

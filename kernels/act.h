@@ -1,8 +1,11 @@
 // The epilogue of a reference: activation, and what it does to the error bound.
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <string_view>
 
+#include "base/result.h"
 #include "kernels/contract.h"
 
 namespace clvet {

@@ -1,5 +1,16 @@
 #include "kernels/call.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/result.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
 #include "kernels/expr.h"
 
 namespace clvet {

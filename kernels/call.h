@@ -4,11 +4,14 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
 
 namespace clvet {
 

@@ -1,9 +1,16 @@
 #include "kernels/catalog.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/embedded.h"
 #include "base/hash.h"
+#include "base/result.h"
 #include "embedded_kernels.h"
+#include "kernels/combination.h"
 #include "kernels/manifest.h"
 
 namespace clvet {

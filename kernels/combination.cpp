@@ -1,6 +1,10 @@
 #include "kernels/combination.h"
 
 #include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace clvet {

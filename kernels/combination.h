@@ -1,7 +1,6 @@
 // The words of a combination: precision x memory x storage of activations x storage of weights.
 #pragma once
 
-#include <compare>
 #include <optional>
 #include <string>
 #include <string_view>

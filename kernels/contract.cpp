@@ -1,5 +1,8 @@
 #include "kernels/contract.h"
 
+#include <cstdint>
+#include <string_view>
+
 namespace clvet {
 
 int64_t TensorRole::elements() const {

@@ -2,7 +2,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
 
 namespace clvet {
 namespace {

@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <span>
 #include <type_traits>
 
 #include "base/half.h"
 #include "base/numbers.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
 
 namespace clvet {
 namespace {

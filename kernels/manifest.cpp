@@ -2,8 +2,20 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
 #include "kernels/expr.h"
 
 namespace clvet {

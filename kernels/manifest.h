@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/result.h"
 #include "kernels/catalog.h"
 
 namespace clvet {

@@ -1,8 +1,13 @@
-#include <algorithm>
+#include <cstdint>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/hash.h"
+#include "base/result.h"
 #include "kernels/catalog.h"
+#include "kernels/combination.h"
 
 namespace clvet {
 namespace {

@@ -2,7 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <span>
+
+#include "kernels/combination.h"
+#include "kernels/contract.h"
 
 namespace clvet {
 namespace {

@@ -1,9 +1,13 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "base/half.h"
 #include "base/numbers.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
 #include "kernels/layout.h"
 
 namespace clvet {

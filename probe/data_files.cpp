@@ -1,9 +1,16 @@
 #include "probe/data_files.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
+#include "base/embedded.h"
 #include "base/file.h"
+#include "base/result.h"
 #include "embedded_probe_data.h"
 
 namespace clvet {

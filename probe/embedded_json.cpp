@@ -1,5 +1,9 @@
 #include "probe/embedded_json.h"
 
+#include <string_view>
+
+#include "base/embedded.h"
+#include "base/result.h"
 #include "embedded_probe_data.h"
 
 namespace clvet {

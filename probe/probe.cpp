@@ -1,13 +1,29 @@
 #include "probe/probe.h"
 
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "base/clock.h"
+#include "base/event.h"
 #include "base/file.h"
+#include "base/result.h"
 #include "base/version.h"
+#include "kernels/catalog.h"
 #include "probe/advice/advice.h"
+#include "probe/advice/identity.h"
+#include "probe/advice/known_issues.h"
 #include "probe/discover/discover.h"
 #include "probe/host/host.h"
+#include "probe/report/report.h"
+#include "probe/trial/cases.h"
 #include "probe/trial/order.h"
 #include "probe/trial/runner.h"
+#include "probe/worker/journal.h"
+#include "probe/worker/process.h"
+#include "probe/worker/stage_page.h"
+#include "probe/worker/supervisor.h"
 
 namespace clvet {
 namespace {

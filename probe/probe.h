@@ -1,6 +1,7 @@
 // `clvet probe` as a library: discovery, trials, report.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 

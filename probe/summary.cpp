@@ -2,8 +2,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "probe/probe.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace {

@@ -1,14 +1,17 @@
 // Trees that stand for boards, described in JSON (tests/data/boards/README.md) and made on disk.
 #pragma once
 
+#include <elf.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "tests/elf_writer.h"

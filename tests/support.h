@@ -6,11 +6,12 @@
 
 #include <filesystem>
 #include <fstream>
+#include <ios>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace clvet::test {
 

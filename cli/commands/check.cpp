@@ -1,15 +1,33 @@
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <ios>
+#include <map>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 #include "runtime/check/check.h"
 
-#include <CLI/CLI.hpp>
-#include <cstdio>
-#include <memory>
-
+#include "base/result.h"
+#include "base/text.h"
 #include "cli/command.h"
+#include "cli/exit_code.h"
 #include "cli/model_file.h"
 #include "cli/model_inputs.h"
+#include "cli/options.h"
 #include "cli/report_source.h"
 #include "cli/terminal.h"
+#include "probe/report/report.h"
 #include "reports/render/check_text.h"
+#include "runtime/check/check.h"
+#include "runtime/check/check_record.h"
+#include "runtime/graph/tensor.h"
 
 namespace clvet::command_check {
 namespace {
@@ -41,27 +59,27 @@ int run(const CheckArguments& arguments) {
   return record->runs() ? kExitFine : kExitFindings;
 }
 
-void add(CLI::App& app, int& exit_code) {
-  CLI::App* verb = app.add_subcommand("check", "say whether a model can run, where, and why not");
+void add(Verb program, int& exit_code) {
+  Verb verb = program.add_subcommand("check", "say whether a model can run, where, and why not");
   auto arguments = std::make_shared<CheckArguments>();
-  verb->add_option("model", arguments->model, "GGUF or ONNX file")->required()->type_name("MODEL");
-  verb->add_option("--report", arguments->report,
-                   "check against the devices of this report, of any machine (default: the one in "
-                   "the state folder, where there is one)")
-      ->type_name("FILE");
-  add_shapes(*verb, arguments->shapes);
-  verb->add_flag("--nodes", arguments->nodes, "ONNX: list the nodes on OpenCL as well");
-  verb->add_option("--json", arguments->output.json, "write the check record here; - is stdout")
-      ->type_name("FILE|-");
-  verb->add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
-  verb->footer(
+  verb.add_option("model", arguments->model, "GGUF or ONNX file").required().type_name("MODEL");
+  verb.add_option("--report", arguments->report,
+                  "check against the devices of this report, of any machine (default: the one in "
+                  "the state folder, where there is one)")
+      .type_name("FILE");
+  add_shapes(verb, arguments->shapes);
+  verb.add_flag("--nodes", arguments->nodes, "ONNX: list the nodes on OpenCL as well");
+  verb.add_option("--json", arguments->output.json, "write the check record here; - is stdout")
+      .type_name("FILE|-");
+  verb.add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
+  verb.footer(
       "Exit: 0 every part can run on OpenCL or the host, 1 something cannot, 2 usage or bad file.\n"
       "Nothing is run and no driver is loaded.\n"
       "Examples:\n"
       "  clvet check model.gguf\n"
       "  clvet check model.gguf --report phone.json\n"
       "  clvet check det.onnx --shape x=1x3x640x640 --json -");
-  verb->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+  verb.callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 
 }  // namespace

@@ -1,12 +1,18 @@
-#include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
+#include <string>
 
 #include "base/file.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/options.h"
 #include "cli/terminal.h"
 #include "probe/discover/diagnosis.h"
+#include "probe/discover/fix_script.h"
+#include "probe/discover/personalities.h"
 #include "probe/worker/process.h"
 #include "probe/worker/supervisor.h"
 #include "reports/render/discover_text.h"
@@ -78,38 +84,36 @@ int run(DiscoverArguments& arguments) {
   return exit_code_of(*diagnosis);
 }
 
-void add(CLI::App& app, int& exit_code) {
-  CLI::App* verb =
-      app.add_subcommand("discover", "why is there no OpenCL here, and what to do about it");
+void add(Verb program, int& exit_code) {
+  Verb verb =
+      program.add_subcommand("discover", "why is there no OpenCL here, and what to do about it");
   auto arguments = std::make_shared<DiscoverArguments>();
   DiagnosisOptions& options = arguments->diagnosis;
-  verb->add_option("--as", options.as,
-                   "would this framework find it: paddle-lite mnn tnn mace tflite tvm acl opencv\n"
-                   "hashcat llama.cpp clpeak libopencl-stub")
-      ->type_name("NAME");
-  verb->add_option("--root", options.root,
-                   "look into this tree (a mounted image, a copy) and load nothing")
-      ->check([](const std::string& folder) {
-        return std::string(folder.empty() ? "it names no folder" : "");
-      })
-      ->type_name("DIR");
-  verb->add_option("--fix-script", arguments->fix_script,
-                   "write a shell script that does what is advised, with --apply and --undo; - is\n"
-                   "stdout")
-      ->type_name("FILE|-");
-  verb->add_option("--lang", arguments->lang, "en or zh (default: the locale's)")
-      ->check(CLI::IsMember({"en", "zh"}));
-  verb->add_option("--library", options.discovery.libraries, "try only these OpenCL libraries")
-      ->type_name("PATH...");
-  verb->add_option("--jobs", options.discovery.jobs, "libraries tried at the same time")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  verb->add_option("--data-dir", options.data_dir, "rules and frameworks in place of the built-in")
-      ->type_name("DIR");
-  verb->add_option("--json", arguments->output.json, "also write everything here; - is stdout")
-      ->type_name("FILE|-");
-  verb->add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
-  verb->footer(
+  verb.add_option("--as", options.as,
+                  "would this framework find it: paddle-lite mnn tnn mace tflite tvm acl opencv\n"
+                  "hashcat llama.cpp clpeak libopencl-stub")
+      .type_name("NAME");
+  verb.add_option("--root", options.root,
+                  "look into this tree (a mounted image, a copy) and load nothing")
+      .not_empty("it names no folder")
+      .type_name("DIR");
+  verb.add_option("--fix-script", arguments->fix_script,
+                  "write a shell script that does what is advised, with --apply and --undo; - is\n"
+                  "stdout")
+      .type_name("FILE|-");
+  verb.add_option("--lang", arguments->lang, "en or zh (default: the locale's)")
+      .one_of({"en", "zh"});
+  verb.add_option("--library", options.discovery.libraries, "try only these OpenCL libraries")
+      .type_name("PATH...");
+  verb.add_option("--jobs", options.discovery.jobs, "libraries tried at the same time")
+      .within(1, 64)
+      .shows_default();
+  verb.add_option("--data-dir", options.data_dir, "rules and frameworks in place of the built-in")
+      .type_name("DIR");
+  verb.add_option("--json", arguments->output.json, "also write everything here; - is stdout")
+      .type_name("FILE|-");
+  verb.add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
+  verb.footer(
       "Exit: 0 OpenCL is usable (with --as: by that framework), 1 it is, but not by that "
       "framework,\n"
       "3 there is none, 2 usage. clvet itself changes nothing.\n"
@@ -117,7 +121,7 @@ void add(CLI::App& app, int& exit_code) {
       "  clvet discover\n"
       "  clvet discover --as paddle-lite --fix-script fix.sh\n"
       "  clvet discover --root /mnt/image --as mnn --lang zh");
-  verb->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+  verb.callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 
 }  // namespace

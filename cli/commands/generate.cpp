@@ -1,28 +1,42 @@
-#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
-
-#include <unistd.h>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
-#include "base/fd.h"
+#include "base/event.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cli/combination_options.h"
 #include "cli/command.h"
+#include "cli/exit_code.h"
 #include "cli/isolate.h"
+#include "cli/options.h"
 #include "cli/report_source.h"
 #include "cli/terminal.h"
+#include "kernels/combination.h"
+#include "probe/report/report.h"
 #include "probe/worker/supervisor.h"
 #include "reports/render/plan_text.h"
 #include "runtime/exec/generate_record.h"
+#include "runtime/exec/language_session.h"
+#include "runtime/gguf/file.h"
 #include "runtime/llm/arch.h"
 #include "runtime/llm/chat.h"
+#include "runtime/llm/llm_config.h"
 #include "runtime/llm/sampler.h"
 #include "runtime/llm/teacher_forced.h"
 #include "runtime/llm/text_stream.h"
+#include "runtime/llm/tokenizer.h"
 
 namespace clvet::command_generate {
 namespace {
@@ -226,11 +240,11 @@ int run(GenerateArguments& arguments) {
   return refused ? kExitFindings : reported;
 }
 
-void add_words(CLI::App& verb, GenerateArguments& arguments) {
+void add_words(Verb verb, GenerateArguments& arguments) {
   verb.add_option("--device", arguments.options.device,
                   "auto, host, index, platform:index or part of a name")
-      ->type_name("SEL")
-      ->capture_default_str();
+      .type_name("SEL")
+      .shows_default();
   add_combination(verb, arguments.combination, {"auto", "buffer"});
   add_plan_option(verb, arguments.plan);
   verb.add_flag("--explain", arguments.explain, "say which kernels run, and why not others");
@@ -238,44 +252,44 @@ void add_words(CLI::App& verb, GenerateArguments& arguments) {
   verb.add_flag("--isolate", arguments.isolate, "run in a child process");
 }
 
-void add(CLI::App& app, int& exit_code) {
-  CLI::App* verb = app.add_subcommand("generate", "let a language model go on from a prompt");
+void add(Verb program, int& exit_code) {
+  Verb verb = program.add_subcommand("generate", "let a language model go on from a prompt");
   auto arguments = std::make_shared<GenerateArguments>();
-  verb->add_option("model", arguments->model, "GGUF file")->required()->type_name("MODEL.gguf");
-  auto* source = verb->add_option_group("what to go on from");
-  source->add_option("--prompt", arguments->prompt, "text")->type_name("TEXT");
+  verb.add_option("model", arguments->model, "GGUF file").required().type_name("MODEL.gguf");
+  Verb source = verb.add_option_group("what to go on from");
+  source.add_option("--prompt", arguments->prompt, "text").type_name("TEXT");
   source
-      ->add_option("--prompt-ids", arguments->prompt_ids, "a JSON array of token ids; ids come out")
-      ->type_name("FILE");
+      .add_option("--prompt-ids", arguments->prompt_ids, "a JSON array of token ids; ids come out")
+      .type_name("FILE");
   source
-      ->add_option("--teacher-forced", arguments->teacher_forced,
-                   "compare with the tokens that another program chose; exit 1: some differ")
-      ->type_name("FILE");
-  source->require_option(1);
-  verb->add_flag("--chat", arguments->chat, "the prompt is a user's turn, by the model's template");
-  verb->add_option("--system", arguments->system, "with --chat: what the model is told first")
-      ->type_name("TEXT");
-  verb->add_option("-n", arguments->tokens, "the most tokens to add")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
-      ->capture_default_str();
-  verb->add_option("--temperature", arguments->sampler.temperature, "0: always the likeliest token")
-      ->capture_default_str();
-  verb->add_option("--top-k", arguments->sampler.top_k, "0: all")->capture_default_str();
-  verb->add_option("--top-p", arguments->sampler.top_p)->capture_default_str();
-  verb->add_option("--seed", arguments->sampler.seed)->capture_default_str();
-  verb->add_option("--report", arguments->report, "report file (default: in the state folder)")
-      ->type_name("FILE");
-  add_words(*verb, *arguments);
-  verb->add_option("--json", arguments->output.json, "write clvet.generate/1 there; - is stdout")
-      ->type_name("FILE|-");
-  verb->add_flag("--quiet", arguments->output.quiet, "no text, no progress");
-  verb->footer(
+      .add_option("--teacher-forced", arguments->teacher_forced,
+                  "compare with the tokens that another program chose; exit 1: some differ")
+      .type_name("FILE");
+  source.require_option(1);
+  verb.add_flag("--chat", arguments->chat, "the prompt is a user's turn, by the model's template");
+  verb.add_option("--system", arguments->system, "with --chat: what the model is told first")
+      .type_name("TEXT");
+  verb.add_option("-n", arguments->tokens, "the most tokens to add")
+      .within(1, 1 << 20)
+      .shows_default();
+  verb.add_option("--temperature", arguments->sampler.temperature, "0: always the likeliest token")
+      .shows_default();
+  verb.add_option("--top-k", arguments->sampler.top_k, "0: all").shows_default();
+  verb.add_option("--top-p", arguments->sampler.top_p).shows_default();
+  verb.add_option("--seed", arguments->sampler.seed).shows_default();
+  verb.add_option("--report", arguments->report, "report file (default: in the state folder)")
+      .type_name("FILE");
+  add_words(verb, *arguments);
+  verb.add_option("--json", arguments->output.json, "write clvet.generate/1 there; - is stdout")
+      .type_name("FILE|-");
+  verb.add_flag("--quiet", arguments->output.quiet, "no text, no progress");
+  verb.footer(
       "Examples:\n"
       "  clvet generate model.gguf --prompt \"The capital of France is\" -n 32\n"
       "  clvet generate model.gguf --chat --prompt \"Why is the sky blue?\" --temperature 0.7 "
       "--top-p 0.9\n"
       "  clvet generate model.gguf --teacher-forced golden.json --device host");
-  verb->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+  verb.callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 
 }  // namespace

@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "base/file.h"
 #include "base/hash.h"
 #include "cli/combination_options.h"
 #include "cli/command.h"
+#include "cli/exit_code.h"
 #include "cli/model_file.h"
 #include "cli/model_inputs.h"
+#include "cli/options.h"
 #include "cli/report_source.h"
 #include "cli/terminal.h"
 #include "reports/render/plan_text.h"
@@ -114,27 +114,26 @@ int run(const PlanArguments& arguments) {
   return kExitFine;
 }
 
-void add(CLI::App& app, int& exit_code) {
-  CLI::App* verb = app.add_subcommand("plan", "decide how a model runs on a device, and keep that");
+void add(Verb program, int& exit_code) {
+  Verb verb = program.add_subcommand("plan", "decide how a model runs on a device, and keep that");
   auto arguments = std::make_shared<PlanArguments>();
-  verb->add_option("model", arguments->model, "ONNX or GGUF file")->required()->type_name("MODEL");
-  verb->add_option("--report", arguments->report,
-                   "plan for a device of this report, of any machine (default: the one in the "
-                   "state folder)")
-      ->type_name("FILE");
-  verb->add_option("--out", arguments->out, "write the plan (clvet.plan/1) here")
-      ->type_name("FILE");
-  add_shapes(*verb, arguments->shapes);
-  add_inputs(*verb, arguments->inputs);
-  verb->add_option("--device", arguments->device,
-                   "auto, host, index, platform:index or part of a name")
-      ->type_name("SEL")
-      ->capture_default_str();
-  add_combination(*verb, arguments->combination, {"auto", "buffer", "image"});
-  verb->add_option("--json", arguments->output.json, "write the plan here; - is stdout")
-      ->type_name("FILE|-");
-  verb->add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
-  verb->footer(
+  verb.add_option("model", arguments->model, "ONNX or GGUF file").required().type_name("MODEL");
+  verb.add_option("--report", arguments->report,
+                  "plan for a device of this report, of any machine (default: the one in the "
+                  "state folder)")
+      .type_name("FILE");
+  verb.add_option("--out", arguments->out, "write the plan (clvet.plan/1) here").type_name("FILE");
+  add_shapes(verb, arguments->shapes);
+  add_inputs(verb, arguments->inputs);
+  verb.add_option("--device", arguments->device,
+                  "auto, host, index, platform:index or part of a name")
+      .type_name("SEL")
+      .shows_default();
+  add_combination(verb, arguments->combination, {"auto", "buffer", "image"});
+  verb.add_option("--json", arguments->output.json, "write the plan here; - is stdout")
+      .type_name("FILE|-");
+  verb.add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
+  verb.footer(
       "Exit: 0 a plan was made, 2 usage or bad file, 3 no report, or no device can run the model.\n"
       "Nothing is run and no driver is loaded. 'run --plan' and 'generate --plan' execute the "
       "plan\n"
@@ -145,7 +144,7 @@ void add(CLI::App& app, int& exit_code) {
       "det.plan.json\n"
       "  clvet run det.onnx --input x=page.png --image-size 640x640 --plan det.plan.json\n"
       "  clvet plan model.gguf --json -");
-  verb->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+  verb.callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 
 }  // namespace

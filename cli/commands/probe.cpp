@@ -1,15 +1,21 @@
-#include "probe/probe.h"
-
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <string>
 
 #include "base/file.h"
+#include "base/result.h"
 #include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/options.h"
 #include "cli/report_source.h"
 #include "cli/terminal.h"
 #include "probe/discover/discover.h"
+#include "probe/probe.h"
+#include "probe/report/report.h"
 #include "probe/report/report_json.h"
+#include "probe/trial/cases.h"
+#include "probe/worker/process.h"
+#include "probe/worker/supervisor.h"
 #include "reports/render/text.h"
 
 namespace clvet::command_probe {
@@ -93,42 +99,42 @@ int run(ProbeArguments& arguments) {
   return show(arguments, *report, path, "written");
 }
 
-void add(CLI::App& app, int& exit_code) {
-  CLI::App* verb =
-      app.add_subcommand("probe", "try this machine's OpenCL drivers and write a report");
+void add(Verb program, int& exit_code) {
+  Verb verb =
+      program.add_subcommand("probe", "try this machine's OpenCL drivers and write a report");
   auto arguments = std::make_shared<ProbeArguments>();
   ProbeOptions& options = arguments->probe;
-  CLI::Option* out =
-      verb->add_option("--out", arguments->out, "report file (default: in the state folder)")
-          ->type_name("FILE");
-  verb->add_option("--library", options.libraries, "try only these OpenCL libraries")
-      ->type_name("PATH...");
-  verb->add_option("--device", options.device, "index, platform:index or part of a name")
-      ->type_name("SEL");
-  verb->add_option("--tier", arguments->tier, "core: one variant a combination; full: all")
-      ->check(CLI::IsMember({"core", "full"}))
-      ->capture_default_str();
-  verb->add_option(
+  const Option out =
+      verb.add_option("--out", arguments->out, "report file (default: in the state folder)")
+          .type_name("FILE");
+  verb.add_option("--library", options.libraries, "try only these OpenCL libraries")
+      .type_name("PATH...");
+  verb.add_option("--device", options.device, "index, platform:index or part of a name")
+      .type_name("SEL");
+  verb.add_option("--tier", arguments->tier, "core: one variant a combination; full: all")
+      .one_of({"core", "full"})
+      .shows_default();
+  verb.add_option(
           "--case", options.cases,
           "try only cases whose name contains this (* stands for any text); the report lists\n"
           "only these, so name a file of its own with --out")
-      ->type_name("PATTERN...")
-      ->needs(out);
-  verb->add_option("--budget", options.budget_seconds,
-                   "stop after so many seconds with what is known")
-      ->check(CLI::PositiveNumber)
-      ->type_name("S");
-  verb->add_flag("--fresh", options.fresh, "forget what an interrupted probe left behind");
-  verb->add_flag("--if-changed", arguments->if_changed, "do nothing where the report still holds");
-  verb->add_option("--jobs", options.jobs, "libraries tried at the same time")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  verb->add_option("--data-dir", options.data_dir, "advice data in place of the built-in")
-      ->type_name("DIR");
-  verb->add_option("--json", arguments->output.json, "also write the report here; - is stdout")
-      ->type_name("FILE|-");
-  verb->add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
-  verb->footer(
+      .type_name("PATTERN...")
+      .needs(out);
+  verb.add_option("--budget", options.budget_seconds,
+                  "stop after so many seconds with what is known")
+      .above_zero()
+      .type_name("S");
+  verb.add_flag("--fresh", options.fresh, "forget what an interrupted probe left behind");
+  verb.add_flag("--if-changed", arguments->if_changed, "do nothing where the report still holds");
+  verb.add_option("--jobs", options.jobs, "libraries tried at the same time")
+      .within(1, 64)
+      .shows_default();
+  verb.add_option("--data-dir", options.data_dir, "advice data in place of the built-in")
+      .type_name("DIR");
+  verb.add_option("--json", arguments->output.json, "also write the report here; - is stdout")
+      .type_name("FILE|-");
+  verb.add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
+  verb.footer(
       "Exit: 0 a device has a right combination, 1 none has, 3 no device, 2 usage.\n"
       "Examples:\n"
       "  clvet probe\n"
@@ -136,7 +142,7 @@ void add(CLI::App& app, int& exit_code) {
       "  clvet probe --tier full --budget 600\n"
       "  clvet probe --case gemm --case 'gemv*/low' --out matrix.json\n"
       "  clvet probe --if-changed --quiet");
-  verb->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+  verb.callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 
 }  // namespace

@@ -1,15 +1,21 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/file.h"
+#include "base/result.h"
 #include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/options.h"
 #include "cli/terminal.h"
 #include "probe/advice/advice.h"
+#include "probe/report/report.h"
 #include "probe/report/report_json.h"
 #include "reports/render/bug_summary.h"
 #include "reports/render/html.h"
@@ -131,34 +137,34 @@ int run(const ReportArguments& arguments, Render render) {
   return written ? kExitFine : report_error(written.error());
 }
 
-void add_subcommand(CLI::App& verb, const Subcommand& row, int& exit_code) {
-  CLI::App* command = verb.add_subcommand(row.name, row.what);
+void add_subcommand(Verb verb, const Subcommand& row, int& exit_code) {
+  Verb command = verb.add_subcommand(row.name, row.what);
   auto arguments = std::make_shared<ReportArguments>();
   command
-      ->add_option("report", arguments->files,
-                   "reports that 'clvet probe' wrote (default: the one in the state folder)")
-      ->type_name("REPORT...");
-  command->add_option("--out", arguments->out, "write here (default: standard output)")
-      ->type_name("FILE");
+      .add_option("report", arguments->files,
+                  "reports that 'clvet probe' wrote (default: the one in the state folder)")
+      .type_name("REPORT...");
+  command.add_option("--out", arguments->out, "write here (default: standard output)")
+      .type_name("FILE");
   command
-      ->add_option("--data-dir", arguments->data_dir,
-                   "give the advice anew, from the data in this folder")
-      ->type_name("DIR");
+      .add_option("--data-dir", arguments->data_dir,
+                  "give the advice anew, from the data in this folder")
+      .type_name("DIR");
   command
-      ->add_option("--json", arguments->output.json,
-                   "also write the reports that were read here, several as an array; - is stdout")
-      ->type_name("FILE|-");
-  command->add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
-  command->footer(
+      .add_option("--json", arguments->output.json,
+                  "also write the reports that were read here, several as an array; - is stdout")
+      .type_name("FILE|-");
+  command.add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
+  command.footer(
       fmt::format("Exit: 0 done, 2 a file is no usable report.\nExamples:\n{}", row.examples));
-  command->callback([arguments, &row, &exit_code] { exit_code = run(*arguments, row.render); });
+  command.callback([arguments, &row, &exit_code] { exit_code = run(*arguments, row.render); });
 }
 
-void add(CLI::App& app, int& exit_code) {
-  CLI::App* verb = app.add_subcommand("report", "show a report, or make a page or ten lines of it");
-  verb->require_subcommand(1);
-  verb->footer("'clvet report show --help', and so on, have examples.");
-  for (const Subcommand& row : kSubcommands) add_subcommand(*verb, row, exit_code);
+void add(Verb program, int& exit_code) {
+  Verb verb = program.add_subcommand("report", "show a report, or make a page or ten lines of it");
+  verb.require_subcommand(1);
+  verb.footer("'clvet report show --help', and so on, have examples.");
+  for (const Subcommand& row : kSubcommands) add_subcommand(verb, row, exit_code);
 }
 
 }  // namespace

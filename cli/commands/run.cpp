@@ -1,22 +1,39 @@
-#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdint>
 #include <cstdio>
-#include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cli/combination_options.h"
 #include "cli/command.h"
+#include "cli/exit_code.h"
 #include "cli/isolate.h"
 #include "cli/model_inputs.h"
+#include "cli/options.h"
 #include "cli/report_source.h"
 #include "cli/terminal.h"
+#include "kernels/combination.h"
+#include "probe/report/report.h"
 #include "reports/render/run_text.h"
 #include "runtime/decode/ctc.h"
 #include "runtime/exec/run_model.h"
+#include "runtime/exec/run_record.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/image_input.h"
 #include "runtime/graph/npy.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/onnx/reader.h"
+#include "runtime/plan/plan.h"
 
 namespace clvet::command_run {
 namespace {
@@ -115,37 +132,37 @@ int run(RunArguments& arguments) {
   return kExitFine;
 }
 
-void add(CLI::App& app, int& exit_code) {
-  CLI::App* verb = app.add_subcommand("run", "run an ONNX network on what the report allows");
+void add(Verb program, int& exit_code) {
+  Verb verb = program.add_subcommand("run", "run an ONNX network on what the report allows");
   auto arguments = std::make_shared<RunArguments>();
-  verb->add_option("model", arguments->model, "ONNX file")->required()->type_name("MODEL");
-  add_inputs(*verb, arguments->inputs);
-  verb->add_option("--output-dir", arguments->output_dir, "write outputs (.npy) and run.json here")
-      ->type_name("DIR");
-  verb->add_option("--top", arguments->top, "print the K largest values of the first output")
-      ->check(CLI::Range(1, 1000))
-      ->type_name("K");
-  verb->add_option("--decode", arguments->decode, "ctc: the text of a recognition model")
-      ->check(CLI::IsMember({"ctc"}));
-  verb->add_option("--report", arguments->report, "report file (default: in the state folder)")
-      ->type_name("FILE");
-  verb->add_option("--device", arguments->options.device,
-                   "auto, host, index, platform:index or part of a name")
-      ->type_name("SEL")
-      ->capture_default_str();
-  add_combination(*verb, arguments->combination, {"auto", "buffer", "image"});
-  add_plan_option(*verb, arguments->plan);
-  verb->add_flag("--strict", arguments->options.strict, "fail (exit 1) where a fallback is needed");
-  verb->add_flag("--isolate", arguments->isolate,
-                 "run in a process of its own; if the driver ends it, run on the host");
-  verb->add_option("--repeat", arguments->options.repeat, "timed runs after the first")
-      ->check(CLI::Range(0, 1000000))
-      ->capture_default_str();
-  verb->add_flag("--explain", arguments->explain, "say for each node where it runs and why");
-  verb->add_option("--json", arguments->output.json, "write the run record here; - is stdout")
-      ->type_name("FILE|-");
-  verb->add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
-  verb->footer(
+  verb.add_option("model", arguments->model, "ONNX file").required().type_name("MODEL");
+  add_inputs(verb, arguments->inputs);
+  verb.add_option("--output-dir", arguments->output_dir, "write outputs (.npy) and run.json here")
+      .type_name("DIR");
+  verb.add_option("--top", arguments->top, "print the K largest values of the first output")
+      .within(1, 1000)
+      .type_name("K");
+  verb.add_option("--decode", arguments->decode, "ctc: the text of a recognition model")
+      .one_of({"ctc"});
+  verb.add_option("--report", arguments->report, "report file (default: in the state folder)")
+      .type_name("FILE");
+  verb.add_option("--device", arguments->options.device,
+                  "auto, host, index, platform:index or part of a name")
+      .type_name("SEL")
+      .shows_default();
+  add_combination(verb, arguments->combination, {"auto", "buffer", "image"});
+  add_plan_option(verb, arguments->plan);
+  verb.add_flag("--strict", arguments->options.strict, "fail (exit 1) where a fallback is needed");
+  verb.add_flag("--isolate", arguments->isolate,
+                "run in a process of its own; if the driver ends it, run on the host");
+  verb.add_option("--repeat", arguments->options.repeat, "timed runs after the first")
+      .within(0, 1000000)
+      .shows_default();
+  verb.add_flag("--explain", arguments->explain, "say for each node where it runs and why");
+  verb.add_option("--json", arguments->output.json, "write the run record here; - is stdout")
+      .type_name("FILE|-");
+  verb.add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
+  verb.footer(
       "Exit: 0 outputs computed, 1 --strict and a fallback was needed, 2 usage or bad file.\n"
       "Without a report for this machine's drivers, they are probed first.\n"
       "Examples:\n"
@@ -153,7 +170,7 @@ void add(CLI::App& app, int& exit_code) {
       "0.00784313725 --bgr --top 2\n"
       "  clvet run model.onnx --input x=x.npy --output-dir out --repeat 20\n"
       "  clvet run model.onnx --input x=x.npy --device host");
-  verb->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+  verb.callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 
 }  // namespace

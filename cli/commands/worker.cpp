@@ -3,19 +3,18 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/command.h"
+#include "cli/options.h"
 
 namespace clvet::command_worker {
 namespace {
 
-void add(CLI::App& app, int&) {
-  CLI::App* verb = app.add_subcommand("worker", "internal: serves another clvet process");
-  verb->group("");
+void add(Verb program, int&) {
+  Verb verb = program.add_subcommand("worker", "internal: serves another clvet process");
+  verb.hide();
   static int parent = 0;
-  verb->add_option("--parent", parent)->required();
-  verb->callback([] { ::_exit(worker_main(parent)); });
+  verb.add_option("--parent", parent).required();
+  verb.callback([] { ::_exit(worker_main(parent)); });
 }
 
 }  // namespace

@@ -1,3 +1,11 @@
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "kernels/act.h"
+#include "kernels/contract.h"
 #include "kernels/reference/window.h"
 
 namespace clvet::op_contract_conv2d_group {

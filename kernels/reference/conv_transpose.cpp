@@ -1,5 +1,12 @@
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/act.h"
+#include "kernels/contract.h"
 #include "kernels/reference/window.h"
 
 namespace clvet::op_contract_conv_transpose {

@@ -1,5 +1,7 @@
-#include <array>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/contract.h"
 #include "kernels/reference/extents.h"
 
 namespace clvet::op_contract_copy_image_buffer {

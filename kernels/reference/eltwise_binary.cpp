@@ -1,7 +1,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/act.h"
+#include "kernels/contract.h"
 #include "kernels/reference/extents.h"
 
 namespace clvet::op_contract_eltwise_binary {

@@ -1,5 +1,8 @@
-#include <array>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/act.h"
+#include "kernels/contract.h"
 #include "kernels/reference/extents.h"
 
 namespace clvet::op_contract_eltwise_unary {

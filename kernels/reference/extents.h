@@ -3,9 +3,12 @@
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "kernels/act.h"
+#include "kernels/contract.h"
 
 namespace clvet {
 

@@ -1,6 +1,9 @@
 #include <array>
+#include <vector>
 
+#include "base/result.h"
 #include "kernels/act.h"
+#include "kernels/contract.h"
 #include "kernels/reference/matmul.h"
 
 namespace clvet::op_contract_gemm {

@@ -1,6 +1,8 @@
 // What gemm and gemv share: x {1, h, w, K}, w [1][K][N], bias [N], y {1, h, w, N}.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "kernels/act.h"

@@ -1,5 +1,11 @@
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/act.h"
+#include "kernels/contract.h"
 #include "kernels/reference/extents.h"
 
 namespace clvet::op_contract_move {

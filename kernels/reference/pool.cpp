@@ -1,7 +1,13 @@
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/act.h"
+#include "kernels/contract.h"
 #include "kernels/reference/window.h"
 
 namespace clvet::op_contract_pool {

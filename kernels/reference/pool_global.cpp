@@ -1,6 +1,12 @@
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/act.h"
+#include "kernels/contract.h"
 #include "kernels/reference/extents.h"
 
 namespace clvet::op_contract_pool_global {

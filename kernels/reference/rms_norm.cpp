@@ -1,6 +1,11 @@
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/contract.h"
 #include "kernels/reference/rows.h"
 
 namespace clvet::op_contract_rms_norm {

@@ -1,9 +1,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <span>
+#include <vector>
 
+#include "base/result.h"
 #include "kernels/act.h"
+#include "kernels/contract.h"
 
 namespace clvet::op_contract_rope {
 namespace {

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 
+#include "base/result.h"
 #include "kernels/act.h"
+#include "kernels/contract.h"
 
 namespace clvet {
 

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "kernels/act.h"
+#include "kernels/contract.h"
 
 namespace clvet {
 

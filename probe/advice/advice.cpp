@@ -3,11 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <map>
-#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/combination.h"
+#include "probe/advice/known_issues.h"
 #include "probe/advice/report_facts.h"
+#include "probe/advice/rules.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace {

@@ -1,9 +1,16 @@
 #include "probe/advice/identity.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
-#include <regex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/pattern.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace device_names {
@@ -116,29 +123,29 @@ constexpr MaliProduct kMoreNames[] = {
 };
 
 // Compiled once each: that costs far more than a search.
-const std::regex& compiled(const char* pattern) {
-  thread_local std::map<std::string_view, std::regex> all;
+const Pattern& compiled(const char* pattern) {
+  thread_local std::map<std::string_view, Pattern> all;
   return all.try_emplace(pattern, pattern).first->second;
 }
 
-bool find(const std::string& text, const char* pattern, std::smatch& found) {
-  return text.size() <= kLongest && std::regex_search(text, found, compiled(pattern));
+std::vector<std::string> find(const std::string& text, const char* pattern) {
+  if (text.size() > kLongest) return {};
+  return compiled(pattern).first_parts(text);
 }
 
 std::string stack_of(const DeviceFacts& facts) {
-  std::smatch found;
   for (const Rule& rule : kStacks) {
-    if (find(facts.*rule.field, rule.pattern, found)) return rule.word;
+    if (!find(facts.*rule.field, rule.pattern).empty()) return rule.word;
   }
   return {};
 }
 
 template <size_t N>
 std::string group_of(const DeviceFacts& facts, const std::string& stack, const Rule (&rules)[N]) {
-  std::smatch found;
   for (const Rule& rule : rules) {
     if (*rule.word && stack != rule.word) continue;
-    if (find(facts.*rule.field, rule.pattern, found)) return found[1];
+    const auto found = find(facts.*rule.field, rule.pattern);
+    if (!found.empty()) return found[1];
   }
   return {};
 }
@@ -155,17 +162,18 @@ const char* mali_generation(const std::string& model) {
 
 // Intel names some devices by their generation alone.
 std::string intel_generation(const DeviceFacts& facts) {
-  std::smatch found;
-  return find(facts.name, R"(\bGen(\d+)\b)", found) ? "gen" + found[1].str() : std::string();
+  const auto found = find(facts.name, R"(\bGen(\d+)\b)");
+  return found.empty() ? std::string() : "gen" + found[1];
 }
 
 std::string generation_of(const DeviceFacts& facts, const std::string& stack,
                           const std::string& model) {
-  std::smatch found;
   for (const Rule& rule : kGenerations) {
-    if (stack != rule.word || !find(model, rule.pattern, found)) continue;
-    if (stack == "adreno") return "a" + found[1].str() + "xx";
-    return found.size() > 1 ? found[1].str() : std::string("gen11");
+    if (stack != rule.word) continue;
+    const auto found = find(model, rule.pattern);
+    if (found.empty()) continue;
+    if (stack == "adreno") return "a" + found[1] + "xx";
+    return found.size() > 1 ? found[1] : "gen11";
   }
   if (stack == "intel-gpu") return intel_generation(facts);
   return mali_generation(model);
@@ -194,13 +202,12 @@ std::optional<MaliProduct> mali_product(uint32_t gpu_id) {
 }
 
 std::optional<DriverVersion> parse_version(std::string_view text) {
-  static const std::regex pattern(R"(^(?:([rg])(\d{1,9}p\d{1,9})|(E\d+|DX)\.([\d.]+)|([\d.@]+))$)");
-  std::match_results<std::string_view::const_iterator> found;
-  if (text.size() > 64 || !std::regex_match(text.begin(), text.end(), found, pattern)) {
-    return std::nullopt;
-  }
-  DriverVersion version{found[1].str() + found[3].str(), {}};
-  const std::string numbers = found[2].str() + found[4].str() + found[5].str();
+  static const Pattern pattern(R"(^(?:([rg])(\d{1,9}p\d{1,9})|(E\d+|DX)\.([\d.]+)|([\d.@]+))$)");
+  if (text.size() > 64) return std::nullopt;
+  const auto found = pattern.parts(text);
+  if (found.empty()) return std::nullopt;
+  DriverVersion version{found[1] + found[3], {}};
+  const std::string numbers = found[2] + found[4] + found[5];
   for (size_t at = 0; at < numbers.size();) {
     size_t end = numbers.find_first_not_of("0123456789", at);
     end = std::min(end, numbers.size());
@@ -229,10 +236,8 @@ DeviceIdentity identify(const DeviceFacts& facts) {
   if (identity.stack == "mali") device_names::identify_mali(facts, identity);
   identity.release =
       parse_version(device_names::group_of(facts, identity.stack, device_names::kReleases));
-  std::smatch found;
-  if (device_names::find(facts.version, R"(^OpenCL (\d+\.\d+)(?: |$))", found)) {
-    identity.cl = parse_version(found[1].str());
-  }
+  const auto found = device_names::find(facts.version, R"(^OpenCL (\d+\.\d+)(?: |$))");
+  if (!found.empty()) identity.cl = parse_version(found[1]);
   return identity;
 }
 

@@ -1,7 +1,20 @@
 #include "probe/advice/known_issues.h"
 
 #include <algorithm>
-#include <regex>
+#include <cctype>
+#include <cstddef>
+#include <exception>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/pattern.h"
+#include "base/result.h"
+#include "probe/advice/identity.h"
+#include "probe/data_files.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace known {
@@ -51,7 +64,7 @@ VersionBound read_bound(const std::string& text) {
 TextPattern read_pattern(const std::string& text) {
   if (!text.starts_with('^') || !text.ends_with('$'))
     throw std::invalid_argument("the pattern '" + text + "' is not anchored at both ends");
-  const std::regex compiled(text);
+  static_cast<void>(Pattern(text));  // throws
   return {text};
 }
 
@@ -249,7 +262,7 @@ AdviceReport advice_of(const KnownIssue& issue, const DeviceReport& device, cons
 }  // namespace known
 
 bool TextPattern::fits(const std::string& value) const {
-  return value.size() <= known::kLongestSubject && std::regex_match(value, std::regex(text));
+  return value.size() <= known::kLongestSubject && Pattern(text).fits(value);
 }
 
 Result<KnownIssue> parse_known_issue(const DataFile& file) {

@@ -4,10 +4,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "probe/advice/rules.h"
 #include "probe/discover/icd_view.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace {

@@ -1,10 +1,19 @@
 #include "probe/advice/rules.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <exception>
 #include <limits>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
 
-#include "base/text.h"
+#include "base/pattern.h"
+#include "base/result.h"
 #include "probe/data_files.h"
+#include "probe/discover/change.h"
 
 namespace clvet {
 namespace ruling {
@@ -24,7 +33,7 @@ FactPattern read_pattern(const Json& json) {
     if (value.is_array()) {
       pattern.equals[key] = value.get<std::vector<std::string>>();
     } else {
-      pattern.like.emplace(key, std::regex(value.at("like").get<std::string>(), std::regex::icase));
+      pattern.like.emplace(key, Pattern(value.at("like").get<std::string>(), Pattern::Case::kAny));
     }
   }
   return pattern;
@@ -82,7 +91,7 @@ bool fits(const FactPattern& pattern, const Fact& fact) {
   }
   return std::all_of(pattern.like.begin(), pattern.like.end(), [&](const auto& row) {
     const std::string subject = value(row.first).substr(0, kLongestSubject);
-    return std::regex_search(subject, row.second);
+    return row.second.found_in(subject);
   });
 }
 

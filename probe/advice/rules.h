@@ -3,10 +3,10 @@
 
 #include <map>
 #include <optional>
-#include <regex>
 #include <string>
 #include <vector>
 
+#include "base/pattern.h"
 #include "base/result.h"
 #include "probe/discover/change.h"
 
@@ -19,7 +19,7 @@ using Fact = std::map<std::string, std::string>;
 struct FactPattern {
   std::string kind;
   std::map<std::string, std::vector<std::string>> equals;  // any of the words
-  std::map<std::string, std::regex> like;                  // found within, whatever the case
+  std::map<std::string, Pattern> like;                     // found within, whatever the case
 };
 
 struct RuleCase {

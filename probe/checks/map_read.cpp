@@ -1,7 +1,13 @@
 // Capability check `map_read`: does a mapped read give the bytes that were written?
 #include <cstring>
+#include <vector>
 
+#include "base/result.h"
+#include "probe/cl/api.h"
+#include "probe/cl/handles.h"
+#include "probe/report/report.h"
 #include "probe/worker/driver_session.h"
+#include "probe/worker/protocol.h"
 #include "probe/worker/stage_page.h"
 
 namespace clvet {

@@ -1,9 +1,12 @@
 #include "probe/cl/api.h"
 
 #include <CL/cl_icd.h>
+#include <fmt/format.h>
 
 #include <array>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace clvet {
 

@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-
 namespace clvet {
 
 struct ClApi {

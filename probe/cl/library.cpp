@@ -3,11 +3,21 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
 
 #include "base/elf_library.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "probe/cl/api.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
+#include "base/result.h"
 #include "probe/cl/api.h"
 #include "probe/report/report.h"
 

@@ -3,10 +3,17 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "base/file.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "probe/embedded_json.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace {

@@ -1,8 +1,8 @@
 // Where OpenCL may be: the candidates, found without loading any of them.
 #pragma once
 
+#include <cstddef>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>

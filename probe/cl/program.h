@@ -1,10 +1,12 @@
 // A catalog program handed to a driver.
 #pragma once
 
+#include <cstddef>
+#include <string>
 #include <vector>
 
 #include "kernels/catalog.h"
-#include "probe/cl/handles.h"
+#include "probe/cl/api.h"
 
 namespace clvet {
 

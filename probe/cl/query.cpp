@@ -5,8 +5,13 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "base/text.h"
+#include "probe/cl/api.h"
+#include "probe/report/report.h"
 #include "probe/worker/stage_page.h"
 
 namespace clvet {

@@ -1,6 +1,8 @@
 // OpenCL queries that trust neither the size nor the text which a driver returns.
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 

@@ -2,10 +2,28 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <regex>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
+#include "base/pattern.h"
+#include "base/result.h"
 #include "probe/advice/report_facts.h"
+#include "probe/advice/rules.h"
+#include "probe/discover/discover.h"
+#include "probe/discover/file_view.h"
+#include "probe/discover/fix_script.h"
+#include "probe/discover/icd_view.h"
+#include "probe/discover/kernel_view.h"
+#include "probe/discover/linker.h"
+#include "probe/discover/loader_view.h"
+#include "probe/discover/personalities.h"
+#include "probe/discover/survey.h"
 #include "probe/host/host.h"
+#include "probe/report/report.h"
+#include "probe/worker/process.h"
 #include "probe/worker/supervisor.h"
 
 namespace clvet {
@@ -14,7 +32,7 @@ namespace {
 
 bool any_pattern(const std::vector<std::string>& patterns, const std::string& text) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-    return text.size() <= 256 && std::regex_match(text, std::regex(pattern));
+    return text.size() <= 256 && Pattern(pattern).fits(text);
   });
 }
 

@@ -6,10 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+#include "probe/advice/rules.h"
 #include "probe/discover/discover.h"
 #include "probe/discover/fix_script.h"
 #include "probe/discover/personalities.h"
 #include "probe/discover/survey.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 

@@ -1,4 +1,21 @@
 #include "probe/discover/diagnosis.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/elf_library.h"
+#include "probe/advice/rules.h"
+#include "probe/discover/change.h"
+#include "probe/discover/icd_view.h"
+#include "probe/discover/kernel_view.h"
+#include "probe/discover/layer_view.h"
+#include "probe/discover/linker.h"
+#include "probe/discover/loader_view.h"
+#include "probe/discover/personalities.h"
+#include "probe/discover/survey.h"
+#include "probe/report/report.h"
 #include "probe/report/report_json.h"
 
 namespace clvet {

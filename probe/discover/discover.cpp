@@ -2,14 +2,29 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
+#include "probe/cl/library_search.h"
+#include "probe/discover/file_view.h"
 #include "probe/discover/linker.h"
 #include "probe/discover/loader_view.h"
+#include "probe/report/report.h"
+#include "probe/trial/runner.h"
+#include "probe/worker/protocol.h"
+#include "probe/worker/stage_page.h"
+#include "probe/worker/supervisor.h"
 
 namespace clvet {
 namespace {

@@ -3,11 +3,15 @@
 // led.
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "probe/cl/library_search.h"
 #include "probe/discover/file_view.h"
+#include "probe/report/report.h"
 #include "probe/trial/runner.h"
+#include "probe/worker/supervisor.h"
 
 namespace clvet {
 

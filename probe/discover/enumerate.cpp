@@ -1,7 +1,16 @@
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "base/elf.h"
-#include "base/text.h"
+#include "base/result.h"
+#include "probe/cl/api.h"
+#include "probe/cl/library.h"
 #include "probe/cl/query.h"
+#include "probe/report/report.h"
 #include "probe/worker/driver_session.h"
+#include "probe/worker/protocol.h"
 #include "probe/worker/stage_page.h"
 
 namespace clvet {

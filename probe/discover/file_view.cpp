@@ -2,14 +2,24 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "base/elf.h"
+#include "base/elf_library.h"
 #include "base/file.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "probe/discover/change.h"
 
 namespace clvet {
 namespace views {

@@ -2,10 +2,12 @@
 // copied tree), or either with changes that nobody has made yet.
 #pragma once
 
-#include <map>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/elf_library.h"

@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
+#include "probe/discover/change.h"
 
 namespace clvet {
 namespace scripting {

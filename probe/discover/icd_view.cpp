@@ -1,9 +1,19 @@
 #include "probe/discover/icd_view.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
 #include "probe/cl/library_search.h"
+#include "probe/discover/change.h"
+#include "probe/discover/file_view.h"
+#include "probe/discover/linker.h"
+#include "probe/discover/loader_view.h"
 
 namespace clvet {
 namespace icds {

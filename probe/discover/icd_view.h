@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "probe/discover/change.h"
+#include "probe/discover/file_view.h"
 #include "probe/discover/linker.h"
 #include "probe/discover/loader_view.h"
 #include "probe/report/report.h"

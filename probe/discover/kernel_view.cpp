@@ -6,9 +6,15 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <regex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "base/pattern.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "probe/discover/file_view.h"
 
 namespace clvet {
 namespace kernels_view {
@@ -175,11 +181,11 @@ std::string own_kernel_log() {
 }
 
 std::string gpu_of_library(const std::string& path) {
-  static const std::regex pattern(
+  static const Pattern pattern(
       R"(^lib[mM]ali-(utgard|midgard|bifrost|valhall)-([gt]?[0-9]{2,3}x?)-)");
   const std::string name = path.substr(path.rfind('/') + 1).substr(0, 200);
-  std::smatch found;
-  return std::regex_search(name, found, pattern) ? found[2].str() : std::string();
+  const auto found = pattern.first_parts(name);
+  return found.empty() ? std::string() : found[2];
 }
 
 bool may_fit(const std::string& gpu, const std::vector<std::string>& found) {

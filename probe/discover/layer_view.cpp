@@ -2,8 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
 #include "base/text.h"
+#include "probe/advice/rules.h"
 #include "probe/cl/library_search.h"
+#include "probe/discover/file_view.h"
+#include "probe/discover/linker.h"
+#include "probe/discover/loader_view.h"
 
 namespace clvet {
 namespace layering {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "probe/advice/rules.h"
+#include "probe/discover/file_view.h"
 #include "probe/discover/linker.h"
 #include "probe/discover/loader_view.h"
 

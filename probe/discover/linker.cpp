@@ -3,8 +3,20 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/elf_library.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "probe/discover/file_view.h"
 #include "probe/discover/linker_cache.h"
 
 namespace clvet {

@@ -5,11 +5,13 @@
 // alone, and only where a public.libraries file lists it for the app's word size.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/elf_library.h"
 #include "probe/discover/file_view.h"
 
 namespace clvet {

@@ -6,9 +6,20 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <regex>
+#include <map>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
+#include "base/elf_library.h"
+#include "base/pattern.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "probe/advice/rules.h"
+#include "probe/discover/file_view.h"
+#include "probe/discover/linker.h"
 
 namespace clvet {
 namespace loaders {
@@ -107,13 +118,13 @@ bool holds_string(std::string_view bytes, std::string_view text) {
 
 // The only string in the file that is a version by its form; both loaders answer with it.
 std::string version_in(std::string_view bytes) {
-  static const std::regex form(R"([0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4})");
+  static const Pattern form(R"([0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4})");
   std::string found;
   for (size_t at = 0; at < bytes.size();) {
     const size_t end = std::min(bytes.find('\0', at), bytes.size());
     const std::string text(bytes.substr(at, std::min<size_t>(end - at, 20)));
     at = end + 1;
-    if (text.size() > 14 || !std::regex_match(text, form) || text == found) continue;
+    if (text.size() > 14 || !form.fits(text) || text == found) continue;
     if (!found.empty()) return {};
     found = text;
   }

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/elf_library.h"
 #include "probe/advice/rules.h"
+#include "probe/discover/file_view.h"
 #include "probe/discover/linker.h"
 
 namespace clvet {

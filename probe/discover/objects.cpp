@@ -1,13 +1,17 @@
 // The driver objects mapped into a worker: the material of the environment key.
 #include <sys/stat.h>
-#include <time.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <string>
 
 #include "base/clock.h"
 #include "base/elf.h"
+#include "base/result.h"
 #include "probe/worker/driver_session.h"
 #include "probe/worker/mapped_files.h"
+#include "probe/worker/protocol.h"
 
 namespace clvet {
 namespace {

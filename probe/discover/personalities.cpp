@@ -1,11 +1,23 @@
 #include "probe/discover/personalities.h"
 
 #include <algorithm>
-#include <regex>
+#include <cstddef>
+#include <exception>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/pattern.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "probe/data_files.h"
+#include "probe/discover/change.h"
+#include "probe/discover/file_view.h"
 #include "probe/discover/icd_view.h"
+#include "probe/discover/linker.h"
+#include "probe/discover/loader_view.h"
 
 namespace clvet {
 namespace replaying {
@@ -23,7 +35,7 @@ DeviceRule read_rule(const nlohmann::json& json) {
   rule.names = json.value("names", Words());
   rule.not_platforms = json.value("not_platforms", Words());
   for (const Words* patterns : {&rule.names, &rule.not_platforms}) {
-    for (const std::string& pattern : *patterns) static_cast<void>(std::regex(pattern));
+    for (const std::string& pattern : *patterns) static_cast<void>(Pattern(pattern));
   }
   return rule;
 }

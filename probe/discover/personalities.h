@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "probe/discover/change.h"
+#include "probe/discover/file_view.h"
 #include "probe/discover/linker.h"
 
 namespace clvet {

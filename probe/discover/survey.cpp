@@ -1,9 +1,23 @@
 #include "probe/discover/survey.h"
 
 #include <algorithm>
-#include <regex>
+#include <cstddef>
+#include <initializer_list>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
-#include "base/text.h"
+#include "base/pattern.h"
+#include "probe/advice/rules.h"
+#include "probe/discover/change.h"
+#include "probe/discover/file_view.h"
+#include "probe/discover/icd_view.h"
+#include "probe/discover/kernel_view.h"
+#include "probe/discover/layer_view.h"
+#include "probe/discover/linker.h"
+#include "probe/discover/loader_view.h"
 
 namespace clvet {
 namespace surveying {
@@ -260,7 +274,7 @@ class FactWriter {
   }
 
   void firmware() {
-    static const std::regex csf(R"(-(g310|g510|g610|g710|g615|g715|g620|g720|g625|g725|g925)-)");
+    static const Pattern csf(R"(-(g310|g510|g610|g710|g615|g715|g620|g720|g625|g725|g925)-)");
     const auto folder = resolve(view_, "/lib/firmware");
     if (!folder) return;
     const std::vector<std::string> names = view_.names(*folder);
@@ -270,8 +284,7 @@ class FactWriter {
       return name.starts_with("rgx.fw");
     });
     for (const LibraryInView& row : survey_.libraries) {
-      const bool wants_mali =
-          std::regex_search(name_of(row.path).substr(0, 200), csf) && opened(row);
+      const bool wants_mali = csf.found_in(name_of(row.path).substr(0, 200)) && opened(row);
       const bool wants_powervr = name_of(row.path).starts_with("libPVROCL") && opened(row);
       if (!(wants_mali && !mali) && !(wants_powervr && !powervr)) continue;
       const std::string file = wants_mali ? "mali_csffw.bin" : "rgx.fw.*";

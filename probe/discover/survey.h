@@ -6,9 +6,13 @@
 #include <vector>
 
 #include "probe/advice/rules.h"
+#include "probe/discover/change.h"
+#include "probe/discover/file_view.h"
 #include "probe/discover/icd_view.h"
 #include "probe/discover/kernel_view.h"
 #include "probe/discover/layer_view.h"
+#include "probe/discover/linker.h"
+#include "probe/discover/loader_view.h"
 
 namespace clvet {
 

@@ -4,14 +4,21 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/elf.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "probe/embedded_json.h"
+#include "probe/report/report.h"
 
 extern char** environ;
 

@@ -3,7 +3,6 @@
 
 #include <map>
 #include <string>
-#include <vector>
 
 #include "base/result.h"
 #include "probe/report/report.h"

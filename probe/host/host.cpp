@@ -5,13 +5,21 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <initializer_list>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "probe/discover/file_view.h"
 #include "probe/discover/kernel_view.h"
 #include "probe/host/environment.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace {

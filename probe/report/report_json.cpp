@@ -1,10 +1,20 @@
 #define JSON_DIAGNOSTICS 1
 #include "probe/report/report_json.h"
 
+#include <exception>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
+#include "kernels/combination.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace {

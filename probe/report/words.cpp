@@ -1,5 +1,8 @@
 // The words of the report's enumerations, one table each.
 #include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "probe/report/report.h"

@@ -1,8 +1,21 @@
 #include "probe/trial/canary.h"
 
+#include <cstdint>
 #include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/fd.h"
 #include "base/hash.h"
+#include "base/result.h"
+#include "kernels/catalog.h"
+#include "probe/report/report.h"
+#include "probe/trial/material.h"
+#include "probe/trial/request.h"
+#include "probe/worker/protocol.h"
+#include "probe/worker/supervisor.h"
 
 namespace clvet {
 namespace {

@@ -1,6 +1,10 @@
 // The canary: the smallest kernel that shows a device alive.
 #pragma once
 
+#include <vector>
+
+#include "base/result.h"
+#include "probe/report/report.h"
 #include "probe/trial/material.h"
 #include "probe/worker/supervisor.h"
 

@@ -3,13 +3,23 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
 
-#include "base/text.h"
+#include "base/result.h"
 #include "kernels/call.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
 #include "kernels/layout.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace {

@@ -1,10 +1,12 @@
 // Which kernel cases are tried on a device: the plan of a probe. Pure.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "kernels/catalog.h"
 #include "probe/report/report.h"
 

@@ -1,14 +1,25 @@
 // The worker's half of a trial: build, run, read back. It reports what the driver did and judges
 // nothing; the outputs go to the supervisor as they are.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
-#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/fd.h"
+#include "base/result.h"
+#include "kernels/catalog.h"
+#include "probe/cl/api.h"
+#include "probe/cl/handles.h"
 #include "probe/cl/program.h"
 #include "probe/cl/query.h"
+#include "probe/report/report.h"
 #include "probe/trial/request.h"
 #include "probe/worker/driver_session.h"
+#include "probe/worker/protocol.h"
 #include "probe/worker/stage_page.h"
 
 namespace clvet {

@@ -1,11 +1,27 @@
 #include "probe/trial/judge.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/fd.h"
 #include "base/text.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
+#include "kernels/layout.h"
 #include "kernels/tolerance.h"
 #include "probe/cl/api.h"
+#include "probe/report/report.h"
+#include "probe/trial/cases.h"
+#include "probe/trial/material.h"
+#include "probe/trial/request.h"
+#include "probe/worker/protocol.h"
+#include "probe/worker/supervisor.h"
 
 namespace clvet {
 namespace {

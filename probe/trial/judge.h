@@ -1,7 +1,14 @@
 // The supervisor's half of a trial: outputs against the reference, outcome to verdict.
 #pragma once
 
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "probe/report/report.h"
+#include "probe/trial/cases.h"
 #include "probe/trial/material.h"
+#include "probe/trial/request.h"
 #include "probe/worker/supervisor.h"
 
 namespace clvet {

@@ -2,11 +2,26 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/fd.h"
 #include "base/hash.h"
+#include "base/result.h"
+#include "kernels/call.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
+#include "kernels/layout.h"
+#include "probe/trial/cases.h"
+#include "probe/trial/request.h"
 
 namespace clvet {
 namespace {

@@ -2,15 +2,18 @@
 // reference. Made by the supervisor; the worker never sees a reference.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "base/fd.h"
-#include "kernels/call.h"
-#include "kernels/layout.h"
+#include "base/result.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
 #include "probe/trial/cases.h"
 #include "probe/trial/request.h"
 

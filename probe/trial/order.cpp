@@ -1,6 +1,11 @@
 #include "probe/trial/order.h"
 
 #include <algorithm>
+#include <vector>
+
+#include "probe/advice/identity.h"
+#include "probe/advice/known_issues.h"
+#include "probe/trial/cases.h"
 
 namespace clvet {
 

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "probe/advice/identity.h"
 #include "probe/advice/known_issues.h"
 #include "probe/trial/cases.h"
 

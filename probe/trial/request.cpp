@@ -1,5 +1,8 @@
 #include "probe/trial/request.h"
 
+#include <cstdint>
+#include <utility>
+
 namespace clvet {
 
 uint64_t texel_bytes(TexelType type) {

@@ -2,8 +2,10 @@
 // read by probe/trial/execute; both of the same build, so this is no format that others depend on.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <vector>
 
 #include "kernels/catalog.h"

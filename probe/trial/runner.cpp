@@ -1,14 +1,34 @@
 #include "probe/trial/runner.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <numeric>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
 
+#include "base/event.h"
 #include "base/file.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "probe/cl/api.h"
 #include "probe/host/environment.h"
+#include "probe/report/report.h"
 #include "probe/trial/canary.h"
+#include "probe/trial/cases.h"
+#include "probe/trial/judge.h"
+#include "probe/trial/material.h"
+#include "probe/trial/request.h"
+#include "probe/worker/journal.h"
+#include "probe/worker/process.h"
+#include "probe/worker/protocol.h"
+#include "probe/worker/stage_page.h"
+#include "probe/worker/supervisor.h"
 
 namespace clvet {
 namespace {

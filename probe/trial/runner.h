@@ -1,14 +1,20 @@
 // Tries the cases of one device, one worker at a time, whatever the driver does.
 #pragma once
 
+#include <cstddef>
 #include <map>
-#include <set>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/event.h"
-#include "probe/trial/judge.h"
+#include "base/result.h"
+#include "probe/report/report.h"
+#include "probe/trial/cases.h"
+#include "probe/trial/material.h"
 #include "probe/worker/journal.h"
+#include "probe/worker/stage_page.h"
 #include "probe/worker/supervisor.h"
 
 namespace clvet {

@@ -1,10 +1,14 @@
 // What a worker holds between requests: the library, the device opened, the last program built.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "base/result.h"
+#include "probe/cl/api.h"
 #include "probe/cl/handles.h"
 #include "probe/cl/library.h"
 #include "probe/worker/protocol.h"

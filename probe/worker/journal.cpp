@@ -7,10 +7,16 @@
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/file.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "probe/report/report.h"
 #include "probe/report/report_json.h"
 #include "probe/worker/process.h"
 

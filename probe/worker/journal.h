@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/fd.h"
+#include "base/result.h"
 #include "probe/report/report.h"
 
 namespace clvet {

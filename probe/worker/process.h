@@ -3,12 +3,13 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/fd.h"
+#include "base/result.h"
 
 namespace clvet {
 

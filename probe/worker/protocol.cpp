@@ -5,10 +5,16 @@
 
 #include <cerrno>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/fd.h"
+#include "base/result.h"
 #include "base/text.h"
 
 namespace clvet {

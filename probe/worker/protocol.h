@@ -3,10 +3,13 @@
 // The socket is private to the two; stdout and stderr of a worker belong to the driver.
 #pragma once
 
+#include <cstddef>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "base/fd.h"
+#include "base/result.h"
 
 namespace clvet {
 

@@ -4,11 +4,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdint>
 #include <cstring>
-#include <new>
 
 #include "base/clock.h"
+#include "base/fd.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace {

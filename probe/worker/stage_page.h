@@ -4,9 +4,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/fd.h"
+#include "base/result.h"
 #include "probe/report/report.h"
 
 namespace clvet {

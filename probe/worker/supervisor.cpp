@@ -2,17 +2,30 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/poll.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <mutex>
+#include <optional>
+#include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "probe/worker/process.h"
+#include "probe/worker/protocol.h"
+#include "probe/worker/stage_page.h"
 
 namespace clvet {
 

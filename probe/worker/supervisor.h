@@ -5,11 +5,15 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "probe/report/report.h"
+#include "base/fd.h"
+#include "base/result.h"
 #include "probe/worker/process.h"
 #include "probe/worker/protocol.h"
 #include "probe/worker/stage_page.h"

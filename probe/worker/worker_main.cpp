@@ -7,12 +7,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <functional>
 #include <map>
+#include <string>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/result.h"
 #include "probe/worker/driver_session.h"
 #include "probe/worker/mapped_files.h"
+#include "probe/worker/protocol.h"
 #include "probe/worker/stage_page.h"
 
 namespace clvet {

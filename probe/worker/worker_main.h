@@ -2,8 +2,6 @@
 // process that holds the driver, until the socket closes or the driver ends the process.
 #pragma once
 
-#include "base/result.h"
-
 namespace clvet {
 
 // Descriptors 3 (control socket) and 4 (stage page) must be inherited. `parent` is the supervisor's

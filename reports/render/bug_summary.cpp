@@ -4,9 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
+#include "kernels/combination.h"
+#include "probe/report/report.h"
 #include "reports/render/redact.h"
 #include "reports/render/verdict_words.h"
 

@@ -3,10 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/text.h"
+#include "kernels/combination.h"
 #include "reports/render/text.h"
+#include "runtime/check/check_record.h"
+#include "runtime/llm/llm_config.h"
 
 namespace clvet {
 namespace {

@@ -1,6 +1,7 @@
 // A check record for a person at a terminal.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "runtime/check/check_record.h"

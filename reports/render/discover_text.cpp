@@ -1,10 +1,25 @@
 #include "reports/render/discover_text.h"
 
-#include <algorithm>
-
 #include <fmt/ranges.h>
 
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "base/text.h"
+#include "probe/advice/rules.h"
+#include "probe/discover/change.h"
+#include "probe/discover/diagnosis.h"
+#include "probe/discover/fix_script.h"
+#include "probe/discover/icd_view.h"
+#include "probe/discover/kernel_view.h"
+#include "probe/discover/layer_view.h"
+#include "probe/discover/linker.h"
+#include "probe/discover/loader_view.h"
+#include "probe/discover/personalities.h"
+#include "probe/discover/survey.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace discover_words {

@@ -3,10 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/embedded.h"
 #include "base/hash.h"
 #include "embedded_page_parts.h"
+#include "probe/report/report.h"
+#include "reports/render/html/builder.h"
 #include "reports/render/html/parts.h"
 
 namespace clvet {

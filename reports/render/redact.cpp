@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <cctype>
-#include <regex>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/pattern.h"
 #include "base/text.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace redacting {
@@ -87,21 +92,21 @@ std::string without_path(const std::string& text, const std::string& path) {
 }
 
 std::string without_numbers(const std::string& text) {
-  static const std::regex patterns[] = {
-      std::regex(R"([A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,64})"),
-      std::regex(R"(\b([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}\b)"),
-      std::regex(R"(\b[0-9A-Fa-f]{8}-([0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\b)"),
-      std::regex(R"(\b([0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}\b)"),
-      std::regex(R"(\b([0-9]{1,3}\.){3}[0-9]{1,3}:[0-9]{1,5}\b)"),
+  static const Pattern patterns[] = {
+      Pattern(R"([A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,64})"),
+      Pattern(R"(\b([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}\b)"),
+      Pattern(R"(\b[0-9A-Fa-f]{8}-([0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\b)"),
+      Pattern(R"(\b([0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}\b)"),
+      Pattern(R"(\b([0-9]{1,3}\.){3}[0-9]{1,3}:[0-9]{1,5}\b)"),
       // Without a port those of local networks alone: a driver's version may have four numbers.
-      std::regex(R"(\b((10|127)\.[0-9]{1,3}|169\.254|192\.168|172\.(1[6-9]|2[0-9]|3[01])))"
-                 R"((\.[0-9]{1,3}){2}\b)")};
-  static const std::regex serial(
+      Pattern(R"(\b((10|127)\.[0-9]{1,3}|169\.254|192\.168|172\.(1[6-9]|2[0-9]|3[01])))"
+              R"((\.[0-9]{1,3}){2}\b)")};
+  static const Pattern serial(
       R"(\b(serial(?:[ _-]?(?:number|no\.?|nr\.?))?|s/n|sn(?=[:=#])|imei)([ :=#]{1,3})[\w./-]{1,64})",
-      std::regex::icase);
+      Pattern::Case::kAny);
   std::string out = text;
-  for (const std::regex& pattern : patterns) out = std::regex_replace(out, pattern, kGone);
-  return std::regex_replace(out, serial, std::string("$1$2") + kGone);
+  for (const Pattern& pattern : patterns) out = pattern.replace_in(out, kGone);
+  return serial.replace_in(out, std::string("$1$2") + kGone);
 }
 
 std::string without_word(const std::string& text, const std::string& word) {

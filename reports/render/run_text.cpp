@@ -3,10 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include "reports/render/plan_text.h"
 #include "reports/render/text.h"
+#include "runtime/decode/ctc.h"
+#include "runtime/exec/run_record.h"
+#include "runtime/graph/tensor.h"
 
 namespace clvet {
 

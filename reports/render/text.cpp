@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
+#include <string_view>
 
 #include "base/text.h"
+#include "kernels/combination.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace {

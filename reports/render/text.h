@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "kernels/combination.h"
 #include "probe/report/report.h"
 
 namespace clvet {

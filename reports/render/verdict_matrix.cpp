@@ -1,9 +1,16 @@
 #include "reports/render/verdict_matrix.h"
 
-#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
+#include "kernels/combination.h"
+#include "probe/report/report.h"
 #include "reports/render/verdict_words.h"
 
 namespace clvet {

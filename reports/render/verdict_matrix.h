@@ -2,10 +2,12 @@
 // gathered by kind. Pure; made from the report alone.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "kernels/combination.h"
 #include "probe/report/report.h"
 
 namespace clvet {

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
+
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace {

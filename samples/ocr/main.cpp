@@ -2,12 +2,23 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
 
+#include "base/event.h"
 #include "base/file.h"
+#include "base/result.h"
+#include "probe/report/report.h"
 #include "probe/report/report_json.h"
+#include "runtime/exec/run_model.h"
+#include "runtime/exec/run_record.h"
+#include "samples/ocr/geometry.h"
 #include "samples/ocr/page_reader.h"
+#include "samples/ocr/picture.h"
 
 namespace clvet::ocr {
 namespace {

@@ -2,8 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
+#include "probe/report/report.h"
+#include "runtime/decode/ctc.h"
+#include "runtime/exec/run_model.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/onnx/reader.h"
+#include "samples/ocr/geometry.h"
+#include "samples/ocr/picture.h"
 #include "samples/ocr/reading_order.h"
 #include "samples/ocr/text_boxes.h"
 

@@ -1,13 +1,16 @@
 // Page -> boxes -> text, with PP-OCR's three networks.
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <string>
+#include <vector>
 
+#include "base/result.h"
 #include "probe/report/report.h"
 #include "runtime/decode/ctc.h"
 #include "runtime/exec/run_model.h"
+#include "runtime/exec/run_record.h"
+#include "runtime/graph/graph.h"
+#include "samples/ocr/geometry.h"
 #include "samples/ocr/picture.h"
 
 namespace clvet::ocr {

@@ -2,8 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
 
+#include "base/result.h"
 #include "runtime/graph/image_input.h"
+#include "runtime/graph/tensor.h"
+#include "samples/ocr/geometry.h"
 
 namespace clvet::ocr {
 namespace {

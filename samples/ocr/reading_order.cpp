@@ -1,7 +1,12 @@
 #include "samples/ocr/reading_order.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
+#include <span>
+#include <vector>
+
+#include "samples/ocr/geometry.h"
 
 namespace clvet::ocr {
 namespace {

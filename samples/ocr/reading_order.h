@@ -1,7 +1,9 @@
 // In which order the pieces of text on a page are read.
 #pragma once
 
+#include <cstddef>
 #include <span>
+#include <vector>
 
 #include "samples/ocr/geometry.h"
 

@@ -2,6 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "samples/ocr/geometry.h"
 
 namespace clvet::ocr {
 namespace {

@@ -1,6 +1,7 @@
 // From the detection network's map to the places of lines of text (differentiable binarisation).
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 

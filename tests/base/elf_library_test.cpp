@@ -1,10 +1,21 @@
-#include "base/elf_library.h"
-
 #include <dlfcn.h>
+#include <elf.h>
 #include <gmock/gmock.h>
+#include <stdio.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
 #include <random>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
 
+#include "base/elf_library.h"
+#include "base/result.h"
 #include "tests/elf_writer.h"
 #include "tests/support.h"
 

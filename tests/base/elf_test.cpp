@@ -1,11 +1,12 @@
-#include "base/elf.h"
-
 #include <elf.h>
 #include <gmock/gmock.h>
 
+#include <cstdint>
 #include <cstring>
 #include <random>
+#include <string>
 
+#include "base/elf.h"
 #include "base/hash.h"
 #include "tests/support.h"
 

@@ -1,13 +1,16 @@
-#include "base/fd.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
+#include <span>
+#include <string>
+#include <utility>
 
+#include "base/fd.h"
+#include "base/result.h"
 #include "tests/support.h"
 
 namespace clvet {

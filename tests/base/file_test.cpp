@@ -1,15 +1,16 @@
-#include "base/file.h"
-
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
+#include <string>
 #include <thread>
 
-#include "base/fd.h"
+#include "base/file.h"
+#include "base/result.h"
 #include "tests/support.h"
 
 namespace clvet {

@@ -1,11 +1,12 @@
-#include "base/half.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+
+#include "base/half.h"
 
 namespace clvet {
 namespace {

@@ -1,6 +1,8 @@
-#include "base/hash.h"
-
 #include <gtest/gtest.h>
+
+#include <cstddef>
+
+#include "base/hash.h"
 
 namespace clvet {
 namespace {

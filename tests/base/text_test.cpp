@@ -1,6 +1,9 @@
-#include "base/text.h"
-
 #include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/text.h"
 
 namespace clvet {
 namespace {

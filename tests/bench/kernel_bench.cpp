@@ -6,14 +6,23 @@
 // each the least and the median time of a launch (of kBatch launches and one wait), GFLOP/s and
 // GB/s by the least, and its time relative to the first. Scalars that are not given are 0.
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "kernels/call.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
 #include "kernels/layout.h"
+#include "probe/cl/api.h"
 #include "probe/cl/handles.h"
 #include "probe/cl/library.h"
 #include "probe/cl/query.h"

@@ -1,9 +1,14 @@
 #include "tests/conformance/by_design.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string>
 
 #include "base/file.h"
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
 
 namespace clvet::conformance {
 namespace {

@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
+#include "runtime/graph/tensor.h"
 #include "tests/support.h"
 
 namespace clvet::conformance {

@@ -2,6 +2,11 @@
 
 #include <cmath>
 #include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "runtime/graph/tensor.h"
 
 namespace clvet::conformance {
 namespace {

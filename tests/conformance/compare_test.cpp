@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdint>
 #include <limits>
+
+#include "runtime/graph/tensor.h"
 
 namespace clvet::conformance {
 namespace {

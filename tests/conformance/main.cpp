@@ -5,11 +5,19 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/file.h"
+#include "base/result.h"
 #include "probe/probe.h"
+#include "probe/report/report.h"
 #include "probe/report/report_json.h"
+#include "tests/conformance/by_design.h"
 #include "tests/conformance/results.h"
+#include "tests/conformance/run_case.h"
+#include "tests/conformance/suite.h"
 #include "tests/conformance/summary.h"
 #include "tests/conformance/supervise.h"
 

@@ -1,9 +1,13 @@
 #include "tests/conformance/results.h"
 
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "tests/conformance/run_case.h"
 
 namespace clvet::conformance {
 

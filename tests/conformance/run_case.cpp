@@ -1,13 +1,28 @@
 #include "tests/conformance/run_case.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/combination.h"
 #include "runtime/exec/run_model.h"
+#include "runtime/exec/run_record.h"
+#include "runtime/graph/graph.h"
 #include "runtime/graph/infer.h"
 #include "runtime/graph/passes.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/host/executor.h"
 #include "runtime/onnx/reader.h"
+#include "runtime/ops/op_def.h"
+#include "tests/conformance/by_design.h"
 #include "tests/conformance/compare.h"
+#include "tests/conformance/suite.h"
 
 namespace clvet::conformance {
 namespace {

@@ -1,11 +1,19 @@
 #include "tests/conformance/suite.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "base/file.h"
+#include "base/result.h"
 #include "runtime/graph/onnx_types.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/onnx/onnx.pb.h"
 
 namespace clvet::conformance {

@@ -1,6 +1,7 @@
 // Which of ONNX's node tests count, and how: derived from the test files by rule.
 #pragma once
 
+#include <cstddef>
 #include <set>
 #include <string>
 #include <vector>

@@ -1,9 +1,15 @@
 #include "tests/conformance/summary.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
+#include "tests/conformance/run_case.h"
+#include "tests/conformance/suite.h"
 
 namespace clvet::conformance {
 namespace {

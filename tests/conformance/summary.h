@@ -1,7 +1,12 @@
 // What the results add up to.
 #pragma once
 
+#include <cstddef>
+#include <string>
+#include <vector>
+
 #include "tests/conformance/run_case.h"
+#include "tests/conformance/suite.h"
 
 namespace clvet::conformance {
 

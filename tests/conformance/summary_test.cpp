@@ -2,6 +2,12 @@
 
 #include <gmock/gmock.h>
 
+#include <string>
+#include <vector>
+
+#include "tests/conformance/run_case.h"
+#include "tests/conformance/suite.h"
+
 namespace clvet::conformance {
 namespace {
 

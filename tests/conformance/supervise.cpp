@@ -3,19 +3,27 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <ios>
 #include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/file.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "probe/worker/process.h"
 #include "tests/conformance/results.h"
+#include "tests/conformance/run_case.h"
+#include "tests/conformance/suite.h"
 
 namespace clvet::conformance {
 namespace {

@@ -1,9 +1,14 @@
 // Runs cases in child processes: one child for many, another after each crash.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <string>
+#include <vector>
 
+#include "base/result.h"
 #include "tests/conformance/run_case.h"
+#include "tests/conformance/suite.h"
 
 namespace clvet::conformance {
 

@@ -2,14 +2,22 @@
 #include "tests/conformance/supervise.h"
 
 #include <gmock/gmock.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <fstream>
+#include <initializer_list>
+#include <ios>
 #include <nlohmann/json.hpp>
+#include <ostream>
+#include <vector>
 
 #include "base/file.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "tests/conformance/results.h"
+#include "tests/conformance/run_case.h"
+#include "tests/conformance/suite.h"
 #include "tests/support.h"
 
 namespace clvet::conformance {

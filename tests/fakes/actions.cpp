@@ -1,16 +1,20 @@
 #include "tests/fakes/actions.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <string>
 #include <thread>
+
+#include "tests/fakes/scenario.h"
 
 namespace fake_cl {
 namespace {

@@ -1,6 +1,8 @@
 // Misbehaviours that concern the process, and the reading of a rule's parameters.
 #pragma once
 
+#include <string>
+
 #include "tests/fakes/dispatch.h"
 #include "tests/fakes/scenario.h"
 

@@ -1,8 +1,14 @@
 #include "tests/fakes/body_scan.h"
 
-#include <array>
+#include <cstddef>
 #include <map>
+#include <set>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tests/fakes/tokens.h"
 
 namespace fake_cl {
 namespace {

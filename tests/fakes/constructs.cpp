@@ -1,7 +1,14 @@
 #include "tests/fakes/constructs.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <deque>
+#include <map>
 #include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/fakes/body_scan.h"
 #include "tests/fakes/tokens.h"

@@ -1,8 +1,13 @@
 #include "tests/fakes/corrupt.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <vector>
 
+#include "tests/fakes/dispatch.h"
+#include "tests/fakes/scenario.h"
 #include "tests/fakes/tracker.h"
 
 namespace fake_cl {

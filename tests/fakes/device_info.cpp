@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cstring>
 #include <sstream>
+#include <string>
+#include <vector>
 
+#include "tests/fakes/dispatch.h"
 #include "tests/fakes/scenario.h"
 
 namespace fake_cl {

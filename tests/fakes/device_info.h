@@ -2,6 +2,7 @@
 // scenario.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 

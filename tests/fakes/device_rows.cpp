@@ -1,5 +1,10 @@
 // The built-in device's answers: a Mali-G78 with half precision. Rows without numbers are only
 // names.
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "tests/fakes/device_info.h"
 
 namespace fake_cl {

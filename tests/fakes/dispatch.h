@@ -19,7 +19,6 @@
 
 #include <array>
 #include <cstddef>
-#include <string>
 
 namespace fake_cl {
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "tests/fakes/actions.h"
+#include "tests/fakes/dispatch.h"
 #include "tests/fakes/hooks.h"
 
 #define FAKE_CL_EXPORT extern "C" __attribute__((visibility("default")))

@@ -1,7 +1,8 @@
 // The built-in device's platform, device and context.
-#include <algorithm>
 #include <cstring>
 
+#include "tests/fakes/device_info.h"
+#include "tests/fakes/dispatch.h"
 #include "tests/fakes/fast_objects.h"
 
 namespace fake_cl {

@@ -2,6 +2,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tests/fakes/device_info.h"
+#include "tests/fakes/dispatch.h"
 #include "tests/fakes/fast_objects.h"
 
 namespace fake_cl {

@@ -3,12 +3,12 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "tests/fakes/device_info.h"
 #include "tests/fakes/dispatch.h"
 
 namespace fake_cl {

@@ -1,7 +1,10 @@
 // Programs and kernels of the built-in device: any text builds; kernels must be in the text.
 #include <cstring>
+#include <string>
 
 #include "tests/fakes/constructs.h"
+#include "tests/fakes/device_info.h"
+#include "tests/fakes/dispatch.h"
 #include "tests/fakes/fast_objects.h"
 
 namespace fake_cl {

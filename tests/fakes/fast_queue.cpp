@@ -1,8 +1,11 @@
 // Queues, events and the running of kernels of the built-in device.
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <thread>
 
+#include "tests/fakes/device_info.h"
+#include "tests/fakes/dispatch.h"
 #include "tests/fakes/fast_objects.h"
 
 namespace fake_cl {

@@ -1,6 +1,7 @@
 // Reads, writes, copies, fills and maps of the built-in device.
 #include <cstring>
 
+#include "tests/fakes/dispatch.h"
 #include "tests/fakes/fast_objects.h"
 
 namespace fake_cl {

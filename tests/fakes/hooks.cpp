@@ -1,11 +1,18 @@
 #include "tests/fakes/hooks.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <tuple>
 #include <type_traits>
+#include <vector>
 
 #include "tests/fakes/actions.h"
 #include "tests/fakes/corrupt.h"
+#include "tests/fakes/dispatch.h"
 #include "tests/fakes/observe.h"
+#include "tests/fakes/scenario.h"
 
 namespace fake_cl {
 namespace {

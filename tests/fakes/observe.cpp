@@ -2,6 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
+#include <utility>
+
+#include "tests/fakes/device_info.h"
+#include "tests/fakes/dispatch.h"
+#include "tests/fakes/tracker.h"
 
 namespace fake_cl {
 

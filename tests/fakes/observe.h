@@ -2,10 +2,12 @@
 // what is remembered of them (`observe`). Overloads by tag; the templates serve all other calls.
 #pragma once
 
+#include <cstddef>
 #include <string>
-#include <utility>
 
 #include "tests/fakes/device_info.h"
+#include "tests/fakes/dispatch.h"
+#include "tests/fakes/scenario.h"
 #include "tests/fakes/tracker.h"
 
 namespace fake_cl {

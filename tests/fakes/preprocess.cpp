@@ -1,7 +1,11 @@
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
+#include <iterator>
 #include <map>
-#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/fakes/tokens.h"
 

@@ -1,11 +1,11 @@
 // The scenario: which calls misbehave, and how. Format in README.md.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>

@@ -1,7 +1,10 @@
+#include "tests/fakes/tokens.h"
+
 #include <cctype>
 #include <cstring>
-
-#include "tests/fakes/tokens.h"
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace fake_cl {
 namespace {

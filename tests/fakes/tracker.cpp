@@ -2,6 +2,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/fakes/constructs.h"
+#include "tests/fakes/dispatch.h"
+#include "tests/fakes/scenario.h"
 
 namespace fake_cl {
 namespace {

@@ -1,10 +1,13 @@
 // What the application has told the driver: program texts, kernels with their arguments, memory.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "tests/fakes/constructs.h"
 #include "tests/fakes/dispatch.h"

@@ -1,13 +1,20 @@
-#include "kernels/catalog.h"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <regex>
 #include <set>
+#include <string>
+#include <vector>
 
+#include "base/result.h"
 #include "kernels/call.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
 
 namespace clvet {
 namespace {

@@ -1,10 +1,15 @@
-#include "kernels/contract.h"
-
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <set>
+#include <string>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/contract.h"
 #include "tests/kernels/tiny_case.h"
 
 namespace clvet {

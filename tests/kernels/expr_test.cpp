@@ -1,9 +1,14 @@
-#include "kernels/expr.h"
-
 #include <gmock/gmock.h>
 
+#include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "kernels/expr.h"
 
 namespace clvet {
 namespace {

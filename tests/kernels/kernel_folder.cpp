@@ -5,10 +5,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
+#include "base/embedded.h"
 #include "base/file.h"
-#include "embedded_kernels.h"
 
 namespace clvet {
 namespace {

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <vector>
 
 #include "tests/kernels/tiny_case.h"
 

@@ -1,12 +1,15 @@
-#include "kernels/layout.h"
-
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
-#include <random>
+#include <vector>
 
 #include "base/half.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
+#include "kernels/layout.h"
 
 namespace clvet {
 namespace {

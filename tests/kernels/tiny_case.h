@@ -1,6 +1,11 @@
 // A call so small that its result can be worked out by hand.
 #pragma once
 
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
 #include "kernels/contract.h"
 
 namespace clvet {

@@ -1,13 +1,15 @@
-#include "kernels/tolerance.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <random>
+#include <utility>
 
 #include "base/half.h"
-#include "kernels/layout.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
+#include "kernels/tolerance.h"
 
 namespace clvet {
 namespace {

@@ -1,6 +1,9 @@
 // Documents for tests: a report with every optional part present.
 #pragma once
 
+#include <optional>
+
+#include "kernels/combination.h"
 #include "probe/report/report.h"
 
 namespace clvet::test {

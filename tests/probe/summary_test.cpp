@@ -1,6 +1,13 @@
 #include <gmock/gmock.h>
 
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/combination.h"
 #include "probe/probe.h"
+#include "probe/report/report.h"
 #include "tests/probe/samples.h"
 
 namespace clvet {

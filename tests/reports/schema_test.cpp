@@ -2,17 +2,24 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/schema.hpp>
 #include <valijson/schema_parser.hpp>
 #include <valijson/validator.hpp>
 
 #include "base/file.h"
+#include "kernels/combination.h"
 #include "probe/data_files.h"
 #include "probe/discover/diagnosis.h"
+#include "probe/report/report.h"
 #include "probe/report/report_json.h"
 #include "runtime/check/check.h"
+#include "runtime/check/check_record.h"
 #include "runtime/exec/generate_record.h"
+#include "runtime/exec/language_session.h"
 #include "runtime/exec/run_record.h"
 #include "tests/boards.h"
 #include "tests/probe/samples.h"

@@ -3,10 +3,18 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/onnx/onnx.pb.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/ops/op_def.h"

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "kernels/catalog.h"
 #include "probe/report/report.h"

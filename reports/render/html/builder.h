@@ -2,6 +2,7 @@
 // markup, everything else is escaped.
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
 #include <string>
 #include <string_view>

@@ -2,11 +2,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
+#include "kernels/combination.h"
+#include "probe/report/report.h"
+#include "reports/render/html/builder.h"
 #include "reports/render/html/parts.h"
 #include "reports/render/html/tables.h"
 #include "reports/render/text.h"
+#include "reports/render/verdict_matrix.h"
 #include "reports/render/verdict_words.h"
 
 namespace clvet {

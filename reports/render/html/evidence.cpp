@@ -4,11 +4,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/text.h"
+#include "kernels/combination.h"
+#include "probe/report/report.h"
+#include "reports/render/html/builder.h"
 #include "reports/render/html/parts.h"
 #include "reports/render/html/tables.h"
+#include "reports/render/verdict_matrix.h"
 #include "reports/render/verdict_words.h"
 
 namespace clvet {

@@ -2,8 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
+#include "probe/report/report.h"
+#include "reports/render/html/builder.h"
 #include "reports/render/html/parts.h"
 #include "reports/render/html/tables.h"
 

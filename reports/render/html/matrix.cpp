@@ -5,12 +5,21 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <initializer_list>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <tuple>
+#include <vector>
 
+#include "kernels/combination.h"
+#include "probe/report/report.h"
+#include "reports/render/html/builder.h"
 #include "reports/render/html/parts.h"
 #include "reports/render/html/tables.h"
+#include "reports/render/verdict_matrix.h"
 #include "reports/render/verdict_words.h"
 
 namespace clvet {

@@ -1,9 +1,11 @@
 // The parts of the page, each appended to `page`. `id` begins every anchor of a part.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
+#include "probe/report/report.h"
 #include "reports/render/html/builder.h"
 #include "reports/render/verdict_matrix.h"
 

@@ -1,6 +1,13 @@
 #include "reports/render/html/tables.h"
 
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "base/text.h"
+#include "reports/render/html/builder.h"
 
 namespace clvet {
 namespace {

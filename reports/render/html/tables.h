@@ -1,6 +1,7 @@
 // Tables with a caption and headings that say what they head.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>

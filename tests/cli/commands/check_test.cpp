@@ -2,14 +2,19 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "kernels/catalog.h"
+#include "probe/report/report.h"
 #include "probe/report/report_json.h"
 #include "tests/probe/fake/helpers.h"
 #include "tests/probe/samples.h"
 #include "tests/runtime/helpers.h"
 #include "tests/runtime/llm/model_files.h"
+#include "tests/support.h"
 
 namespace clvet {
 namespace {

@@ -1,11 +1,21 @@
 // `clvet discover` as scripts meet it: exit codes, files, languages, a hostile driver.
-#include <gmock/gmock.h>
-
 #include <elf.h>
 #include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <stdlib.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "tests/boards.h"
+#include "tests/elf_writer.h"
 #include "tests/probe/fake/helpers.h"
+#include "tests/support.h"
 
 namespace clvet::discover_command_test {
 namespace {

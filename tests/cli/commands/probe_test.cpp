@@ -1,10 +1,16 @@
 // `clvet probe` as scripts meet it: exit codes, files, options.
 #include <gmock/gmock.h>
-#include <sys/stat.h>
 
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <string>
 #include <thread>
+#include <vector>
 
+#include "probe/report/report.h"
 #include "tests/probe/fake/helpers.h"
+#include "tests/support.h"
 
 namespace clvet {
 namespace {

@@ -1,11 +1,17 @@
 // `clvet report` as scripts meet it: exit codes, files, options.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
+#include "probe/report/report.h"
 #include "probe/report/report_json.h"
 #include "tests/probe/fake/helpers.h"
 #include "tests/probe/samples.h"
+#include "tests/support.h"
 
 namespace clvet {
 namespace {

@@ -1,12 +1,11 @@
 // A worker that misbehaves as $HOSTILE says, for the tests of the supervisor. It speaks our
 // protocol on fd 3 and marks stages on the page of fd 4, as `clvet worker` does.
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "probe/report/report.h"
 #include "probe/worker/protocol.h"
 #include "probe/worker/stage_page.h"
 

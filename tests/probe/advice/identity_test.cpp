@@ -1,6 +1,13 @@
-#include "probe/advice/identity.h"
-
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+
+#include <cstdint>
+#include <ios>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "probe/advice/identity.h"
 
 namespace clvet::identity_test {
 namespace {

@@ -1,10 +1,17 @@
-#include "probe/advice/known_issues.h"
-
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <map>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "probe/advice/advice.h"
+#include "probe/advice/identity.h"
+#include "probe/advice/known_issues.h"
+#include "probe/data_files.h"
+#include "probe/report/report.h"
 #include "tests/probe/samples.h"
 #include "tests/support.h"
 

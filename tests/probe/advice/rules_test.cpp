@@ -1,13 +1,14 @@
 // Rules over facts that an enemy wrote.
-#include "probe/advice/rules.h"
-
 #include <gmock/gmock.h>
 
 #include <cctype>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <vector>
 
+#include "probe/advice/rules.h"
 #include "probe/data_files.h"
+#include "probe/discover/change.h"
 
 namespace clvet::rules_test {
 namespace {

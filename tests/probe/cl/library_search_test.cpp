@@ -1,7 +1,15 @@
-#include "probe/cl/library_search.h"
-
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "probe/cl/library_search.h"
+#include "probe/report/report.h"
 #include "tests/support.h"
 
 namespace clvet {

@@ -1,6 +1,9 @@
-#include "probe/cl/library.h"
-
 #include <gmock/gmock.h>
+
+#include <string>
+
+#include "probe/cl/library.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace {

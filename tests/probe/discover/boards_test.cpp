@@ -2,11 +2,21 @@
 #include <gmock/gmock.h>
 #include <stdlib.h>
 
+#include <filesystem>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "probe/advice/report_facts.h"
+#include "probe/advice/rules.h"
+#include "probe/discover/change.h"
 #include "probe/discover/diagnosis.h"
+#include "probe/discover/fix_script.h"
+#include "probe/discover/personalities.h"
+#include "probe/report/report.h"
 #include "tests/boards.h"
+#include "tests/support.h"
 
 namespace clvet::boards_test {
 namespace {

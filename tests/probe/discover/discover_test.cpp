@@ -1,6 +1,8 @@
-#include "probe/discover/discover.h"
-
 #include <gmock/gmock.h>
+
+#include "base/result.h"
+#include "probe/discover/discover.h"
+#include "probe/worker/supervisor.h"
 
 namespace clvet::discover_test {
 namespace {

@@ -1,11 +1,15 @@
 // The script of a fix under bad luck: cut short, run beside another one, from another folder.
-#include "probe/discover/fix_script.h"
-
 #include <gmock/gmock.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "probe/discover/change.h"
+#include "probe/discover/fix_script.h"
 #include "tests/boards.h"
+#include "tests/support.h"
 
 namespace clvet::fix_script_test {
 namespace {

@@ -1,9 +1,12 @@
 // The kernel's half of a driver, as files show it.
-#include "probe/discover/kernel_view.h"
-
 #include <gmock/gmock.h>
 
+#include <string>
+
+#include "probe/discover/file_view.h"
+#include "probe/discover/kernel_view.h"
 #include "tests/boards.h"
+#include "tests/support.h"
 
 namespace clvet::kernel_view_test {
 namespace {

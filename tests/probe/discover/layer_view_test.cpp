@@ -1,11 +1,18 @@
 // Layers of a tree, as the two common loaders take them: Debian 12's ocl-icd 2.3.1 reads
 // OPENCL_LAYERS alone (its file holds no other name, and strace shows no other file); the Khronos
 // loader reads folders as well.
-#include "probe/discover/layer_view.h"
-
 #include <gmock/gmock.h>
 
+#include <map>
+#include <string>
+#include <vector>
+
+#include "probe/discover/file_view.h"
+#include "probe/discover/layer_view.h"
+#include "probe/discover/linker.h"
+#include "probe/discover/loader_view.h"
 #include "tests/boards.h"
+#include "tests/support.h"
 
 namespace clvet::layer_view_test {
 namespace {

@@ -1,9 +1,17 @@
 // Libraries that no known name leads to: found by the linker's cache and the usual folders.
+#include <elf.h>
 #include <gmock/gmock.h>
 
+#include <string>
+#include <vector>
+
+#include "probe/cl/library_search.h"
 #include "probe/discover/discover.h"
+#include "probe/discover/file_view.h"
 #include "probe/discover/linker.h"
+#include "probe/report/report.h"
 #include "tests/boards.h"
+#include "tests/support.h"
 
 namespace clvet::leftovers_test {
 namespace {

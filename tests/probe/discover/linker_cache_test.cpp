@@ -1,13 +1,17 @@
 // The layout is glibc's own (elf/ldconfig's "new" format): 20 bytes of magic and version, the
 // number of entries, the length of the strings, flags; from byte 48 on entries of 24 bytes.
-#include "probe/discover/linker_cache.h"
-
 #include <gmock/gmock.h>
 
+#include <cstdint>
 #include <cstring>
+#include <string>
+#include <vector>
 
+#include "probe/discover/file_view.h"
 #include "probe/discover/linker.h"
+#include "probe/discover/linker_cache.h"
 #include "tests/boards.h"
+#include "tests/support.h"
 
 namespace clvet::linker_cache_test {
 namespace {

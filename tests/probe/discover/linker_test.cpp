@@ -1,10 +1,20 @@
 // Looking for libraries in trees that are large, deep or endless.
-#include "probe/discover/linker.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/elf_library.h"
+#include "base/result.h"
+#include "probe/discover/file_view.h"
+#include "probe/discover/linker.h"
 #include "tests/support.h"
 
 namespace clvet::linker_test {

@@ -1,10 +1,19 @@
 // Loaders told apart by their files, and what variables do to each.
-#include "probe/discover/loader_view.h"
-
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "probe/discover/file_view.h"
 #include "probe/discover/icd_view.h"
+#include "probe/discover/linker.h"
+#include "probe/discover/loader_view.h"
 #include "tests/boards.h"
+#include "tests/support.h"
 
 namespace clvet::loader_view_test {
 namespace {

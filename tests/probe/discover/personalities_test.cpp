@@ -1,11 +1,23 @@
-#include "probe/discover/personalities.h"
-
+#include <elf.h>
 #include <gmock/gmock.h>
 
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
+#include "base/result.h"
+#include "probe/discover/change.h"
+#include "probe/discover/file_view.h"
 #include "probe/discover/icd_view.h"
+#include "probe/discover/linker.h"
+#include "probe/discover/personalities.h"
 #include "tests/boards.h"
+#include "tests/support.h"
 
 namespace clvet::personalities_test {
 namespace {

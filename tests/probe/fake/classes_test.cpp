@@ -2,13 +2,20 @@
 // the probe's own advice begins with the class and its first fix.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <set>
+#include <string>
+#include <vector>
 
+#include "base/event.h"
 #include "probe/advice/rules.h"
 #include "probe/probe.h"
+#include "probe/report/report.h"
 #include "tests/boards.h"
 #include "tests/probe/fake/helpers.h"
+#include "tests/support.h"
 
 namespace clvet::classes_test {
 namespace {

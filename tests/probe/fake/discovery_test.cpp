@@ -1,10 +1,16 @@
 // Discovery and the facts of a device, over the hostile driver's own fast device.
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <ostream>
+#include <string>
 
+#include "base/event.h"
+#include "kernels/combination.h"
 #include "probe/probe.h"
+#include "probe/report/report.h"
 #include "tests/probe/fake/helpers.h"
+#include "tests/support.h"
 
 namespace clvet {
 namespace {

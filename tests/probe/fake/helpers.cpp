@@ -2,15 +2,25 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "probe/report/report.h"
 #include "probe/report/report_json.h"
+#include "tests/support.h"
 
 extern char** environ;
 

@@ -3,11 +3,14 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "kernels/combination.h"
 #include "probe/report/report.h"
 #include "tests/support.h"
 

@@ -3,12 +3,20 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <map>
 #include <random>
 #include <set>
+#include <string>
 #include <thread>
+#include <vector>
 
+#include "probe/report/report.h"
 #include "probe/worker/process.h"
 #include "tests/probe/fake/helpers.h"
+#include "tests/support.h"
 
 namespace clvet {
 namespace {

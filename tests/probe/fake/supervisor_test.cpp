@@ -1,15 +1,27 @@
 // The supervisor against workers that end, hang, grow, flood and lie in every way we know of.
-#include "probe/worker/supervisor.h"
-
 #include <gmock/gmock.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "base/clock.h"
+#include "probe/report/report.h"
+#include "probe/worker/process.h"
+#include "probe/worker/protocol.h"
+#include "probe/worker/stage_page.h"
+#include "probe/worker/supervisor.h"
 #include "tests/probe/fake/helpers.h"
+#include "tests/support.h"
 
 namespace clvet {
 namespace {

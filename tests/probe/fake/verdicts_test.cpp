@@ -4,10 +4,19 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <ostream>
+#include <string>
+#include <tuple>
+#include <vector>
 
+#include "base/event.h"
+#include "kernels/combination.h"
 #include "probe/probe.h"
+#include "probe/report/report.h"
 #include "tests/probe/fake/helpers.h"
+#include "tests/support.h"
 
 namespace clvet {
 namespace {

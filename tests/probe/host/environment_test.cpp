@@ -1,10 +1,15 @@
-#include "probe/host/environment.h"
-
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
 
+#include "probe/host/environment.h"
+#include "probe/report/report.h"
 #include "tests/probe/samples.h"
 #include "tests/support.h"
 

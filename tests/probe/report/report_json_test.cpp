@@ -1,11 +1,16 @@
-#include "probe/report/report_json.h"
-
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "base/result.h"
+#include "probe/report/report.h"
+#include "probe/report/report_json.h"
 #include "tests/probe/samples.h"
 
 namespace clvet {

@@ -1,11 +1,19 @@
-#include "probe/trial/cases.h"
-
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "probe/report/report.h"
+#include "probe/trial/cases.h"
 #include "tests/probe/samples.h"
 
 namespace clvet {

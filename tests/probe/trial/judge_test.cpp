@@ -1,13 +1,28 @@
 // What the judge says of outputs made by hand, in buffers and in images.
-#include "probe/trial/judge.h"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "base/text.h"
+#include "base/fd.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
+#include "kernels/layout.h"
+#include "probe/report/report.h"
+#include "probe/trial/cases.h"
+#include "probe/trial/judge.h"
+#include "probe/trial/material.h"
+#include "probe/trial/request.h"
+#include "probe/worker/supervisor.h"
 
 namespace clvet {
 namespace {

@@ -1,9 +1,15 @@
 // What a well-sourced known issue foretells to fail is tried last.
-#include "probe/trial/order.h"
-
 #include <gmock/gmock.h>
 
-#include "tests/support.h"
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "kernels/catalog.h"
+#include "probe/advice/identity.h"
+#include "probe/advice/known_issues.h"
+#include "probe/trial/cases.h"
+#include "probe/trial/order.h"
 
 namespace clvet::order_test {
 namespace {

@@ -1,12 +1,17 @@
-#include "probe/worker/journal.h"
-
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <filesystem>
 #include <functional>
+#include <string>
 
+#include "base/result.h"
+#include "probe/report/report.h"
+#include "probe/worker/journal.h"
 #include "probe/worker/process.h"
 #include "tests/probe/samples.h"
 #include "tests/support.h"

@@ -1,13 +1,18 @@
-#include "probe/worker/protocol.h"
-
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
+#include <cstdint>
 #include <cstring>
 #include <limits>
+#include <span>
+#include <string>
 #include <thread>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "probe/worker/protocol.h"
 
 namespace clvet {
 namespace {

@@ -1,9 +1,14 @@
-#include "probe/worker/stage_page.h"
-
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstring>
+#include <filesystem>
+#include <optional>
+#include <string>
 
+#include "base/result.h"
+#include "probe/report/report.h"
+#include "probe/worker/stage_page.h"
 #include "tests/support.h"
 
 namespace clvet {

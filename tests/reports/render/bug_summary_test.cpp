@@ -1,8 +1,11 @@
-#include "reports/render/bug_summary.h"
-
 #include <gmock/gmock.h>
 
+#include <string>
+#include <vector>
+
 #include "base/text.h"
+#include "probe/report/report.h"
+#include "reports/render/bug_summary.h"
 #include "reports/render/redact.h"
 #include "tests/probe/samples.h"
 

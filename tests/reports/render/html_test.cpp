@@ -1,13 +1,17 @@
 // The page as a browser takes it in: what is markup, what is text, what is shown.
-#include "reports/render/html.h"
-
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string>
 
 #include "base/hash.h"
+#include "kernels/combination.h"
+#include "probe/report/report.h"
 #include "probe/report/report_json.h"
+#include "reports/render/html.h"
 #include "tests/probe/samples.h"
 #include "tests/reports/render/page_reader.h"
 

@@ -1,9 +1,14 @@
+#include "tests/reports/render/page_reader.h"
+
 #include <fmt/format.h>
 
 #include <cctype>
+#include <cstddef>
+#include <map>
 #include <set>
-
-#include "tests/reports/render/page_reader.h"
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace clvet::test {
 namespace {

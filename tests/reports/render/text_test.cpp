@@ -1,7 +1,9 @@
-#include "reports/render/text.h"
-
 #include <gmock/gmock.h>
 
+#include <string>
+
+#include "probe/report/report.h"
+#include "reports/render/text.h"
 #include "tests/probe/samples.h"
 
 namespace clvet {

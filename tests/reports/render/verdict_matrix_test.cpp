@@ -1,9 +1,15 @@
-#include "reports/render/verdict_matrix.h"
-
 #include <gmock/gmock.h>
 
+#include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "kernels/combination.h"
+#include "probe/report/report.h"
+#include "reports/render/verdict_matrix.h"
 #include "reports/render/verdict_words.h"
 #include "tests/probe/samples.h"
 

@@ -1,9 +1,21 @@
 #include <gmock/gmock.h>
 
+#include <cstdint>
+#include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
 
+#include "base/result.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "probe/report/report.h"
 #include "runtime/check/check.h"
+#include "runtime/check/check_record.h"
+#include "runtime/gguf/block_type.h"
 #include "tests/runtime/gguf/damage.h"
+#include "tests/runtime/gguf/gguf_builder.h"
 #include "tests/runtime/llm/model_files.h"
 #include "tests/runtime/llm/tokenizer_files.h"
 #include "tests/runtime/reports.h"

@@ -1,6 +1,13 @@
 #include <gmock/gmock.h>
 
+#include <map>
+#include <vector>
+
+#include "base/result.h"
+#include "probe/report/report.h"
 #include "runtime/check/check.h"
+#include "runtime/check/check_record.h"
+#include "runtime/graph/tensor.h"
 #include "tests/runtime/helpers.h"
 #include "tests/support.h"
 

@@ -1,6 +1,12 @@
-#include "runtime/decode/ctc.h"
-
 #include <gmock/gmock.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/decode/ctc.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
 
 namespace clvet {
 namespace {

@@ -1,8 +1,10 @@
-#include "runtime/exec/measured_times.h"
-
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <string>
+
 #include "base/file.h"
+#include "runtime/exec/measured_times.h"
 #include "tests/support.h"
 
 namespace clvet {

@@ -1,12 +1,28 @@
 // A language model on devices that fail, in this process: where it goes on, and what it says.
-#include "runtime/exec/language_session.h"
-
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "probe/report/report.h"
+#include "probe/trial/cases.h"
+#include "runtime/exec/language_session.h"
 #include "runtime/llm/arch.h"
+#include "runtime/llm/decoder_memory.h"
+#include "runtime/llm/decoder_plan.h"
 #include "runtime/llm/host_decoder.h"
+#include "runtime/plan/evidence.h"
+#include "tests/runtime/gguf/gguf_builder.h"
 #include "tests/runtime/llm/model_files.h"
 #include "tests/runtime/reports.h"
 #include "tests/support.h"

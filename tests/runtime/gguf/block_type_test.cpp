@@ -1,15 +1,23 @@
 // Blocks of each type against values that tests/data/gguf/make_blocks.py states.
-#include "runtime/gguf/block_type.h"
-
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "base/half.h"
+#include "base/result.h"
+#include "kernels/combination.h"
 #include "kernels/layout.h"
+#include "runtime/gguf/block_type.h"
 #include "runtime/gguf/repack.h"
 
 namespace clvet {

@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <random>
 #include <string>

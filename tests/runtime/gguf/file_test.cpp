@@ -1,7 +1,14 @@
-#include "runtime/gguf/file.h"
-
 #include <gmock/gmock.h>
 
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/gguf/block_type.h"
+#include "runtime/gguf/file.h"
+#include "runtime/gguf/metadata.h"
 #include "tests/runtime/gguf/gguf_builder.h"
 #include "tests/support.h"
 

@@ -8,7 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
+#include "runtime/gguf/block_type.h"
 #include "runtime/gguf/file.h"
+#include "runtime/gguf/metadata.h"
 
 namespace clvet::test {
 

@@ -2,7 +2,16 @@
 // allocation.
 #include <gmock/gmock.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "base/result.h"
 #include "runtime/check/check.h"
+#include "runtime/gguf/block_type.h"
+#include "runtime/gguf/file.h"
+#include "runtime/gguf/metadata.h"
 #include "runtime/gguf/repack.h"
 #include "tests/runtime/gguf/damage.h"
 #include "tests/runtime/gguf/gguf_builder.h"

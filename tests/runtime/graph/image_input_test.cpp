@@ -1,9 +1,10 @@
-#include "runtime/graph/image_input.h"
-
 #include <gmock/gmock.h>
 
+#include <cstddef>
 #include <fstream>
+#include <ios>
 
+#include "runtime/graph/image_input.h"
 #include "tests/runtime/helpers.h"
 #include "tests/support.h"
 

@@ -1,7 +1,12 @@
-#include "runtime/graph/infer.h"
-
 #include <gmock/gmock.h>
 
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "runtime/graph/graph.h"
+#include "runtime/graph/infer.h"
+#include "runtime/graph/tensor.h"
 #include "tests/runtime/helpers.h"
 
 namespace clvet {

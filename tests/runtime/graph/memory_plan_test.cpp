@@ -1,10 +1,13 @@
-#include "runtime/graph/memory_plan.h"
-
 #include <gmock/gmock.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <random>
+#include <vector>
 
+#include "runtime/graph/graph.h"
 #include "runtime/graph/infer.h"
+#include "runtime/graph/memory_plan.h"
 #include "tests/runtime/helpers.h"
 
 namespace clvet {

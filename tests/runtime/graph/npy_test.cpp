@@ -1,9 +1,14 @@
-#include "runtime/graph/npy.h"
-
 #include <gmock/gmock.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <fstream>
+#include <ios>
+#include <string>
+#include <vector>
 
+#include "runtime/graph/npy.h"
+#include "runtime/graph/tensor.h"
 #include "tests/runtime/helpers.h"
 #include "tests/support.h"
 

@@ -1,8 +1,14 @@
-#include "runtime/graph/passes.h"
-
 #include <gmock/gmock.h>
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/contract.h"
+#include "runtime/graph/graph.h"
 #include "runtime/graph/infer.h"
+#include "runtime/graph/passes.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/host/executor.h"
 #include "tests/runtime/helpers.h"
 

@@ -1,7 +1,15 @@
-#include "runtime/host/executor.h"
-
 #include <gmock/gmock.h>
 
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/host/executor.h"
+#include "runtime/onnx/onnx.pb.h"
 #include "tests/runtime/helpers.h"
 
 namespace clvet {

@@ -1,11 +1,20 @@
 // Walks every ArchSpec of the registry, and the header of a real model.
-#include "runtime/llm/arch.h"
-
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <set>
+#include <string>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/contract.h"
+#include "runtime/gguf/file.h"
+#include "runtime/llm/arch.h"
+#include "runtime/llm/llm_config.h"
+#include "tests/runtime/gguf/gguf_builder.h"
 #include "tests/runtime/llm/model_files.h"
 #include "tests/runtime/llm/tokenizer_files.h"
 

@@ -1,7 +1,15 @@
-#include "runtime/llm/chat.h"
-
 #include <gmock/gmock.h>
 
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/gguf/file.h"
+#include "runtime/llm/chat.h"
+#include "runtime/llm/tokenizer.h"
+#include "runtime/llm/vocabulary.h"
 #include "tests/runtime/llm/tokenizer_files.h"
 
 namespace clvet {
@@ -81,7 +89,7 @@ TEST(Chat, GivesTheGoldenPromptsOfSmollm2) {
       {{"system", "You answer briefly."}, {"user", "List three prime numbers."}}};
   for (size_t i = 0; i < 2; ++i) {
     const auto parts = chat_prompt(tokenizer->vocabulary().chat_template, conversations[i]);
-    EXPECT_EQ(joined(parts), golden.at(3 + i).at("prompt"));
+    EXPECT_EQ(joined(parts), golden.at(3 + i).at("prompt").get<std::string>());
     EXPECT_EQ(*tokenizer->encode(*parts),
               golden.at(3 + i).at("prompt_ids").get<std::vector<TokenId>>());
   }

@@ -2,11 +2,19 @@
 // and what is read runs.
 #include <gmock/gmock.h>
 
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
 #include "runtime/llm/arch.h"
 #include "runtime/llm/host_decoder.h"
 #include "runtime/llm/token_feed.h"
 #include "runtime/llm/tokenizer.h"
+#include "runtime/llm/vocabulary.h"
+#include "runtime/llm/weights.h"
 #include "tests/runtime/gguf/damage.h"
+#include "tests/runtime/gguf/gguf_builder.h"
 #include "tests/runtime/llm/model_files.h"
 #include "tests/runtime/llm/tokenizer_files.h"
 

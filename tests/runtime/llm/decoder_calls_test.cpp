@@ -1,9 +1,14 @@
-#include "runtime/llm/decoder_calls.h"
-
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <cstdint>
+#include <map>
 #include <set>
+#include <string>
+#include <vector>
+
+#include "kernels/contract.h"
+#include "runtime/llm/decoder_calls.h"
+#include "runtime/llm/llm_config.h"
 
 namespace clvet {
 namespace {

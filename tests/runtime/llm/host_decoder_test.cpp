@@ -1,11 +1,24 @@
-#include "runtime/llm/host_decoder.h"
-
 #include <gtest/gtest.h>
+#include <math.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/contract.h"
+#include "runtime/gguf/block_type.h"
+#include "runtime/gguf/file.h"
 #include "runtime/llm/arch.h"
+#include "runtime/llm/host_decoder.h"
+#include "runtime/llm/llm_config.h"
 #include "runtime/llm/token_feed.h"
+#include "runtime/llm/weights.h"
+#include "tests/runtime/gguf/gguf_builder.h"
 #include "tests/runtime/llm/model_files.h"
 
 namespace clvet::test {

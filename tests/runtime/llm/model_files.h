@@ -2,6 +2,7 @@
 // here once more.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <vector>

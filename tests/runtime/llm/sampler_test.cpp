@@ -1,11 +1,15 @@
-#include "runtime/llm/sampler.h"
-
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstdint>
 #include <map>
+#include <string>
+#include <vector>
 
+#include "base/result.h"
 #include "runtime/llm/random.h"
+#include "runtime/llm/sampler.h"
+#include "runtime/llm/vocabulary.h"
 
 namespace clvet {
 namespace {

@@ -1,9 +1,14 @@
-#include "runtime/llm/teacher_forced.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
 #include "base/file.h"
+#include "base/result.h"
+#include "runtime/llm/teacher_forced.h"
 #include "tests/support.h"
 
 namespace clvet {

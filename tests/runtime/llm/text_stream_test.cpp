@@ -1,8 +1,14 @@
-#include "runtime/llm/text_stream.h"
-
 #include <gmock/gmock.h>
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "base/text.h"
+#include "runtime/llm/text_stream.h"
+#include "runtime/llm/tokenizer.h"
+#include "runtime/llm/vocabulary.h"
+#include "tests/runtime/gguf/gguf_builder.h"
 #include "tests/runtime/llm/tokenizer_files.h"
 
 namespace clvet {

@@ -3,12 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
+#include "runtime/gguf/file.h"
 #include "runtime/llm/tokenizer.h"
+#include "runtime/llm/vocabulary.h"
 #include "tests/runtime/gguf/gguf_builder.h"
 
 namespace clvet::test {

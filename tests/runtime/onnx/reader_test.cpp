@@ -1,10 +1,14 @@
-#include "runtime/onnx/reader.h"
-
 #include <gmock/gmock.h>
 
-#include <filesystem>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
-#include "base/file.h"
+#include "base/result.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/onnx/onnx.pb.h"
+#include "runtime/onnx/reader.h"
 #include "tests/runtime/helpers.h"
 
 namespace clvet {

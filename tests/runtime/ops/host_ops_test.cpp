@@ -2,7 +2,11 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
 #include "tests/runtime/helpers.h"
 
 namespace clvet {

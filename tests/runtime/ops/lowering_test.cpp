@@ -1,7 +1,17 @@
 // What a node lowers to, computed by the kernels' own float64 reference, equals the host.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
 #include "kernels/contract.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
+#include "runtime/ops/view.h"
 #include "tests/runtime/helpers.h"
 
 namespace clvet {

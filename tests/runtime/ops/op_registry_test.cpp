@@ -1,9 +1,18 @@
 // Walks every OpDef of the registry.
 #include <gmock/gmock.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <set>
+#include <string>
+#include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "tests/runtime/helpers.h"
 
 namespace clvet {

@@ -1,8 +1,10 @@
-#include "runtime/ops/view.h"
-
 #include <gmock/gmock.h>
 
+#include <cstdint>
+#include <optional>
 #include <tuple>
+
+#include "runtime/ops/view.h"
 
 namespace clvet {
 namespace {

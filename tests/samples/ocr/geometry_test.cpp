@@ -1,8 +1,9 @@
-#include "samples/ocr/geometry.h"
-
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <vector>
+
+#include "samples/ocr/geometry.h"
 
 namespace clvet::ocr {
 namespace {

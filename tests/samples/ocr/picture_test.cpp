@@ -1,6 +1,11 @@
-#include "samples/ocr/picture.h"
-
 #include <gmock/gmock.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/graph/tensor.h"
+#include "samples/ocr/geometry.h"
+#include "samples/ocr/picture.h"
 
 namespace clvet::ocr {
 namespace {

@@ -1,6 +1,9 @@
-#include "samples/ocr/reading_order.h"
-
 #include <gmock/gmock.h>
+
+#include <vector>
+
+#include "samples/ocr/geometry.h"
+#include "samples/ocr/reading_order.h"
 
 namespace clvet::ocr {
 namespace {

@@ -1,6 +1,10 @@
-#include "samples/ocr/text_boxes.h"
-
 #include <gmock/gmock.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "samples/ocr/geometry.h"
+#include "samples/ocr/text_boxes.h"
 
 namespace clvet::ocr {
 namespace {

@@ -1,0 +1,49 @@
+#!/bin/bash
+# ci/tidy.sh [--all | --since REV | FILE...]: C++ files hold what .clang-tidy asks for (version 19, Debian 12's): above all,
+# each includes what it uses and nothing else. Headers are checked as files of their own. Without arguments: what changed since
+# the upstream branch, or on it in the day before its last commit. Uncommitted files count as changed.
+set -uo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+from=$PWD
+cd "$CLVET_ROOT" || exit 1
+
+# The commit that today's work started from; a young history's start is the empty tree.
+start() {
+  local rev
+  rev=$(git merge-base origin/main HEAD 2>/dev/null)
+  if [ -z "$rev" ] || [ "$rev" = "$(git rev-parse HEAD)" ]; then
+    rev=$(git rev-list -1 --before=$(($(git log -1 --format=%ct) - 86400)) HEAD)
+  fi
+  echo "${rev:-$(git hash-object -t tree /dev/null)}"
+}
+changed() { git diff --name-only --diff-filter=d "$1" -- && git ls-files --others --exclude-standard; }
+
+command -v clang-tidy-19 >/dev/null || die "clang-tidy-19 not found; ci/setup.sh --test installs it"
+[ -e build/build.ninja ] || cmake --preset release >/dev/null || exit 1
+# Brings the compile commands up to date, too.
+cmake --build build --target generated/runtime/onnx/onnx.pb.h >/dev/null || exit 1
+known=$(python ci/tidy_commands.py build) || exit 1
+
+case ${1:-} in
+  --all) wanted=$known ;;
+  --since) wanted=$(changed "${2:?--since needs a revision}") || die "cannot tell what changed since $2" ;;
+  -*) sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}"; exit 2 ;;
+  '') wanted=$(changed "$(start)") || die "cannot tell what changed; try --all" ;;
+  *) wanted=$(cd "$from" && realpath --relative-to="$CLVET_ROOT" -- "$@") ;;
+esac
+mapfile -t files < <(grep -Fxf <(printf '%s\n' "$wanted") <<<"$known")
+
+say "tidy: checking ${#files[@]} files"
+[ ${#files[@]} -gt 0 ] || exit 0
+check_file() {
+  local output
+  output=$(clang-tidy-19 -p build/tidy --quiet "$1" 2>&1) && return
+  grep -vE '^[0-9]+ warnings? (generated|treated)' <<<"$output"
+  return 1
+}
+export -f check_file
+if ! printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c 'check_file "$0"'; then
+  say "tidy: mend what is named above: include what is used, drop what is not (ci/tidy.sh FILE checks one file)"
+  exit 1
+fi
+say "tidy: ${#files[@]} files in order"

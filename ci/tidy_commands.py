@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""tidy_commands.py BUILD: writes BUILD/tidy/compile_commands.json, the compile commands as ci/tidy.sh needs them.
+
+Precompiled headers are left out: they hide what a file forgot to include. Each header gets the command of the
+nearest source, as a file of its own. Prints the project's files that have a command.
+"""
+import glob
+import json
+import os
+import re
+import sys
+
+LAYERS = ("base", "kernels", "probe", "runtime", "reports", "cli", "samples", "tests")
+DROPPED = re.compile(r" -Winvalid-pch| -include \S*/cmake_pch\.hxx| -o \S+| -c \S+$")
+
+
+def main():
+    build = os.path.abspath(sys.argv[1])
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
+        rows = json.load(file)
+    sources = {}
+    for row in rows:
+        path = os.path.relpath(row["file"], root)
+        if path.split("/")[0] in LAYERS:
+            # Of a file in several targets: the command that says most.
+            sources[path] = max(sources.get(path, ""), DROPPED.sub("", row["command"]), key=len)
+
+    commands = dict(sources)
+    for layer in LAYERS:
+        for header in glob.glob(f"{layer}/**/*.h", root_dir=root, recursive=True):
+            nearest = max(sources, key=lambda path: (len(os.path.commonpath([header, path])), len(sources[path]), path))
+            commands[header] = sources[nearest] + " -x c++-header"
+
+    os.makedirs(os.path.join(build, "tidy"), exist_ok=True)
+    with open(os.path.join(build, "tidy", "compile_commands.json"), "w", encoding="utf-8") as file:
+        json.dump([{"directory": build, "file": f"{root}/{path}", "command": f"{command} {root}/{path}"}
+                   for path, command in sorted(commands.items())], file, indent=1)
+    print("\n".join(sorted(commands)))
+
+
+main()

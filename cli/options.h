@@ -1,0 +1,66 @@
+// What a verb takes from the command line. CLI11 stands behind this: its headers alone take seconds
+// to compile in each file that has them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace clvet {
+
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+
+  Option required();
+  Option type_name(const std::string& name);  // what help calls the value
+  Option shows_default();                     // help tells the value that it has now
+  Option delimiter(char between);             // several values may come as one word
+  Option needs(const Option& other);
+  Option excludes(const std::string& name);  // of an option that was added before
+
+  Option one_of(const std::vector<std::string>& words);
+  Option within(int64_t least, int64_t greatest);
+  Option above_zero();
+  Option not_empty(const std::string& fault);
+
+ private:
+  CLI::Option* option_;
+};
+
+// The program, one of its verbs, or a group of a verb's options.
+class Verb {
+ public:
+  explicit Verb(CLI::App* app) : app_(app) {}
+
+  Verb add_subcommand(const std::string& name, const std::string& what);
+  Verb add_option_group(const std::string& name);
+  // The value is written when the command line is read, and must live until then.
+  Option add_option(const std::string& name, std::string& value, const std::string& what = "");
+  Option add_option(const std::string& name, int& value, const std::string& what = "");
+  Option add_option(const std::string& name, int64_t& value, const std::string& what = "");
+  Option add_option(const std::string& name, uint64_t& value, const std::string& what = "");
+  Option add_option(const std::string& name, double& value, const std::string& what = "");
+  Option add_option(const std::string& name, std::vector<std::string>& values,
+                    const std::string& what = "");
+  Option add_option(const std::string& name, std::vector<double>& values,
+                    const std::string& what = "");
+  void add_flag(const std::string& name, bool& value, const std::string& what);
+
+  void require_option(int count);
+  void require_subcommand(int count);
+  void hide();  // help does not name it
+  void footer(const std::string& text);
+  void callback(std::function<void()> act);
+
+ private:
+  CLI::App* app_;
+};
+
+}  // namespace clvet
