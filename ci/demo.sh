@@ -7,12 +7,12 @@ cd "$CLVET_ROOT"
 
 bash ci/setup.sh --demo
 
-say "building into build-demo/"
+say "building into build/ (ci/test.sh goes on from there)"
 launcher=()
 if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
-cmake -S . -B build-demo -G Ninja -DCMAKE_BUILD_TYPE=Release -DCLVET_TESTS=OFF "${launcher[@]}" >/dev/null
-cmake --build build-demo
-clvet=$CLVET_ROOT/build-demo/cli/clvet
+cmake --preset release -DCLVET_TESTS=OFF "${launcher[@]}" >/dev/null
+cmake --build --preset release
+clvet=$CLVET_ROOT/build/cli/clvet
 out=$CLVET_ROOT/out/demo
 mkdir -p "$out"
 
@@ -37,7 +37,7 @@ run_image tests/data/images/text-1.png "class 0, upright"
 run_image tests/data/images/text-2.png "class 1, upside down"
 
 say "reading a page of six lines"
-build-demo/samples/ocr/clvet_ocr tests/data/images/page.png --models "$CLVET_MODELS" --report "$out/report.json"
+build/samples/ocr/clvet_ocr tests/data/images/page.png --models "$CLVET_MODELS" --report "$out/report.json"
 
 echo
 echo "compatibility report: $out/report.json"
