@@ -1,5 +1,13 @@
 #include "runtime/check/checked_device.h"
 
+#include <vector>
+
+#include "kernels/catalog.h"
+#include "probe/report/report.h"
+#include "probe/trial/cases.h"
+#include "runtime/check/check_record.h"
+#include "runtime/plan/evidence.h"
+
 namespace clvet {
 namespace {
 

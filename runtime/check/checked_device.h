@@ -1,7 +1,11 @@
 // The device that a model is checked against: one of a report, or one that does all of it right.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "kernels/catalog.h"
+#include "probe/report/report.h"
 #include "probe/trial/cases.h"
 #include "runtime/check/check_record.h"
 #include "runtime/plan/evidence.h"

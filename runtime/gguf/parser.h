@@ -1,8 +1,14 @@
 // Reads the bytes of a GGUF file front to back.
 #pragma once
 
-#include "base/numbers.h"
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
 #include "runtime/gguf/file.h"
+#include "runtime/gguf/metadata.h"
 
 namespace clvet {
 

@@ -2,9 +2,9 @@
 // the table of them is written by CMake from that folder.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
