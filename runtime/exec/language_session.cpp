@@ -2,10 +2,31 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/event.h"
+#include "base/result.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
 #include "probe/probe.h"
+#include "probe/report/report.h"
+#include "probe/trial/cases.h"
+#include "runtime/exec/device.h"
+#include "runtime/exec/device_decoder.h"
+#include "runtime/gguf/file.h"
+#include "runtime/llm/decoder_memory.h"
+#include "runtime/llm/decoder_plan.h"
 #include "runtime/llm/host_decoder.h"
+#include "runtime/llm/llm_config.h"
+#include "runtime/llm/token_feed.h"
 #include "runtime/plan/evidence.h"
 
 namespace clvet {

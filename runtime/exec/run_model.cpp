@@ -1,13 +1,34 @@
 #include "runtime/exec/run_model.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/event.h"
+#include "base/result.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
 #include "probe/probe.h"
+#include "probe/report/report.h"
+#include "probe/trial/cases.h"
+#include "runtime/exec/device.h"
+#include "runtime/exec/measured_times.h"
+#include "runtime/exec/run_record.h"
+#include "runtime/exec/session.h"
+#include "runtime/graph/graph.h"
 #include "runtime/graph/infer.h"
 #include "runtime/graph/passes.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/host/executor.h"
+#include "runtime/plan/evidence.h"
+#include "runtime/plan/plan.h"
 #include "runtime/plan/planner.h"
+#include "runtime/plan/variant_choice.h"
 
 namespace clvet {
 namespace {

@@ -1,14 +1,19 @@
 // A plan made ready to run: programs built, constants packed and uploaded, arguments set.
 #pragma once
 
+#include <cstddef>
 #include <limits>
 #include <map>
-#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/result.h"
+#include "kernels/layout.h"
+#include "probe/cl/handles.h"
 #include "runtime/exec/device.h"
 #include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/plan/plan.h"
 
 namespace clvet {

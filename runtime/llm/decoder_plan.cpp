@@ -1,6 +1,24 @@
 #include "runtime/llm/decoder_plan.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "kernels/layout.h"
+#include "probe/report/report.h"
+#include "probe/trial/cases.h"
+#include "runtime/llm/decoder_calls.h"
+#include "runtime/llm/decoder_memory.h"
+#include "runtime/llm/llm_config.h"
+#include "runtime/plan/evidence.h"
+#include "runtime/plan/variant_choice.h"
 
 namespace clvet {
 namespace {

@@ -1,15 +1,24 @@
 // Which kernels run a language model's calls.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/result.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "probe/trial/cases.h"
 #include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/decoder_memory.h"
+#include "runtime/llm/llm_config.h"
 #include "runtime/llm/weights.h"
+#include "runtime/plan/evidence.h"
 #include "runtime/plan/variant_choice.h"
 
 namespace clvet {

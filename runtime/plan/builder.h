@@ -1,11 +1,20 @@
 // Builds the plan of a graph for one combination, node by node.
 #pragma once
 
-#include <map>
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+#include "kernels/call.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
+#include "runtime/graph/graph.h"
+#include "runtime/ops/op_def.h"
+#include "runtime/ops/view.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/variant_choice.h"
 

@@ -2,7 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 
+#include "kernels/combination.h"
+#include "kernels/contract.h"
 #include "runtime/plan/plan.h"
 
 namespace clvet {

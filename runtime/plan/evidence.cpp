@@ -1,6 +1,9 @@
 #include "runtime/plan/evidence.h"
 
 #include <algorithm>
+#include <string>
+
+#include "probe/report/report.h"
 
 namespace clvet {
 

@@ -1,8 +1,22 @@
 // The half of the builder that brings values where a kernel wants them.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "base/result.h"
+#include "kernels/call.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
+#include "kernels/layout.h"
+#include "runtime/graph/graph.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/movement.h"
+#include "runtime/ops/view.h"
 #include "runtime/plan/builder.h"
 #include "runtime/plan/cost.h"
+#include "runtime/plan/plan.h"
 
 namespace clvet {
 

@@ -2,6 +2,9 @@
 // Plain data; nothing here holds a driver.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,10 +12,12 @@
 
 #include "kernels/call.h"
 #include "kernels/catalog.h"
-#include "kernels/layout.h"
-#include "probe/report/report.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
 #include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/ops/op_def.h"
+#include "runtime/ops/view.h"
 
 namespace clvet {
 

@@ -1,6 +1,18 @@
 #include "runtime/plan/planner.h"
 
+#include <cstddef>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "kernels/combination.h"
+#include "runtime/graph/graph.h"
 #include "runtime/plan/builder.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/variant_choice.h"
 
 namespace clvet {
 namespace {

@@ -1,6 +1,11 @@
 // Graph + report -> plan. Pure: the same inputs give the same plan, on any machine.
 #pragma once
 
+#include <string>
+
+#include "base/result.h"
+#include "kernels/combination.h"
+#include "runtime/graph/graph.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/variant_choice.h"
 

@@ -1,12 +1,19 @@
 // Which kernel variant runs a call: the fastest that the evidence vouches for.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "kernels/call.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
 #include "probe/trial/cases.h"
 #include "runtime/plan/evidence.h"
-#include "runtime/plan/plan.h"
 
 namespace clvet {
 
