@@ -7,11 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <ios>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+#include "base/result.h"
 
 namespace clvet {
 

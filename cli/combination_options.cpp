@@ -1,6 +1,13 @@
 #include "cli/combination_options.h"
+#include <cstddef>
+#include <string>
+#include <vector>
 
 #include "base/file.h"
+#include "base/result.h"
+#include "cli/options.h"
+#include "kernels/combination.h"
+#include "runtime/plan/plan.h"
 #include "runtime/plan/plan_json.h"
 
 namespace clvet {

@@ -2,7 +2,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <ios>
+#include <string>
 #include <string_view>
+#include <system_error>
+#include "base/result.h"
 
 namespace clvet {
 

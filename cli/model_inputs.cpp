@@ -3,12 +3,22 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <cstdio>
-#include <memory>
+#include <map>
+#include <string>
+#include <system_error>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
+#include "cli/options.h"
+#include "runtime/graph/graph.h"
 #include "runtime/graph/image_input.h"
 #include "runtime/graph/npy.h"
+#include "runtime/graph/tensor.h"
 
 namespace clvet {
 namespace {

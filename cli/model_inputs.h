@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "cli/options.h"
 #include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
 
 namespace clvet {
 

@@ -1,21 +1,12 @@
-#include <charconv>
-#include <cstdint>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <ios>
-#include <map>
 
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
-#include <utility>
 #include <vector>
 #include "runtime/check/check.h"
 
 #include "base/result.h"
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/model_file.h"
@@ -27,7 +18,6 @@
 #include "reports/render/check_text.h"
 #include "runtime/check/check.h"
 #include "runtime/check/check_record.h"
-#include "runtime/graph/tensor.h"
 
 namespace clvet::command_check {
 namespace {

@@ -1,12 +1,15 @@
+#include "runtime/plan/plan.h"
 #include <cstdio>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/result.h"
 #include "cli/combination_options.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
@@ -15,14 +18,20 @@
 #include "cli/options.h"
 #include "cli/report_source.h"
 #include "cli/terminal.h"
+#include "probe/report/report.h"
 #include "reports/render/plan_text.h"
 #include "runtime/gguf/file.h"
+#include "runtime/graph/graph.h"
 #include "runtime/graph/infer.h"
 #include "runtime/graph/passes.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/host/executor.h"
 #include "runtime/llm/arch.h"
 #include "runtime/llm/language_plan.h"
+#include "runtime/llm/llm_config.h"
+#include "runtime/llm/weights.h"
 #include "runtime/onnx/reader.h"
+#include "runtime/plan/device_choice.h"
 #include "runtime/plan/network_plan.h"
 #include "runtime/plan/plan_json.h"
 

@@ -1,7 +1,5 @@
-#include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdint>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -13,7 +11,6 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/result.h"
-#include "base/text.h"
 #include "cli/combination_options.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
@@ -22,14 +19,12 @@
 #include "cli/options.h"
 #include "cli/report_source.h"
 #include "cli/terminal.h"
-#include "kernels/combination.h"
 #include "probe/report/report.h"
 #include "reports/render/run_text.h"
 #include "runtime/decode/ctc.h"
 #include "runtime/exec/run_model.h"
 #include "runtime/exec/run_record.h"
 #include "runtime/graph/graph.h"
-#include "runtime/graph/image_input.h"
 #include "runtime/graph/npy.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/onnx/reader.h"

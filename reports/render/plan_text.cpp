@@ -1,8 +1,13 @@
 #include "reports/render/plan_text.h"
 
 #include <fmt/format.h>
+#include <cstddef>
+#include <string>
+#include <vector>
 
+#include "kernels/combination.h"
 #include "reports/render/text.h"
+#include "runtime/plan/plan.h"
 
 namespace clvet {
 namespace {

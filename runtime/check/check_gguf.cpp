@@ -1,13 +1,31 @@
-#include <algorithm>
-#include <map>
-
 #include "runtime/check/check.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "kernels/combination.h"
+#include "kernels/layout.h"
+#include "probe/report/report.h"
 #include "runtime/check/check_language.h"
+#include "runtime/check/check_record.h"
+#include "runtime/check/checked_device.h"
+#include "runtime/gguf/block_type.h"
 #include "runtime/gguf/file.h"
 #include "runtime/llm/arch.h"
 #include "runtime/llm/chat.h"
 #include "runtime/llm/decoder_calls.h"
+#include "runtime/llm/llm_config.h"
 #include "runtime/llm/tokenizer.h"
+#include "runtime/llm/vocabulary.h"
+#include "runtime/llm/weights.h"
 
 namespace clvet {
 namespace {

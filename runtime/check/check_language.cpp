@@ -1,8 +1,23 @@
 #include "runtime/check/check_language.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/combination.h"
+#include "runtime/check/check_record.h"
+#include "runtime/check/checked_device.h"
+#include "runtime/llm/decoder_memory.h"
 #include "runtime/llm/decoder_plan.h"
+#include "runtime/llm/llm_config.h"
+#include "runtime/llm/weights.h"
 
 namespace clvet {
 namespace {

@@ -1,11 +1,24 @@
+#include "runtime/check/check.h"
+
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "runtime/check/check.h"
+#include "base/result.h"
+#include "probe/report/report.h"
+#include "runtime/check/check_record.h"
 #include "runtime/check/checked_device.h"
+#include "runtime/graph/graph.h"
 #include "runtime/graph/infer.h"
 #include "runtime/graph/passes.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/onnx/reader.h"
+#include "runtime/plan/plan.h"
 #include "runtime/plan/planner.h"
 
 namespace clvet {

@@ -1,5 +1,8 @@
 #include "runtime/check/check_record.h"
 
+#include <string>
+
+#include "runtime/llm/llm_config.h"
 #include "runtime/plan/combination_json.h"
 
 namespace clvet {

@@ -1,6 +1,7 @@
 // What `clvet check` found out about a model, without running any of it: `clvet.check/1`.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,6 +1,16 @@
 #include "runtime/check/checked_device.h"
+#include <memory>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/catalog.h"
+#include "probe/report/report.h"
+#include "probe/trial/cases.h"
+#include "runtime/check/check_record.h"
 #include "runtime/plan/device_choice.h"
+#include "runtime/plan/evidence.h"
+#include "runtime/plan/variant_choice.h"
+#include "runtime/plan/variant_table.h"
 
 namespace clvet {
 namespace {

@@ -1,8 +1,15 @@
 #include "runtime/decode/ctc.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
 
 namespace clvet {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
 
 namespace clvet {
 

@@ -1,7 +1,10 @@
 #include "runtime/exec/buffer_map.h"
 
+#include <cstddef>
 #include <utility>
 
+#include "base/result.h"
+#include "probe/cl/api.h"
 #include "runtime/exec/device.h"
 
 namespace clvet {

@@ -1,6 +1,7 @@
 // One mapping of one buffer for reading, unmapped at the end of its life.
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 #include "base/result.h"

@@ -1,13 +1,22 @@
 #include "runtime/exec/device.h"
 
-#include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <memory>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
-#include "base/text.h"
+#include "base/result.h"
+#include "kernels/catalog.h"
+#include "kernels/layout.h"
+#include "probe/cl/api.h"
+#include "probe/cl/handles.h"
+#include "probe/cl/library.h"
 #include "probe/cl/program.h"
 #include "probe/cl/query.h"
+#include "probe/report/report.h"
 #include "runtime/exec/buffer_map.h"
 
 namespace clvet {

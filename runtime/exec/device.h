@@ -4,13 +4,18 @@
 // pointer too; a failure is an Error with kDeviceError, the OpenCL code and the call's name.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
 #include "kernels/catalog.h"
 #include "kernels/layout.h"
+#include "probe/cl/api.h"
 #include "probe/cl/handles.h"
 #include "probe/cl/library.h"
 #include "probe/report/report.h"

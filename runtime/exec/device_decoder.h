@@ -1,17 +1,27 @@
 // A language model on an OpenCL device.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/result.h"
+#include "kernels/call.h"
+#include "kernels/contract.h"
+#include "kernels/layout.h"
+#include "probe/cl/handles.h"
 #include "runtime/exec/device.h"
 #include "runtime/llm/decoder.h"
-#include "runtime/llm/decoder_calls.h"
-#include "runtime/llm/decoder_plan.h"
+#include "runtime/llm/decoder_memory.h"
+#include "runtime/llm/llm_config.h"
 #include "runtime/llm/weights.h"
 #include "runtime/plan/launch.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/variant_table.h"
 
 namespace clvet {
 

@@ -1,5 +1,8 @@
 #include "runtime/exec/generate_record.h"
 
+#include <string>
+
+#include "runtime/exec/language_session.h"
 #include "runtime/plan/combination_json.h"
 
 namespace clvet {

@@ -1,6 +1,7 @@
 // What `clvet generate` did and said: `clvet.generate/1`.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

@@ -2,11 +2,32 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/event.h"
+#include "base/result.h"
+#include "kernels/combination.h"
+#include "probe/report/report.h"
+#include "runtime/exec/device.h"
+#include "runtime/exec/device_decoder.h"
+#include "runtime/gguf/file.h"
+#include "runtime/llm/decoder_memory.h"
 #include "runtime/llm/decoder_plan.h"
 #include "runtime/llm/host_decoder.h"
 #include "runtime/llm/language_plan.h"
+#include "runtime/llm/llm_config.h"
+#include "runtime/llm/token_feed.h"
+#include "runtime/plan/device_choice.h"
+#include "runtime/plan/plan.h"
 
 namespace clvet {
 namespace {

@@ -1,18 +1,28 @@
 // A language model where it runs best, and elsewhere once it fails there.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/event.h"
+#include "base/result.h"
+#include "kernels/combination.h"
 #include "probe/report/report.h"
-#include "runtime/exec/device_decoder.h"
-#include "runtime/llm/decoder_plan.h"
+#include "runtime/exec/device.h"
+#include "runtime/gguf/file.h"
+#include "runtime/llm/decoder.h"
+#include "runtime/llm/llm_config.h"
 #include "runtime/llm/token_feed.h"
 #include "runtime/plan/device_choice.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/variant_choice.h"
 
 namespace clvet {
 

@@ -1,6 +1,7 @@
 // What models took on the device and on the host, measured once and kept in the state folder.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>

@@ -1,13 +1,31 @@
 #include "runtime/exec/run_model.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/event.h"
+#include "base/result.h"
+#include "kernels/combination.h"
+#include "probe/report/report.h"
+#include "runtime/exec/device.h"
+#include "runtime/exec/measured_times.h"
+#include "runtime/exec/run_record.h"
+#include "runtime/exec/session.h"
+#include "runtime/graph/graph.h"
 #include "runtime/graph/infer.h"
 #include "runtime/graph/passes.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/host/executor.h"
 #include "runtime/plan/network_plan.h"
+#include "runtime/plan/plan.h"
 #include "runtime/plan/planner.h"
+#include "runtime/plan/variant_table.h"
 
 namespace clvet {
 namespace {

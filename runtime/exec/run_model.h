@@ -2,13 +2,16 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "base/event.h"
+#include "base/result.h"
+#include "probe/report/report.h"
 #include "runtime/exec/run_record.h"
-#include "runtime/exec/session.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/plan/plan.h"
 
 namespace clvet {
 

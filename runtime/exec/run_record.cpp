@@ -1,6 +1,11 @@
 #include "runtime/exec/run_record.h"
 
+#include <string>
+#include <utility>
+
+#include "runtime/decode/ctc.h"
 #include "runtime/plan/combination_json.h"
+#include "runtime/plan/plan.h"
 
 namespace clvet {
 

@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "kernels/combination.h"
 #include "runtime/decode/ctc.h"
 #include "runtime/exec/measured_times.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/plan/plan.h"
 
 namespace clvet {

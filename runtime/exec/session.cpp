@@ -1,11 +1,32 @@
 #include "runtime/exec/session.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/result.h"
+#include "kernels/call.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
 #include "kernels/layout.h"
+#include "probe/cl/handles.h"
+#include "runtime/exec/device.h"
+#include "runtime/graph/graph.h"
 #include "runtime/graph/infer.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/ops/op_def.h"
+#include "runtime/ops/view.h"
+#include "runtime/plan/launch.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/variant_table.h"
 
 namespace clvet {
 namespace {

@@ -1,16 +1,23 @@
 // A plan made ready to run: programs built, constants packed and uploaded, arguments set.
 #pragma once
 
+#include <cstddef>
 #include <limits>
 #include <map>
-#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/result.h"
+#include "kernels/call.h"
+#include "kernels/layout.h"
+#include "probe/cl/handles.h"
 #include "runtime/exec/device.h"
 #include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/plan/launch.h"
 #include "runtime/plan/plan.h"
+#include "runtime/plan/variant_table.h"
 
 namespace clvet {
 

@@ -2,9 +2,15 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
 
 #include "base/half.h"
 #include "base/numbers.h"
+#include "base/result.h"
 
 namespace clvet {
 namespace {

@@ -4,8 +4,16 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
 
+#include "base/fd.h"
+#include "base/result.h"
 #include "runtime/gguf/parser.h"
 
 namespace clvet {

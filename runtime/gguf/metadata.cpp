@@ -1,10 +1,19 @@
 #include "runtime/gguf/metadata.h"
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "base/numbers.h"
+#include "base/result.h"
 
 namespace clvet {
 namespace {

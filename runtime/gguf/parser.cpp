@@ -2,8 +2,19 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
+#include "runtime/gguf/block_type.h"
+#include "runtime/gguf/file.h"
+#include "runtime/gguf/metadata.h"
 
 namespace clvet {
 namespace {

@@ -1,8 +1,15 @@
 // Reads the bytes of a GGUF file front to back.
 #pragma once
 
-#include "base/numbers.h"
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/numbers.h"  // IWYU pragma: keep: called with a type that depends on a template
+#include "base/result.h"
 #include "runtime/gguf/file.h"
+#include "runtime/gguf/metadata.h"
 
 namespace clvet {
 

@@ -1,5 +1,13 @@
 #include "runtime/gguf/repack.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/result.h"
+#include "kernels/combination.h"
+#include "runtime/gguf/block_type.h"
+
 namespace clvet {
 
 WeightType weight_type_of(const BlockType& type) {

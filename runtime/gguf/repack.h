@@ -1,6 +1,7 @@
 // Quantised tensors taken apart into what the kernels' block weights are made of, without loss.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -1,7 +1,18 @@
 #include "runtime/graph/graph.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
 
 namespace clvet {
 namespace {

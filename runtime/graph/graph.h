@@ -1,6 +1,8 @@
 // The one graph representation: readers fill it, passes change it, the planner lowers it.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>

@@ -1,12 +1,14 @@
 // Shapes and constants: everything that follows from the inputs' shapes alone.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/ops/op_def.h"
 
 namespace clvet {

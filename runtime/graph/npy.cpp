@@ -1,10 +1,16 @@
 #include "runtime/graph/npy.h"
 
 #include <charconv>
+#include <cstdint>
 #include <cstring>
+#include <string>
+#include <string_view>
+#include <system_error>
 
 #include "base/file.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "runtime/graph/tensor.h"
 
 namespace clvet {
 namespace {

@@ -1,11 +1,19 @@
 #include "runtime/graph/tensor.h"
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <memory>
+#include <span>
+#include <string>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "base/half.h"
+#include "base/result.h"
 
 namespace clvet {
 namespace {

@@ -1,5 +1,6 @@
 #include "runtime/host/dot.h"
 
+#include <cstdint>
 #include <cstring>
 
 // Compiled for each width of vectors that x86 processors have; the loader takes the widest that the

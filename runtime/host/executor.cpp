@@ -1,6 +1,15 @@
 #include "runtime/host/executor.h"
 
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "base/clock.h"
+#include "base/result.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/ops/op_def.h"
 
 namespace clvet {

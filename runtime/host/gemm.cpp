@@ -1,6 +1,7 @@
 #include "runtime/host/gemm.h"
 
 #include <Eigen/Core>
+#include <cstdint>
 
 namespace clvet {
 namespace {

@@ -2,9 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
+#include "runtime/gguf/block_type.h"
+#include "runtime/gguf/file.h"
+#include "runtime/gguf/metadata.h"
 
 namespace clvet {
 namespace {

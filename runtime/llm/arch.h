@@ -2,11 +2,13 @@
 // found by the name that GGUF files give in "general.architecture".
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "kernels/contract.h"
 #include "runtime/gguf/file.h"
 #include "runtime/llm/llm_config.h"
 

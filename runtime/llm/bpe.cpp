@@ -1,9 +1,21 @@
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
 #include "runtime/llm/encoder.h"
 #include "runtime/llm/merge.h"
 #include "runtime/llm/pretokenizer.h"
+#include "runtime/llm/vocabulary.h"
 
 namespace clvet {
 namespace {

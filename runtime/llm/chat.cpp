@@ -1,5 +1,14 @@
 #include "runtime/llm/chat.h"
 
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/llm/tokenizer.h"
+
 namespace clvet {
 namespace {
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "runtime/llm/tokenizer.h"
 
 namespace clvet {

@@ -2,6 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/contract.h"
+#include "runtime/llm/llm_config.h"
 
 #include <fmt/format.h>
 

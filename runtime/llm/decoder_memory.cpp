@@ -1,7 +1,22 @@
 #include "runtime/llm/decoder_memory.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <set>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/result.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
+#include "kernels/layout.h"
+#include "probe/trial/cases.h"
+#include "runtime/llm/decoder_calls.h"
+#include "runtime/llm/llm_config.h"
+#include "runtime/llm/weights.h"
 
 namespace clvet {
 namespace {

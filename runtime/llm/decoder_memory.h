@@ -1,14 +1,20 @@
 // What a language model takes of a device's memory, known before any of it is allocated.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
 #include "probe/trial/cases.h"
 #include "runtime/llm/decoder_calls.h"
+#include "runtime/llm/llm_config.h"
 #include "runtime/llm/weights.h"
 
 namespace clvet {

@@ -1,10 +1,30 @@
 #include "runtime/llm/decoder_plan.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
+#include <span>
+#include <tl/expected.hpp>
 #include <utility>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/call.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
+#include "kernels/layout.h"
+#include "probe/report/report.h"
+#include "probe/trial/cases.h"
+#include "runtime/llm/decoder_calls.h"
+#include "runtime/llm/decoder_memory.h"
+#include "runtime/llm/llm_config.h"
+#include "runtime/plan/cost.h"
+#include "runtime/plan/plan.h"
 #include "runtime/plan/planner.h"
+#include "runtime/plan/variant_choice.h"
 
 namespace clvet {
 namespace {

@@ -1,13 +1,16 @@
 // A language model's calls as a plan: the phases "token" and "prompt".
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "kernels/combination.h"
 #include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/decoder_memory.h"
+#include "runtime/llm/llm_config.h"
 #include "runtime/llm/weights.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/variant_choice.h"

@@ -4,7 +4,10 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/result.h"
 #include "runtime/llm/vocabulary.h"
 
 namespace clvet {

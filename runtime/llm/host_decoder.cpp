@@ -2,9 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
+#include "kernels/layout.h"
 #include "runtime/host/dot.h"
 #include "runtime/host/parallel.h"
+#include "runtime/llm/decoder_calls.h"
+#include "runtime/llm/llm_config.h"
+#include "runtime/llm/weights.h"
 
 namespace clvet {
 namespace {

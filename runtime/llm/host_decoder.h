@@ -1,13 +1,17 @@
 // A language model on the CPU, in float32.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "runtime/llm/decoder.h"
 #include "runtime/llm/decoder_calls.h"
+#include "runtime/llm/llm_config.h"
 #include "runtime/llm/weights.h"
 
 namespace clvet {

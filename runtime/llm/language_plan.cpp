@@ -2,8 +2,13 @@
 
 #include <utility>
 
+#include "base/result.h"
 #include "runtime/llm/decoder_plan.h"
+#include "runtime/llm/llm_config.h"
+#include "runtime/llm/weights.h"
+#include "runtime/plan/device_choice.h"
 #include "runtime/plan/subject.h"
+#include "runtime/plan/variant_choice.h"
 
 namespace clvet {
 namespace {

@@ -1,7 +1,11 @@
 #include "runtime/llm/merge.h"
 
+#include <cstddef>
 #include <queue>
 #include <tuple>
+#include <vector>
+
+#include "runtime/llm/vocabulary.h"
 
 namespace clvet {
 namespace {

@@ -1,8 +1,14 @@
 #include "runtime/llm/pretokenizer.h"
 
 #include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
+#include "runtime/llm/regex.h"
 
 namespace clvet {
 namespace {

@@ -1,5 +1,8 @@
 #include "runtime/llm/random.h"
 
+#include <array>
+#include <cstdint>
+
 namespace clvet {
 
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {

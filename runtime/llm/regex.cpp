@@ -1,5 +1,12 @@
 #include "runtime/llm/regex.h"
 
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 

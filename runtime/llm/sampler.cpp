@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
+#include "base/result.h"
 #include "runtime/llm/random.h"
+#include "runtime/llm/vocabulary.h"
 
 namespace clvet {
 namespace {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/result.h"
 #include "runtime/llm/vocabulary.h"
 
 namespace clvet {

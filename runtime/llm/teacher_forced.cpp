@@ -2,10 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-
+#include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/event.h"
 #include "base/file.h"
+#include "base/result.h"
 
 namespace clvet {
 namespace {

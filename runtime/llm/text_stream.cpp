@@ -1,6 +1,13 @@
 #include "runtime/llm/text_stream.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
 #include "base/text.h"
+#include "runtime/llm/tokenizer.h"
+#include "runtime/llm/vocabulary.h"
 
 namespace clvet {
 namespace {

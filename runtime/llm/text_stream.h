@@ -4,6 +4,7 @@
 #include <string>
 
 #include "runtime/llm/tokenizer.h"
+#include "runtime/llm/vocabulary.h"
 
 namespace clvet {
 

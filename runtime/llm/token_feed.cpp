@@ -1,6 +1,13 @@
 #include "runtime/llm/token_feed.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
 
 namespace clvet {
 

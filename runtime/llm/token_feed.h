@@ -1,13 +1,15 @@
 // Feeds a decoder with tokens, and keeps count of positions.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "runtime/llm/decoder.h"
+#include "runtime/llm/llm_config.h"
 #include "runtime/llm/weights.h"
 
 namespace clvet {

@@ -1,10 +1,22 @@
 #include "runtime/llm/tokenizer.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <set>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
+#include "runtime/gguf/metadata.h"
+#include "runtime/llm/encoder.h"
+#include "runtime/llm/vocabulary.h"
 
 namespace clvet {
 namespace {

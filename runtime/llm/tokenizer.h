@@ -2,13 +2,15 @@
 #pragma once
 
 #include <array>
-#include <map>
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
+#include "runtime/gguf/metadata.h"
 #include "runtime/llm/encoder.h"
 #include "runtime/llm/vocabulary.h"
 

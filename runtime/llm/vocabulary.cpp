@@ -1,8 +1,13 @@
 #include "runtime/llm/vocabulary.h"
 
-#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
+#include "runtime/gguf/metadata.h"
 
 namespace clvet {
 namespace {

@@ -1,6 +1,7 @@
 // The tokens of a language model, as its GGUF file lists them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <unordered_map>

@@ -2,8 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/combination.h"
+#include "kernels/layout.h"
+#include "runtime/gguf/block_type.h"
+#include "runtime/gguf/file.h"
 #include "runtime/gguf/repack.h"
 
 namespace clvet {

@@ -2,10 +2,14 @@
 // when asked for.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
+#include "kernels/combination.h"
 #include "kernels/layout.h"
 #include "runtime/gguf/file.h"
 #include "runtime/llm/llm_config.h"

@@ -1,10 +1,21 @@
 #include "runtime/onnx/graph_builder.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <set>
+#include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
+#include "runtime/graph/graph.h"
 #include "runtime/graph/onnx_types.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/onnx/onnx.pb.h"
+#include "runtime/onnx/reader.h"
 #include "runtime/onnx/tensor_reader.h"
 #include "runtime/ops/op_def.h"
 

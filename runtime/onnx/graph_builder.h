@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "base/result.h"
 #include "runtime/graph/graph.h"
 #include "runtime/onnx/onnx.pb.h"
 #include "runtime/onnx/reader.h"

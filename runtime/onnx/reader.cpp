@@ -1,14 +1,18 @@
 #include "runtime/onnx/reader.h"
 
-#include <set>
-#include <unordered_map>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/file.h"
+#include "base/result.h"
 #include "base/text.h"
-#include "runtime/graph/onnx_types.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/onnx/graph_builder.h"
+#include "runtime/onnx/onnx.pb.h"
 #include "runtime/onnx/tensor_reader.h"
-#include "runtime/ops/op_def.h"
 
 namespace clvet {
 namespace {

@@ -1,8 +1,14 @@
 #include "runtime/onnx/tensor_reader.h"
 
+#include <bit>
+#include <cstdint>
 #include <cstring>
+#include <string>
 
+#include "base/result.h"
 #include "runtime/graph/onnx_types.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/onnx/onnx.pb.h"
 
 namespace clvet {
 namespace {

@@ -1,6 +1,7 @@
 // TensorProto to Tensor, sizes checked before anything is allocated.
 #pragma once
 
+#include "base/result.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/onnx/onnx.pb.h"
 

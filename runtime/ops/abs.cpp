@@ -1,5 +1,12 @@
 // Abs, Neg, Sign: also on integers.
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/shapes.h"
 
 namespace clvet::op_abs {
 namespace {

@@ -1,7 +1,14 @@
 // Cast and CastLike.
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
 #include "runtime/graph/onnx_types.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shapes.h"
+#include "runtime/ops/view.h"
 
 namespace clvet::op_cast {
 namespace {

@@ -1,8 +1,15 @@
 // Clip: bounds as attributes (before opset 11) or as optional inputs.
+#include <cstddef>
 #include <limits>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/contract.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/shapes.h"
+#include "runtime/ops/view.h"
 
 namespace clvet::op_clip {
 namespace {

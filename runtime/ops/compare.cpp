@@ -1,5 +1,12 @@
 // Equal, Greater, GreaterOrEqual, Less, LessOrEqual.
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/shapes.h"
 
 namespace clvet::op_compare {
 namespace {

@@ -1,4 +1,12 @@
 // Constant: the value is in an attribute.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/shapes.h"
 
 namespace clvet::op_constant {

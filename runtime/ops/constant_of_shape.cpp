@@ -1,6 +1,10 @@
 // ConstantOfShape.
 #include <algorithm>
+#include <vector>
 
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/shapes.h"
 
 namespace clvet::op_constant_of_shape {

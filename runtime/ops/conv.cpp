@@ -1,10 +1,19 @@
 // Conv: one to three spatial axes, any group. Im2col and GEMM; depthwise directly.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/contract.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/host/gemm.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shapes.h"
 #include "runtime/ops/support/window.h"
+#include "runtime/ops/view.h"
 
 namespace clvet::op_conv {
 namespace {

@@ -1,7 +1,13 @@
 // DynamicQuantizeLinear: to u8 with a range that holds 0.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/shapes.h"
 
 namespace clvet::op_dynamic_quantize_linear {

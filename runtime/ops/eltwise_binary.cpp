@@ -1,6 +1,14 @@
 // Add, Sub, Mul, Div, PRelu: two operands of one type with NumPy broadcasting.
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/shapes.h"
+#include "runtime/ops/view.h"
 
 namespace clvet::op_eltwise_binary {
 namespace {

@@ -1,9 +1,18 @@
 // Float functions of one operand.
 #include <cmath>
-#include <numbers>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/contract.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/shapes.h"
+#include "runtime/ops/view.h"
 
 namespace clvet::op_eltwise_unary {
 namespace {

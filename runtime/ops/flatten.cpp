@@ -1,4 +1,9 @@
 // Flatten to a matrix.
+#include <cstdint>
+
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shapes.h"
 

@@ -1,4 +1,11 @@
 // GatherElements.
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/shapes.h"
 
 namespace clvet::op_gather_elements {

@@ -1,9 +1,17 @@
 // Gelu, exact or by tanh.
 #include <cmath>
 #include <numbers>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/contract.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/shapes.h"
+#include "runtime/ops/view.h"
 
 namespace clvet::op_gelu {
 namespace {

@@ -1,7 +1,18 @@
 // Gemm: alpha * A' * B' + beta * C.
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "kernels/contract.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/host/gemm.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/shapes.h"
+#include "runtime/ops/view.h"
 
 namespace clvet::op_gemm {
 namespace {

@@ -1,8 +1,16 @@
 // GlobalAveragePool, GlobalMaxPool.
 #include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/shapes.h"
+#include "runtime/ops/view.h"
 
 namespace clvet::op_global_pool {
 namespace {

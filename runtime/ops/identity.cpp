@@ -1,8 +1,14 @@
 // Identity, and Dropout outside training.
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shapes.h"
+#include "runtime/ops/view.h"
 
 namespace clvet::op_identity {
 namespace {

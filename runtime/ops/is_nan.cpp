@@ -1,7 +1,12 @@
 // IsNaN, IsInf.
 #include <cmath>
+#include <vector>
 
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/shapes.h"
 
 namespace clvet::op_is_nan {
 namespace {

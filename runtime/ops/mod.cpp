@@ -1,7 +1,12 @@
 // Mod: the sign of the divisor (fmod = 0, integers) or of the dividend (fmod = 1).
 #include <cmath>
+#include <vector>
 
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/shapes.h"
 
 namespace clvet::op_mod {
 namespace {

@@ -1,5 +1,11 @@
 // Not.
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/shapes.h"
 
 namespace clvet::op_not {
 namespace {

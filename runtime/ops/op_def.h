@@ -2,8 +2,8 @@
 // the table of them is written by CMake from that folder.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -1,10 +1,18 @@
 // MaxPool (with its indices) and AveragePool.
 #include <algorithm>
+#include <cstdint>
 #include <limits>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/shapes.h"
 #include "runtime/ops/support/window.h"
+#include "runtime/ops/view.h"
 
 namespace clvet::op_pool {
 namespace {

@@ -1,8 +1,15 @@
 // Pow: the exponent may have a type of its own; the result has the base's.
 #include <cmath>
+#include <cstdint>
+#include <vector>
 
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/shapes.h"
+#include "runtime/ops/view.h"
 
 namespace clvet::op_pow {
 namespace {

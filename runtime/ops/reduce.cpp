@@ -2,11 +2,21 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/contract.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/movement.h"
+#include "runtime/ops/support/shapes.h"
+#include "runtime/ops/view.h"
 
 namespace clvet::op_reduce {
 namespace {

@@ -1,4 +1,10 @@
 // Reshape: the shape as an input, with 0 (keep) and -1 (whatever is left).
+#include <cstddef>
+#include <cstdint>
+
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shapes.h"
 

@@ -1,7 +1,12 @@
 // Shape and Size: known from the input's type alone.
 #include <algorithm>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/shapes.h"
 
 namespace clvet::op_shape {

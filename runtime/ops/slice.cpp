@@ -1,9 +1,15 @@
 // Slice: bounds as attributes (before opset 10) or inputs.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
-#include "runtime/ops/support/lowering.h"
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shapes.h"
+#include "runtime/ops/view.h"
 
 namespace clvet::op_slice {
 namespace {

@@ -1,4 +1,11 @@
 // Squeeze: the named axes of extent 1, or all of them.
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shapes.h"
 

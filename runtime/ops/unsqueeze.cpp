@@ -1,4 +1,10 @@
 // Unsqueeze: new axes of extent 1.
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shapes.h"
 

@@ -1,11 +1,26 @@
 #include "runtime/plan/builder.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/call.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
+#include "runtime/graph/graph.h"
 #include "runtime/graph/infer.h"
 #include "runtime/graph/memory_plan.h"
-#include "runtime/ops/support/lowering.h"
-#include "runtime/ops/support/movement.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
+#include "runtime/ops/view.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/variant_choice.h"
 
 namespace clvet {
 namespace {

@@ -2,13 +2,18 @@
 // before.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "kernels/call.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
 #include "runtime/graph/graph.h"
 #include "runtime/ops/op_def.h"
+#include "runtime/ops/view.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/variant_choice.h"
 

@@ -1,11 +1,20 @@
 #include "runtime/plan/device_choice.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <tl/expected.hpp>
 #include <utility>
+#include <vector>
 
+#include "base/result.h"
 #include "probe/probe.h"
+#include "probe/report/report.h"
 #include "probe/trial/cases.h"
 #include "runtime/plan/evidence.h"
+#include "runtime/plan/variant_choice.h"
+#include "runtime/plan/variant_table.h"
 
 namespace clvet {
 

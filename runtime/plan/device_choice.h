@@ -10,6 +10,7 @@
 #include "probe/report/report.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/variant_choice.h"
+#include "runtime/plan/variant_table.h"
 
 namespace clvet {
 

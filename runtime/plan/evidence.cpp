@@ -2,6 +2,12 @@
 
 #include <algorithm>
 #include <string_view>
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
+#include "probe/report/report.h"
+#include "runtime/plan/cost.h"
+#include "runtime/plan/variant_table.h"
 
 namespace clvet {
 namespace {

@@ -1,6 +1,7 @@
 // What a report says of each kernel variant on one device: the planner's only source of trust.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>

@@ -1,6 +1,11 @@
 #include "runtime/plan/launch.h"
 
-#include <utility>
+#include "base/result.h"
+#include "kernels/call.h"
+#include "kernels/catalog.h"
+#include "kernels/contract.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/variant_table.h"
 
 namespace clvet {
 

@@ -2,9 +2,13 @@
 
 #include <utility>
 
+#include "base/result.h"
+#include "runtime/graph/graph.h"
 #include "runtime/plan/device_choice.h"
+#include "runtime/plan/plan.h"
 #include "runtime/plan/planner.h"
 #include "runtime/plan/subject.h"
+#include "runtime/plan/variant_choice.h"
 
 namespace clvet {
 namespace {

@@ -1,7 +1,6 @@
 // The plan of a network, made or given, and the device that it is for.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "base/result.h"

@@ -1,7 +1,19 @@
 // The half of the builder that brings values where a kernel wants them.
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include "base/result.h"
+#include "kernels/call.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
+#include "runtime/graph/graph.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/movement.h"
+#include "runtime/ops/view.h"
 #include "runtime/plan/builder.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/variant_choice.h"
 
 namespace clvet {
 

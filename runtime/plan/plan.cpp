@@ -1,8 +1,15 @@
 #include "runtime/plan/plan.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
 
+#include "kernels/combination.h"
+#include "kernels/contract.h"
 #include "kernels/layout.h"
+#include "runtime/ops/view.h"
 
 namespace clvet {
 

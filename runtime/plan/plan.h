@@ -3,7 +3,9 @@
 // compared, written and read (plan_json.h), and holds no driver.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>

@@ -3,14 +3,25 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
 #include <limits>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/result.h"
+#include "kernels/combination.h"
+#include "runtime/ops/view.h"
 #include "runtime/plan/combination_json.h"
+#include "runtime/plan/plan.h"
 
 namespace clvet {
 namespace {

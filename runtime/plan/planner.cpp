@@ -1,11 +1,20 @@
 #include "runtime/plan/planner.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
+#include <span>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/combination.h"
+#include "runtime/graph/graph.h"
 #include "runtime/plan/builder.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/variant_choice.h"
 
 namespace clvet {
 namespace {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "kernels/combination.h"
 #include "runtime/graph/graph.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/variant_choice.h"

@@ -1,12 +1,19 @@
 #include "runtime/plan/subject.h"
 
+#include <cstddef>
 #include <map>
+#include <span>
+#include <string>
 
 #include <fmt/ranges.h>
 
 #include "base/hash.h"
+#include "base/result.h"
 #include "kernels/catalog.h"
+#include "probe/report/report.h"
+#include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/plan/plan.h"
 
 namespace clvet {
 namespace {

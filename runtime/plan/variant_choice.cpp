@@ -1,9 +1,24 @@
 #include "runtime/plan/variant_choice.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/call.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
 #include "kernels/layout.h"
+#include "probe/report/report.h"
+#include "probe/trial/cases.h"
+#include "runtime/plan/cost.h"
+#include "runtime/plan/evidence.h"
+#include "runtime/plan/variant_table.h"
 
 namespace clvet {
 namespace {

@@ -7,7 +7,11 @@
 #include <vector>
 
 #include "kernels/call.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
 #include "probe/trial/cases.h"
+#include "runtime/plan/cost.h"
 #include "runtime/plan/evidence.h"
 #include "runtime/plan/variant_table.h"
 

@@ -1,6 +1,12 @@
 #include "runtime/plan/variant_table.h"
 
+#include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
+#include "base/result.h"
+#include "kernels/catalog.h"
 
 namespace clvet {
 

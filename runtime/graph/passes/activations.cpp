@@ -1,8 +1,13 @@
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <limits>
+#include <optional>
 
-#include "runtime/graph/passes.h"
+#include "kernels/contract.h"
+#include "runtime/graph/graph.h"
 #include "runtime/graph/passes/match.h"
+#include "runtime/graph/tensor.h"
 
 namespace clvet {
 namespace {

@@ -1,9 +1,15 @@
 // Per-channel affine nodes into the convolution before them; MatMul's bias.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
 
-#include "runtime/graph/infer.h"
-#include "runtime/graph/passes.h"
+#include "kernels/contract.h"
+#include "runtime/graph/graph.h"
 #include "runtime/graph/passes/match.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/normalization.h"
 
 namespace clvet {

@@ -1,6 +1,10 @@
 // Hard-swish and its relatives, as exporters spell them out.
 #include <cmath>
+#include <cstddef>
+#include <optional>
 
+#include "kernels/contract.h"
+#include "runtime/graph/graph.h"
 #include "runtime/graph/passes.h"
 #include "runtime/graph/passes/match.h"
 

@@ -1,9 +1,15 @@
 // Affine maps by single constants into the convolution after them.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include "runtime/graph/infer.h"
-#include "runtime/graph/passes.h"
+#include "kernels/contract.h"
+#include "runtime/graph/graph.h"
 #include "runtime/graph/passes/match.h"
+#include "runtime/graph/tensor.h"
 
 namespace clvet {
 namespace {

@@ -1,5 +1,13 @@
 #include "runtime/graph/passes/match.h"
 
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "kernels/contract.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/ops/op_def.h"
 
 namespace clvet {

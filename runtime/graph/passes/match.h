@@ -2,8 +2,11 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
+#include "kernels/contract.h"
 #include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
 
 namespace clvet {
 

@@ -2,7 +2,9 @@
 // layers see a window and turn by a base of their own; neither stands in files.
 #include <cmath>
 
+#include "kernels/contract.h"
 #include "runtime/llm/arch.h"
+#include "runtime/llm/llm_config.h"
 
 namespace clvet::arch_gemma3 {
 

@@ -1,5 +1,6 @@
 // Llama and what shares its layers, SmolLM2 among them.
 #include "runtime/llm/arch.h"
+#include "runtime/llm/llm_config.h"
 
 namespace clvet::arch_llama {
 

@@ -1,5 +1,6 @@
 // Qwen2 and Qwen2.5, and what is distilled into them: llama's layers with a bias on q, k and v.
 #include "runtime/llm/arch.h"
+#include "runtime/llm/llm_config.h"
 
 namespace clvet::arch_qwen2 {
 

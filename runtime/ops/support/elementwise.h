@@ -1,6 +1,11 @@
 // Loops over broadcast operands.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/ops/support/shapes.h"
 
 namespace clvet {

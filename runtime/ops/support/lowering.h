@@ -1,9 +1,15 @@
 // Lowerings that several ops share.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <vector>
 
+#include "kernels/contract.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/ops/op_def.h"
+#include "runtime/ops/view.h"
 
 namespace clvet {
 

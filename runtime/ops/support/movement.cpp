@@ -1,9 +1,20 @@
 #include "runtime/ops/support/movement.h"
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/contract.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 #include "runtime/ops/support/lowering.h"
+#include "runtime/ops/view.h"
 
 namespace clvet {
 namespace {

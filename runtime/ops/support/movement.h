@@ -1,11 +1,16 @@
 // Lowerings of the ops that only move elements: reshaping, transposing, slicing, repeating.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/ops/op_def.h"
+#include "runtime/ops/view.h"
 
 namespace clvet {
 

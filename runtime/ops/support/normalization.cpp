@@ -1,6 +1,10 @@
 #include "runtime/ops/support/normalization.h"
 
 #include <cmath>
+#include <cstddef>
+
+#include "kernels/contract.h"
+#include "runtime/ops/op_def.h"
 
 namespace clvet {
 

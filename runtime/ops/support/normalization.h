@@ -1,6 +1,7 @@
 // Per-channel affine maps.
 #pragma once
 
+#include "kernels/contract.h"
 #include "runtime/ops/op_def.h"
 
 namespace clvet {

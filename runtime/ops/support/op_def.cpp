@@ -1,8 +1,19 @@
-#include "runtime/ops/op_def.h"
-
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
+#include "runtime/ops/view.h"
 
 namespace clvet {
 namespace {

@@ -1,8 +1,10 @@
 // The arithmetic of Resize.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
+#include "base/result.h"
 #include "runtime/ops/op_def.h"
 
 namespace clvet {

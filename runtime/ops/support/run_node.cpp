@@ -1,6 +1,15 @@
 // Runs one node on the host: checks, allocation, half widening, the op and its fused activation.
+#include <cstddef>
+#include <cstdint>
 #include <new>
+#include <span>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
+#include "kernels/contract.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/ops/op_def.h"
 
 namespace clvet {

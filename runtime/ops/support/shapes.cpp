@@ -1,6 +1,13 @@
 #include "runtime/ops/support/shapes.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
 
 namespace clvet {
 

@@ -1,8 +1,8 @@
 // Shape arithmetic shared by the ops.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "base/result.h"

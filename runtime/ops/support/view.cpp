@@ -1,9 +1,13 @@
-#include "runtime/ops/view.h"
-
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
+#include <optional>
+#include <vector>
 
+#include "runtime/graph/tensor.h"
 #include "runtime/ops/support/shapes.h"
+#include "runtime/ops/view.h"
 
 namespace clvet {
 namespace {

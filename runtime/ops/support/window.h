@@ -3,8 +3,12 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 
-#include "runtime/ops/op_def.h"
+#include "base/result.h"
+#include "kernels/contract.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
 
 namespace clvet {
 
