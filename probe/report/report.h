@@ -139,6 +139,16 @@ struct BestReport {
   std::string why;
 };
 
+// What launches, transfers and memory of a device cost, for predicting times. Empty: not timed.
+struct PeaksReport {
+  std::optional<double> launch_us;        // an empty kernel and clFinish, median
+  std::optional<double> piped_launch_us;  // one of many empty kernels that are waited for together
+  std::optional<double> read_us, read_gbs;    // a small blocking read; the rate of a large one
+  std::optional<double> write_us, write_gbs;  // a small blocking write; the rate of a large one
+  std::optional<double> map_us;         // map and unmap of a small buffer; where `map_read` is true
+  std::optional<double> bandwidth_gbs;  // a copy kernel: bytes read and written over its time
+};
+
 struct DeviceReport {
   std::string id;        // "d0"
   std::string platform;  // platform name
@@ -150,6 +160,7 @@ struct DeviceReport {
   std::vector<std::string> extensions;
   std::map<std::string, PropertyValue> properties;
   std::map<std::string, CapabilityReport> capabilities;
+  PeaksReport peaks;
   std::vector<CombinationReport> combinations;
   std::optional<BestReport> best;
 };
@@ -185,7 +196,9 @@ struct VerdictReport {
   Stage stage = Stage::kBuild;
   int attempts = 0, repeats = 0;
   Evidence evidence;
-  double median_ms = 0, spread_ms = 0, gflops = 0;  // timed passes only
+  // Of a launch that is waited for: median and interquartile range. Empty: not timed.
+  std::optional<double> median_ms, spread_ms;
+  std::optional<double> gflops;  // empty also where the op has no reduction
   std::optional<std::string> cure;
 };
 

@@ -11,7 +11,7 @@ DeviceEvidence evidence_of(const Report& report, const std::string& device_id) {
     VariantEvidence& row = evidence[verdict.variant_key];
     if (verdict.verdict == Verdict::kPass) {
       ++row.passed;
-      row.gflops = std::max(row.gflops, verdict.gflops);
+      row.gflops = std::max(row.gflops, verdict.gflops.value_or(0));
     } else {
       if (row.failed == 0) row.worst = verdict.verdict;
       ++row.failed;
