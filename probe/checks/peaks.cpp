@@ -64,6 +64,11 @@ Driven<cl_mem> create_buffer(Bench& bench, size_t bytes) {
   return bench.buffers.back().get();
 }
 
+void release_buffers(Bench& bench) {
+  const StageMarker marker(Stage::kRelease, "clReleaseMemObject");
+  bench.buffers.clear();
+}
+
 DrivenStatus write(DriverSession& session, cl_mem buffer, size_t bytes, const void* from) {
   return run_call(Stage::kEnqueue, "clEnqueueWriteBuffer", [&] {
     return session.api().clEnqueueWriteBuffer(session.queue.get(), buffer, CL_TRUE, 0, bytes, from,
@@ -172,7 +177,7 @@ DrivenStatus copy(DriverSession& session, cl_mem from, cl_mem to, size_t bytes) 
 }
 
 // Seconds of a copy of `bytes`; with `check`, only if they arrive.
-Driven<double> time_copy(Bench& bench, size_t bytes, bool check) {
+Driven<double> time_copy(Bench& bench, size_t bytes, const Sampling& sampling, bool check) {
   DriverSession& session = bench.session;
   const auto from = create_buffer(bench, bytes), to = create_buffer(bench, bytes);
   CLVET_DRIVE(from);
@@ -181,7 +186,7 @@ Driven<double> time_copy(Bench& bench, size_t bytes, bool check) {
   if (check) CLVET_DRIVE(write(session, *from, bytes, sent.data()));
   // Memory that was never written may not be there yet.
   if (!check) CLVET_DRIVE(copy(session, *to, *from, bytes));
-  const auto time = median_seconds({3, 8, 0.06}, [&] { return copy(session, *from, *to, bytes); });
+  const auto time = median_seconds(sampling, [&] { return copy(session, *from, *to, bytes); });
   CLVET_DRIVE(time);
   auto got = std::vector<unsigned char>(sent.size());
   if (check) CLVET_DRIVE(read(session, *to, bytes, got.data()));
@@ -189,17 +194,19 @@ Driven<double> time_copy(Bench& bench, size_t bytes, bool check) {
   return *time;
 }
 
+// Grows the stream up to the bytes asked for, as long as the next launch will not take too long.
 DrivenStatus time_stream(Bench& bench) {
-  auto bytes = std::max(bench.request.at("bytes").get<size_t>(), kSmallStream);
+  constexpr Sampling kOnce{1, 1, 0}, kLast{3, 8, 0.06};
+  const auto most = std::max(bench.request.at("bytes").get<size_t>(), kSmallStream);
   CLVET_DRIVE(build_peak(bench, "clvet_peaks_stream"));
-  auto time = time_copy(bench, kSmallStream, true);
+  size_t bytes = kSmallStream;
+  auto time = time_copy(bench, bytes, kOnce, true);
   CLVET_DRIVE(time);
-  const auto share = static_cast<double>(bytes) / static_cast<double>(kSmallStream);
-  if (*time * share < kStreamPatience) {
-    time = time_copy(bench, bytes, false);
+  while (bytes < most && 4 * *time < kStreamPatience) {
+    release_buffers(bench);
+    bytes = std::min(4 * bytes, most);
+    time = time_copy(bench, bytes, bytes == most ? kLast : kOnce, false);
     CLVET_DRIVE(time);
-  } else {
-    bytes = kSmallStream;
   }
   bench.reply["bandwidth_gbs"] = 2 * static_cast<double>(bytes) / *time * 1e-9;
   return {};
@@ -215,10 +222,7 @@ Status handle_peaks(DriverSession& session, Message& message, nlohmann::json& re
                                              : time_stream;
   Bench bench{session, message.body, reply, {}};
   const DrivenStatus status = measure(bench);
-  {
-    const StageMarker marker(Stage::kRelease, "clReleaseMemObject");
-    bench.buffers.clear();
-  }
+  release_buffers(bench);
   release_program(session);
   if (!status) tell_fault(status.error(), reply);
   return {};
