@@ -1,6 +1,7 @@
 #include "kernels/tolerance.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +30,9 @@ struct Format {
   double ulp(double value) const {
     const double magnitude = std::max(std::fabs(value), min_normal);
     if (!std::isfinite(magnitude)) return 0;
-    return std::ldexp(1.0, std::ilogb(magnitude) - stored_fraction);
+    // Its power of two alone; no magnitude here is below the least normal of double.
+    const auto power = std::bit_cast<uint64_t>(magnitude) & uint64_t{0x7FF} << 52;
+    return std::bit_cast<double>(power - (static_cast<uint64_t>(stored_fraction) << 52));
   }
 };
 

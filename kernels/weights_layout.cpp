@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "base/half.h"
 #include "base/numbers.h"
@@ -35,10 +36,11 @@ struct Matrix {
   int64_t rows = round_up(role.taps * cinp, 4);
   int64_t columns = round_up(role.cout, kColumnAlign);
 
-  int64_t index(int64_t row, int64_t column) const {
+  // Of the first of its columns, which lie side by side.
+  int64_t index(int64_t row) const {
     const int64_t tap = row / cinp, ci = row % cinp;
-    if (tap >= role.taps || ci >= role.cin || column >= role.cout) return -1;
-    return (tap * role.cin + ci) * role.cout + column;
+    if (tap >= role.taps || ci >= role.cin) return -1;
+    return (tap * role.cin + ci) * role.cout;
   }
 };
 
@@ -54,25 +56,30 @@ struct QuantBlock {
   }
 };
 
-QuantBlock quant_block(const Matrix& matrix, Precision precision, WeightType type, int64_t block,
-                       int64_t column, std::span<const double> values) {
-  QuantBlock result;
-  result.levels = type == WeightType::kInt8 ? 255 : 15;
-  double low = 0, high = 0;
-  bool any = false;
+// Those of one block of rows, a column each. Walked as the values lie: there may be millions.
+std::vector<QuantBlock> quant_blocks(const Matrix& matrix, Precision precision, WeightType type,
+                                     int64_t block, std::span<const double> values) {
+  const auto columns = static_cast<size_t>(matrix.role.cout);
+  std::vector<double> low, high;
   const int64_t end = std::min((block + 1) * kQuantBlock, matrix.rows);
   for (int64_t row = block * kQuantBlock; row < end; ++row) {
-    const int64_t index = matrix.index(row, column);
+    const int64_t index = matrix.index(row);
     if (index < 0) continue;
-    const double value = values[static_cast<size_t>(index)];
-    low = any ? std::min(low, value) : value;
-    high = any ? std::max(high, value) : value;
-    any = true;
+    const auto line = values.subspan(static_cast<size_t>(index), columns);
+    if (low.empty()) low = high = std::vector<double>(line.begin(), line.end());
+    for (size_t i = 0; i < columns; ++i) {
+      low[i] = std::min(low[i], line[i]);
+      high[i] = std::max(high[i], line[i]);
+    }
   }
-  if (!any) return result;
-  result.scale = stored(precision, (high - low) / result.levels);
-  result.offset = stored(precision, low);
-  return result;
+  std::vector<QuantBlock> blocks(columns);
+  for (size_t i = 0; i < columns; ++i) {
+    blocks[i].levels = type == WeightType::kInt8 ? 255 : 15;
+    if (low.empty()) continue;
+    blocks[i].scale = stored(precision, (high[i] - low[i]) / blocks[i].levels);
+    blocks[i].offset = stored(precision, low[i]);
+  }
+  return blocks;
 }
 
 // Position of (packed row, column) in elements of the packed matrix.
@@ -87,11 +94,11 @@ int64_t rows_per_word(WeightType type) {
 void pack_float(const Matrix& matrix, Precision precision, int64_t pack,
                 std::span<const double> values, PackedWeights& packed) {
   for (int64_t row = 0; row < matrix.rows; ++row) {
+    const int64_t index = matrix.index(row);
+    if (index < 0) continue;
     for (int64_t column = 0; column < matrix.role.cout; ++column) {
-      const int64_t index = matrix.index(row, column);
-      if (index < 0) continue;
       put(precision, packed.data, packed_index(row, column, matrix.rows, pack),
-          values[static_cast<size_t>(index)]);
+          values[static_cast<size_t>(index + column)]);
     }
   }
 }
@@ -100,18 +107,23 @@ void pack_quantised(const Matrix& matrix, Precision precision, WeightType type, 
                     std::span<const double> values, PackedWeights& packed) {
   const int64_t per_word = rows_per_word(type);
   const int bits = type == WeightType::kInt8 ? 8 : 4;
+  const int64_t words = matrix.rows / per_word;
   const int64_t blocks = (matrix.rows + kQuantBlock - 1) / kQuantBlock;
   for (int64_t block = 0; block < blocks; ++block) {
     const int64_t end = std::min((block + 1) * kQuantBlock, matrix.rows);
+    const auto quants = quant_blocks(matrix, precision, type, block, values);
     for (int64_t column = 0; column < matrix.role.cout; ++column) {
-      const QuantBlock quant = quant_block(matrix, precision, type, block, column, values);
+      const QuantBlock& quant = quants[static_cast<size_t>(column)];
       put(precision, packed.scales, block * 2 * matrix.columns + column, quant.scale);
       put(precision, packed.scales, (block * 2 + 1) * matrix.columns + column, quant.offset);
-      for (int64_t row = block * kQuantBlock; row < end; ++row) {
-        const int64_t index = matrix.index(row, column);
-        if (index < 0) continue;
-        const int q = quant.quantise(values[static_cast<size_t>(index)]);
-        const int64_t at = packed_index(row / per_word, column, matrix.rows / per_word, pack) * 2;
+    }
+    for (int64_t row = block * kQuantBlock; row < end; ++row) {
+      const int64_t index = matrix.index(row);
+      if (index < 0) continue;
+      for (int64_t column = 0; column < matrix.role.cout; ++column) {
+        const double value = values[static_cast<size_t>(index + column)];
+        const int q = quants[static_cast<size_t>(column)].quantise(value);
+        const int64_t at = packed_index(row / per_word, column, words, pack) * 2;
         uint16_t word = 0;
         std::memcpy(&word, packed.data.data() + at, 2);
         word = static_cast<uint16_t>(word | q << (row % per_word * bits));
@@ -179,13 +191,14 @@ Values effective_weights(const TensorRole& role, Precision precision, WeightType
   const int64_t blocks = (matrix.rows + kQuantBlock - 1) / kQuantBlock;
   for (int64_t block = 0; block < blocks; ++block) {
     const int64_t end = std::min((block + 1) * kQuantBlock, matrix.rows);
-    for (int64_t column = 0; column < role.cout; ++column) {
-      const QuantBlock quant = quant_block(matrix, precision, type, block, column, values);
-      for (int64_t row = block * kQuantBlock; row < end; ++row) {
-        const int64_t index = matrix.index(row, column);
-        if (index < 0) continue;
-        const double value = values[static_cast<size_t>(index)];
-        result[static_cast<size_t>(index)] = quant.scale * quant.quantise(value) + quant.offset;
+    const auto quants = quant_blocks(matrix, precision, type, block, values);
+    for (int64_t row = block * kQuantBlock; row < end; ++row) {
+      const int64_t index = matrix.index(row);
+      if (index < 0) continue;
+      for (int64_t column = 0; column < role.cout; ++column) {
+        const QuantBlock& quant = quants[static_cast<size_t>(column)];
+        const auto at = static_cast<size_t>(index + column);
+        result[at] = quant.scale * quant.quantise(values[at]) + quant.offset;
       }
     }
   }

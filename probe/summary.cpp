@@ -24,7 +24,7 @@ void count(const VerdictReport& verdict, Tally& tally) {
   if (verdict.verdict == Verdict::kPass) {
     ++tally.report.passed;
     double& speed = tally.best_speed[verdict.op];
-    speed = std::max(speed, verdict.gflops);
+    speed = std::max(speed, verdict.gflops.value_or(0));
     return;
   }
   if (verdict.verdict == Verdict::kUnsupported) {

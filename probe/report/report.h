@@ -196,7 +196,9 @@ struct VerdictReport {
   Stage stage = Stage::kBuild;
   int attempts = 0, repeats = 0;
   Evidence evidence;
-  double median_ms = 0, spread_ms = 0, gflops = 0;  // timed passes only
+  // Of a launch that is waited for: median and interquartile range. Empty: not timed.
+  std::optional<double> median_ms, spread_ms;
+  std::optional<double> gflops;  // empty also where the op has no reduction
   std::optional<std::string> cure;
 };
 

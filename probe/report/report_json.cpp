@@ -1,6 +1,8 @@
 #define JSON_DIAGNOSTICS 1
 #include "probe/report/report_json.h"
 
+#include <array>
+#include <cmath>
 #include <exception>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -100,6 +102,15 @@ Evidence get_evidence(const Json& json) {
   return value;
 }
 
+Json put_number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+// In reports of before, 0 stands for what was not timed.
+std::optional<double> get_positive(const Json& json) {
+  if (json.is_null()) return std::nullopt;
+  const auto value = json.get<double>();
+  return value > 0 ? std::optional(value) : std::nullopt;
+}
+
 Json put(const VerdictReport& value) {
   Json json = {{"id", value.id},
                {"device", value.device},
@@ -115,9 +126,9 @@ Json put(const VerdictReport& value) {
                {"attempts", value.attempts},
                {"repeats", value.repeats},
                {"evidence", put(value.evidence)},
-               {"median_ms", value.median_ms},
-               {"spread_ms", value.spread_ms},
-               {"gflops", value.gflops},
+               {"median_ms", put_number(value.median_ms)},
+               {"spread_ms", put_number(value.spread_ms)},
+               {"gflops", put_number(value.gflops)},
                {"cure", nullptr}};
   if (value.cure) json["cure"] = *value.cure;
   return json;
@@ -139,9 +150,11 @@ VerdictReport get_verdict(const Json& json) {
   value.attempts = json.at("attempts");
   value.repeats = json.at("repeats");
   value.evidence = get_evidence(json.at("evidence"));
-  value.median_ms = json.at("median_ms");
-  value.spread_ms = json.at("spread_ms");
-  value.gflops = json.at("gflops");
+  value.median_ms = get_positive(json.at("median_ms"));
+  if (const Json& spread = json.at("spread_ms"); value.median_ms && !spread.is_null()) {
+    value.spread_ms = spread.get<double>();
+  }
+  value.gflops = get_positive(json.at("gflops"));
   if (!json.at("cure").is_null()) value.cure = json.at("cure").get<std::string>();
   return value;
 }
@@ -245,6 +258,37 @@ Json put_environment(const DeviceReport& device) {
   return {{"objects", std::move(objects)}, {"variables", device.variables}};
 }
 
+struct Peak {
+  const char* name;
+  std::optional<double> PeaksReport::*value;
+};
+
+constexpr std::array kPeaks{Peak{"launch_us", &PeaksReport::launch_us},
+                            Peak{"piped_launch_us", &PeaksReport::piped_launch_us},
+                            Peak{"read_us", &PeaksReport::read_us},
+                            Peak{"read_gbs", &PeaksReport::read_gbs},
+                            Peak{"write_us", &PeaksReport::write_us},
+                            Peak{"write_gbs", &PeaksReport::write_gbs},
+                            Peak{"map_us", &PeaksReport::map_us},
+                            Peak{"bandwidth_gbs", &PeaksReport::bandwidth_gbs}};
+
+Json put(const PeaksReport& peaks) {
+  Json json = Json::object();
+  for (const Peak& peak : kPeaks) json[peak.name] = put_number(peaks.*peak.value);
+  return json;
+}
+
+// Reports of before lack them, and a later clvet may leave one out.
+PeaksReport get_peaks(const Json& json) {
+  PeaksReport peaks;
+  const Json& rows = json.contains("peaks") ? json.at("peaks") : Json::object();
+  if (!rows.is_object()) throw std::invalid_argument("\"peaks\" is no object");
+  for (const Peak& peak : kPeaks) {
+    if (rows.contains(peak.name)) peaks.*peak.value = get_positive(rows.at(peak.name));
+  }
+  return peaks;
+}
+
 Json put(const DeviceReport& device) {
   Json properties = Json::object(), capabilities = Json::object(), combinations = Json::array();
   for (const auto& [name, value] : device.properties) {
@@ -269,6 +313,7 @@ Json put(const DeviceReport& device) {
                {"extensions", device.extensions},
                {"properties", std::move(properties)},
                {"capabilities", std::move(capabilities)},
+               {"peaks", put(device.peaks)},
                {"combinations", std::move(combinations)},
                {"best", nullptr}};
   if (device.best) {
@@ -303,6 +348,7 @@ DeviceReport get_device(const Json& json) {
   for (const auto& [name, value] : json.at("capabilities").items()) {
     device.capabilities[name] = {value.at("claimed"), value.at("verdict"), value.at("evidence")};
   }
+  device.peaks = get_peaks(json);
   for (const Json& row : json.at("combinations")) {
     device.combinations.push_back(get_combination_report(row));
   }

@@ -3,11 +3,13 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -38,16 +40,18 @@ int rank_of(const Manifest& manifest, const std::string& device_class) {
   return found == manifest.rank.end() ? 0 : found->second;
 }
 
-// Multiply-adds of a call as far as they rank shapes: output elements times weights per output.
+// The work of a call as far as it ranks shapes: multiply-adds where the op has weights, else the
+// elements that are read and written.
 double work_of(const OpContract& contract, const TestShape& shape) {
   const auto roles = contract.roles(shape.dims);
   if (!roles) return 0;
-  double outputs = 0, reduction = 1;
+  double outputs = 0, elements = 0, reduction = 0;
   for (const TensorRole& role : *roles) {
+    elements += static_cast<double>(role.elements());
     if (role.kind == TensorKind::kOutput) outputs += static_cast<double>(role.elements());
     if (role.kind == TensorKind::kWeights) reduction = static_cast<double>(role.taps * role.cin);
   }
-  return outputs * reduction;
+  return reduction > 0 ? outputs * reduction : elements;
 }
 
 // Of a work-group, as its first test shape has it: no manifest lets it depend on the call. 0: the
@@ -160,6 +164,27 @@ std::string unsupported_reason(const Variant& variant, const DeviceFeatures& fea
   return {};
 }
 
+std::vector<size_t> timed_shapes(const std::vector<double>& work) {
+  std::vector<size_t> tried;
+  for (size_t i = 0; i < work.size(); ++i) {
+    if (work[i] > 0) tried.push_back(i);
+  }
+  if (tried.empty()) return {};
+  const auto less = [&](size_t a, size_t b) { return work[a] < work[b]; };
+  const auto least = std::min_element(tried.begin(), tried.end(), less);
+  const auto most = std::max_element(tried.begin(), tried.end(), less);
+  const double middle = std::sqrt(work[*least] * work[*most]);
+  const auto nearest = std::min_element(tried.begin(), tried.end(), [&](size_t a, size_t b) {
+    return std::fabs(std::log(work[a] / middle)) < std::fabs(std::log(work[b] / middle));
+  });
+  std::set<size_t> chosen;
+  std::set<double> sizes;
+  for (const size_t i : {*least, *nearest, *most}) {
+    if (sizes.insert(work[i]).second) chosen.insert(i);
+  }
+  return {chosen.begin(), chosen.end()};
+}
+
 void keep_cases(const std::vector<std::string>& patterns, std::vector<TrialCase>& cases) {
   if (patterns.empty()) return;
   std::erase_if(cases, [&](const TrialCase& trial) {
@@ -180,18 +205,15 @@ Result<std::vector<TrialCase>> plan_cases(const Catalog& catalog, const DeviceFe
     CLVET_ASSIGN_OR_RETURN(Program program, program_of(variant));
     const auto shared = std::make_shared<const Program>(std::move(program));
     const std::string reason = unsupported_reason(variant, features);
-    size_t largest = cases.size();
-    double most = -1;
+    const size_t first = cases.size();
+    std::vector<double> work;
     for (const TestShape& shape : variant.manifest->tests) {
       TrialCase row{variant.name() + "/" + shape.name, variant, &shape, shared, false, reason};
       if (row.unsupported.empty()) row.unsupported = shape_limit(variant, shape, features);
-      if (const double work = work_of(*contract, shape); work > most) {
-        most = work;
-        largest = cases.size();
-      }
+      work.push_back(row.unsupported.empty() ? work_of(*contract, shape) : 0);
       cases.push_back(std::move(row));
     }
-    if (most >= 0) cases[largest].timed = true;
+    for (const size_t i : timed_shapes(work)) cases[first + i].timed = true;
   }
   group_by_program(cases);
   return cases;

@@ -31,7 +31,7 @@ struct TrialCase {
   Variant variant;
   const TestShape* shape = nullptr;
   std::shared_ptr<const Program> program;  // shared by the shapes of a variant
-  bool timed = false;                      // the largest shape of its variant
+  bool timed = false;                      // see timed_shapes()
   std::string unsupported;                 // why it is not tried; empty: it is
 };
 
@@ -41,6 +41,12 @@ struct TrialCase {
 // the device does not advertise are listed with the reason. Cases of one program are neighbours.
 Result<std::vector<TrialCase>> plan_cases(const Catalog& catalog, const DeviceFeatures& features,
                                           Tier tier);
+
+// Which of a variant's shapes are timed, so that time as a function of work can be interpolated:
+// those with the least and the most work, and the one nearest to the middle of the two on a
+// logarithmic scale. `work` is that of each shape, 0 for one that is not tried; of equals the
+// first.
+std::vector<size_t> timed_shapes(const std::vector<double>& work);
 
 // Keeps the cases whose name contains one of the patterns, in which `*` stands for any text. No
 // pattern keeps all.

@@ -18,114 +18,13 @@
 #include "probe/cl/query.h"
 #include "probe/report/report.h"
 #include "probe/trial/request.h"
+#include "probe/worker/drive.h"
 #include "probe/worker/driver_session.h"
 #include "probe/worker/protocol.h"
 #include "probe/worker/stage_page.h"
 
 namespace clvet {
 namespace {
-
-// Ends a trial early: what the driver did wrong, in the words of the report.
-struct DriverFault {
-  Verdict verdict = Verdict::kLaunchError;
-  Stage stage = Stage::kEnqueue;
-  std::string call;
-  cl_int code = CL_SUCCESS;
-  std::string note;
-};
-
-template <class T>
-using Driven = tl::expected<T, DriverFault>;
-using DrivenStatus = Driven<void>;
-
-tl::unexpected<DriverFault> refused(Stage stage, const char* call, cl_int code) {
-  return tl::unexpected(DriverFault{Verdict::kLaunchError, stage, call, code, {}});
-}
-
-tl::unexpected<DriverFault> lied(Stage stage, const char* call, std::string note) {
-  return tl::unexpected(DriverFault{Verdict::kLie, stage, call, CL_SUCCESS, std::move(note)});
-}
-
-// Calls a function that creates an object, with its stage marked, and checks code and object.
-template <class Handle, class Create>
-Driven<Handle> create(const ClApi& api, Stage stage, const char* call, const Create& make) {
-  cl_int status = CL_SUCCESS;
-  Handle handle;
-  {
-    const StageMarker marker(stage, call);
-    handle = Handle(api, make(&status));
-  }
-  if (status != CL_SUCCESS) return refused(stage, call, status);
-  if (!handle) return lied(stage, call, std::string(call) + " returned success and no object");
-  return handle;
-}
-
-template <class Call>
-DrivenStatus run_call(Stage stage, const char* name, const Call& call, bool may_compile = false) {
-  cl_int status = CL_SUCCESS;
-  {
-    const StageMarker marker(stage, name, may_compile);
-    status = call();
-  }
-  if (status != CL_SUCCESS) return refused(stage, name, status);
-  return {};
-}
-
-#define CLVET_DRIVE(expression)                                      \
-  do {                                                               \
-    if (auto driven = (expression); !driven) {                       \
-      return tl::unexpected<DriverFault>(std::move(driven).error()); \
-    }                                                                \
-  } while (false)
-
-void release_program(DriverSession& session) {
-  if (session.kernel) {
-    const StageMarker marker(Stage::kRelease, "clReleaseKernel");
-    session.kernel.reset();
-  }
-  if (session.program) {
-    const StageMarker marker(Stage::kRelease, "clReleaseProgram");
-    session.program.reset();
-  }
-  session.kernel_ran = false;
-}
-
-DrivenStatus build(DriverSession& session, const Program& program, nlohmann::json& reply) {
-  if (session.kernel && session.program_key == program.key) return {};
-  const ClApi& api = session.api();
-  release_program(session);
-  const double started = monotonic_seconds();
-  auto created = create<ClProgram>(
-      api, Stage::kBuild, "clCreateProgramWithSource",
-      [&](cl_int* status) { return create_program(api, session.context.get(), program, status); });
-  if (!created) return tl::unexpected(created.error());
-  session.program = std::move(*created);
-  cl_int status = CL_SUCCESS;
-  {
-    const StageMarker marker(Stage::kBuild, "clBuildProgram");
-    status = api.clBuildProgram(session.program.get(), 1, &session.device, program.options.c_str(),
-                                nullptr, nullptr);
-  }
-  if (status != CL_SUCCESS) {
-    size_t claimed = 0;
-    reply["log"] = build_log(api, session.program.get(), session.device, claimed);
-    reply["log_bytes"] = claimed;
-    return tl::unexpected(
-        DriverFault{Verdict::kBuildError, Stage::kBuild, "clBuildProgram", status, {}});
-  }
-  auto kernel = create<ClKernel>(api, Stage::kCreateKernel, "clCreateKernel", [&](cl_int* status) {
-    return api.clCreateKernel(session.program.get(), program.entry.c_str(), status);
-  });
-  if (!kernel) {
-    DriverFault fault = kernel.error();
-    if (fault.verdict == Verdict::kLaunchError) fault.verdict = Verdict::kKernelCreateFailed;
-    return tl::unexpected(fault);
-  }
-  session.kernel = std::move(*kernel);
-  session.program_key = program.key;
-  reply["build_ms"] = (monotonic_seconds() - started) * 1e3;
-  return {};
-}
 
 // A memory object of the trial with the bytes that fill or receive it.
 struct Device {
@@ -153,7 +52,7 @@ cl_image_format format_of(TexelType type) {
 DrivenStatus create_buffer(DriverSession& session, Device& device) {
   const ClApi& api = session.api();
   const MemoryRequest& request = device.request;
-  auto whole = create<ClMem>(api, Stage::kEnqueue, "clCreateBuffer", [&](cl_int* status) {
+  auto whole = create_object<ClMem>(api, Stage::kEnqueue, "clCreateBuffer", [&](cl_int* status) {
     const size_t size = std::max<size_t>(request.bytes + 2 * request.guard, 16);
     return api.clCreateBuffer(session.context.get(), CL_MEM_READ_WRITE, size, nullptr, status);
   });
@@ -161,7 +60,7 @@ DrivenStatus create_buffer(DriverSession& session, Device& device) {
   device.whole = std::move(*whole);
   if (request.guard == 0) return {};
   const cl_buffer_region region{request.guard, request.bytes};
-  auto part = create<ClMem>(api, Stage::kEnqueue, "clCreateSubBuffer", [&](cl_int* status) {
+  auto part = create_object<ClMem>(api, Stage::kEnqueue, "clCreateSubBuffer", [&](cl_int* status) {
     return api.clCreateSubBuffer(device.whole.get(), CL_MEM_READ_WRITE,
                                  CL_BUFFER_CREATE_TYPE_REGION, &region, status);
   });
@@ -178,7 +77,7 @@ DrivenStatus create_image(DriverSession& session, Device& device) {
   description.image_type = CL_MEM_OBJECT_IMAGE2D;
   description.image_width = static_cast<size_t>(request.width + request.guard_texels);
   description.image_height = static_cast<size_t>(request.height + request.guard_texels);
-  auto image = create<ClMem>(api, Stage::kEnqueue, "clCreateImage", [&](cl_int* status) {
+  auto image = create_object<ClMem>(api, Stage::kEnqueue, "clCreateImage", [&](cl_int* status) {
     return api.clCreateImage(session.context.get(), CL_MEM_READ_WRITE, &format, &description,
                              nullptr, status);
   });
@@ -256,21 +155,9 @@ DrivenStatus set_args(DriverSession& session, const TrialRequest& request,
 }
 
 DrivenStatus launch(DriverSession& session, const TrialRequest& request) {
-  const bool may_compile = !session.kernel_ran;
   const size_t* local = request.local[0] ? request.local.data() : nullptr;
-  CLVET_DRIVE(run_call(
-      Stage::kEnqueue, "clEnqueueNDRangeKernel",
-      [&] {
-        return session.api().clEnqueueNDRangeKernel(
-            session.queue.get(), session.kernel.get(), static_cast<cl_uint>(request.work_dim),
-            nullptr, request.global.data(), local, 0, nullptr, nullptr);
-      },
-      may_compile));
-  CLVET_DRIVE(run_call(
-      Stage::kFinish, "clFinish", [&] { return session.api().clFinish(session.queue.get()); },
-      may_compile));
-  session.kernel_ran = true;
-  return {};
+  CLVET_DRIVE(enqueue_kernel(session, request.work_dim, request.global.data(), local));
+  return finish_queue(session);
 }
 
 DrivenStatus run_and_read(DriverSession& session, const TrialRequest& request,
@@ -295,7 +182,7 @@ DrivenStatus run_and_read(DriverSession& session, const TrialRequest& request,
 DrivenStatus time_launches(DriverSession& session, const TrialRequest& request,
                            nlohmann::json& reply) {
   if (request.timing_seconds <= 0) return {};
-  constexpr size_t kMost = 50, kLeast = 3;
+  constexpr size_t kMost = 25, kLeast = 3;
   std::vector<double> samples;
   const double until = monotonic_seconds() + request.timing_seconds;
   while (samples.size() < kLeast || (samples.size() < kMost && monotonic_seconds() < until)) {
@@ -314,7 +201,7 @@ DrivenStatus time_launches(DriverSession& session, const TrialRequest& request,
 
 DrivenStatus run_trial(DriverSession& session, const TrialRequest& request,
                        std::vector<Device>& devices, nlohmann::json& reply) {
-  CLVET_DRIVE(build(session, request.program, reply));
+  CLVET_DRIVE(build_kernel(session, request.program, reply));
   CLVET_DRIVE(create_memory(session, devices));
   CLVET_DRIVE(set_args(session, request, devices));
   CLVET_DRIVE(run_and_read(session, request, devices));
@@ -343,14 +230,7 @@ Status handle_trial(DriverSession& session, Message& message, nlohmann::json& re
   }
   // Here and not before the next build, where a crash would be laid at another kernel's door.
   if (request.release_program || !status) release_program(session);
-  if (!status) {
-    const DriverFault& fault = status.error();
-    reply["verdict"] = to_string(fault.verdict);
-    reply["stage"] = to_string(fault.stage);
-    reply["call"] = fault.call;
-    reply["cl_error"] = fault.code;
-    reply["note"] = fault.note;
-  }
+  if (!status) tell_fault(status.error(), reply);
   return {};
 }
 

@@ -138,26 +138,21 @@ Values as_stored(const TensorRole& role, const TrialCase& trial, const Values& v
   return rounded;
 }
 
-Result<std::shared_ptr<const Material>> make_material(const TrialCase& trial) {
-  const Manifest& manifest = *trial.variant.manifest;
-  const OpContract* contract = find_op_contract(manifest.op);
-  if (!contract) return fail(ErrorCode::kInternal, "no contract for op {}", manifest.op);
-  auto material = std::make_shared<Material>();
-  CLVET_ASSIGN_OR_RETURN(material->roles, contract->roles(trial.shape->dims));
-  CallValues stored;
-  stored.dims = material->inputs.dims = trial.shape->dims;
-  stored.scalars = material->inputs.scalars = trial.shape->scalars;
-  for (const TensorRole& role : material->roles) {
+std::shared_ptr<const CallValues> generate_inputs(const TrialCase& trial,
+                                                  const std::vector<TensorRole>& roles) {
+  const std::string& op = trial.variant.manifest->op;
+  auto inputs = std::make_shared<CallValues>();
+  inputs->dims = trial.shape->dims;
+  inputs->scalars = trial.shape->scalars;
+  for (const TensorRole& role : roles) {
     if (role.kind == TensorKind::kOutput) continue;
-    Generator random(manifest.op + "/" + trial.shape->name + "/" + role.name);
-    const Domain domain = domain_of(manifest.op, *trial.shape, role);
-    Values values = role.kind == TensorKind::kIndices ? generate_indices(random, role)
-                                                      : generate(random, domain, role.elements());
-    stored.tensors[role.name] = as_stored(role, trial, values);
-    material->inputs.tensors[role.name] = std::move(values);
+    Generator random(op + "/" + trial.shape->name + "/" + role.name);
+    const Domain domain = domain_of(op, *trial.shape, role);
+    inputs->tensors[role.name] = role.kind == TensorKind::kIndices
+                                     ? generate_indices(random, role)
+                                     : generate(random, domain, role.elements());
   }
-  material->reference = contract->reference(stored);
-  return std::shared_ptr<const Material>(std::move(material));
+  return inputs;
 }
 
 const TensorRole* role_named(const Material& material, const CallArg& arg) {
@@ -226,7 +221,7 @@ class Builder {
 
  private:
   const Values& values_of(const TensorRole& role) const {
-    return material_.inputs.tensors.find(role.name)->second;
+    return material_.inputs->tensors.find(role.name)->second;
   }
 
   PackedWeights weights_of(const TensorRole& role) const {
@@ -290,16 +285,35 @@ class Builder {
 
 }  // namespace
 
+Result<std::shared_ptr<const Material>> MaterialStore::make(const TrialCase& trial) {
+  const Manifest& manifest = *trial.variant.manifest;
+  const OpContract* contract = find_op_contract(manifest.op);
+  if (!contract) return fail(ErrorCode::kInternal, "no contract for op {}", manifest.op);
+  auto material = std::make_shared<Material>();
+  CLVET_ASSIGN_OR_RETURN(material->roles, contract->roles(trial.shape->dims));
+  auto& inputs = inputs_[{trial.shape->name, trial.shape->dims, trial.shape->scalars}];
+  if (!inputs) inputs = generate_inputs(trial, material->roles);
+  material->inputs = inputs;
+  CallValues stored{inputs->dims, inputs->scalars, {}};
+  for (const TensorRole& role : material->roles) {
+    if (role.kind == TensorKind::kOutput) continue;
+    stored.tensors[role.name] = as_stored(role, trial, inputs->tensors.find(role.name)->second);
+  }
+  material->reference = contract->reference(stored);
+  return std::shared_ptr<const Material>(std::move(material));
+}
+
 Result<std::shared_ptr<const Material>> MaterialStore::get(const TrialCase& trial) {
   const Manifest& manifest = *trial.variant.manifest;
   if (op_ != manifest.op) {
     op_ = manifest.op;
     made_.clear();
+    inputs_.clear();
   }
   const Key key{trial.shape->dims, trial.shape->scalars, stores_half(trial.variant.precision),
                 trial.variant.weight_type};
   if (const auto found = made_.find(key); found != made_.end()) return found->second;
-  CLVET_ASSIGN_OR_RETURN(made_[key], make_material(trial));
+  CLVET_ASSIGN_OR_RETURN(made_[key], make(trial));
   return made_[key];
 }
 
@@ -312,7 +326,7 @@ Result<PreparedTrial> prepare_trial(const TrialCase& trial, const Material& mate
   request.work_dim = call.work_dim;
   request.global = call.global;
   request.local = call.local;
-  constexpr double kTimingSeconds = 0.03;
+  constexpr double kTimingSeconds = 0.01;
   request.timing_seconds = trial.timed ? kTimingSeconds : 0;
   Builder builder(trial, material, prepared);
   for (const CallArg& arg : call.args) {

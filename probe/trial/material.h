@@ -24,7 +24,7 @@ namespace clvet {
 // arithmetic separates it from the reference.
 struct Material {
   std::vector<TensorRole> roles;
-  CallValues inputs;  // as generated; weights not yet quantised
+  std::shared_ptr<const CallValues> inputs;  // as generated; weights not yet quantised
   ReferenceResult reference;
 };
 
@@ -36,7 +36,11 @@ class MaterialStore {
  private:
   // Shapes of one name may differ between the manifests of an op.
   using Key = std::tuple<Dims, Scalars, bool, std::optional<WeightType>>;
+  // What was generated for a shape serves every precision.
+  using InputKey = std::tuple<std::string, Dims, Scalars>;
+  Result<std::shared_ptr<const Material>> make(const TrialCase& trial);
   std::string op_;
+  std::map<InputKey, std::shared_ptr<const CallValues>> inputs_;
   std::map<Key, std::shared_ptr<const Material>> made_;
 };
 

@@ -23,6 +23,7 @@
 #include "probe/trial/cases.h"
 #include "probe/trial/judge.h"
 #include "probe/trial/material.h"
+#include "probe/trial/peaks.h"
 #include "probe/trial/request.h"
 #include "probe/worker/journal.h"
 #include "probe/worker/process.h"
@@ -174,6 +175,27 @@ void DeviceRunner::check_map_read() {
     found.verdict = same ? "true" : "wrong";
     found.evidence = same ? "" : "a mapped read differs from what was written";
   }
+}
+
+// Peaks are no case, but they stand in the journal like one: where the machine went down while they
+// were measured they are left alone.
+Status DeviceRunner::measure_peaks(Journal& journal) {
+  const auto requests = peak_requests(*device_);
+  const std::string key = Journal::key_of(device_->environment_key, "peaks", "peaks");
+  const JournalEntry* past = journal.find(key);
+  if (requests.empty() || (past && past->in_flight && past->boot_id != boot_id())) return {};
+  CLVET_RETURN_IF_ERROR(journal.begin(key, 1, false));
+  for (const auto& request : requests) {
+    if (!ensure_worker()) break;
+    const Outcome outcome = ask(request);
+    if (stopped_) break;
+    if (outcome.kind == OutcomeKind::kReply) take_peaks(outcome.reply, device_->peaks);
+    // What hangs once hangs again, each time for as long as the clock allows.
+    if (outcome.kind == OutcomeKind::kHang || outcome.kind == OutcomeKind::kUnreapable) break;
+  }
+  VerdictReport done;
+  done.verdict = Verdict::kPass;
+  return journal.end(key, done, !stopped_);
 }
 
 void DeviceRunner::read_objects() {
@@ -338,6 +360,7 @@ Result<std::vector<VerdictReport>> DeviceRunner::run(const std::vector<TrialCase
     const JournalEntry* past = journal.find(key_of(cases[i]));
     if (!past || !past->verdict) last_use[cases[i].program->key] = i;
   }
+  CLVET_RETURN_IF_ERROR(measure_peaks(journal));
   int done = 0;
   for (const size_t i : order) {
     if (stopped_) {

@@ -49,9 +49,9 @@ class DeviceRunner {
   // kept, and every case gets it as its verdict.
   Status prepare();
 
-  // Tries every case that the journal does not hold yet; those that an earlier session left in
-  // flight come first. Returns one verdict a case, in the order of `cases`; cases that the budget
-  // or an interrupt kept from being tried are `missing`.
+  // Measures the device's peaks, then tries every case that the journal does not hold yet; those
+  // that an earlier session left in flight come first. Returns one verdict a case, in the order of
+  // `cases`; cases that the budget or an interrupt kept from being tried are `missing`.
   Result<std::vector<VerdictReport>> run(const std::vector<TrialCase>& cases, Journal& journal);
 
   const RunnerTotals& totals() const { return totals_; }
@@ -65,6 +65,7 @@ class DeviceRunner {
   bool canary_lives();
   void check_canary();
   void check_map_read();
+  Status measure_peaks(Journal& journal);
   void read_objects();
   void note_open_failure(const Outcome& outcome);
   Result<VerdictReport> try_case(const TrialCase& trial, Journal& journal, const std::string& key);

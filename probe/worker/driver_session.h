@@ -44,6 +44,8 @@ Status handle_open(DriverSession& session, Message& request, nlohmann::json& rep
 Status handle_objects(DriverSession& session, Message& request, nlohmann::json& reply);
 // probe/checks/map_read.cpp: {"bytes"} -> is a mapped read right?
 Status handle_map_read(DriverSession& session, Message& request, nlohmann::json& reply);
+// probe/checks/peaks.cpp: {"what","bytes"} -> the peaks of one group, as far as it got.
+Status handle_peaks(DriverSession& session, Message& request, nlohmann::json& reply);
 // probe/trial/execute.cpp: one kernel case.
 Status handle_trial(DriverSession& session, Message& request, nlohmann::json& reply);
 

@@ -25,12 +25,12 @@ void add_time(const VerdictReport& verdict, const VariantTable& table, VariantEv
   const Manifest* manifest = table.catalog().find(verdict.kernel);
   const TestShape* shape = manifest ? shape_of(verdict, *manifest) : nullptr;
   const OpContract* contract = manifest ? find_op_contract(manifest->op) : nullptr;
-  if (!(verdict.median_ms > 0) || !shape || !contract) return;
+  if (!(verdict.median_ms > 0.0) || !shape || !contract) return;
   const auto roles = contract->roles(shape->dims);
   if (!roles) return;
   row.timed.push_back({work_of(manifest->op, shape->dims, *roles, verdict.combination.precision,
                                verdict.weight_type.value_or(WeightType::kFloat)),
-                       verdict.median_ms});
+                       *verdict.median_ms});
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ DeviceEvidence evidence_of(const Report& report, const DeviceReport& device,
     if (verdict.verdict == Verdict::kPass) {
       ++row.passed;
       add_time(verdict, table, row);
-      best_gflops = std::max(best_gflops, verdict.gflops);
+      best_gflops = std::max(best_gflops, verdict.gflops.value_or(0));
     } else {
       if (row.failed == 0) row.worst = verdict.verdict;
       ++row.failed;

@@ -64,6 +64,10 @@ inline DeviceReport sample_device() {
                        {"CL_DEVICE_IMAGE2D_MAX_HEIGHT", {"16384", 0}},
                        {"CL_DEVICE_PROFILING_TIMER_RESOLUTION", {"", -30}}};
   device.capabilities = {{"canary", {true, "true", ""}}, {"map_read", {true, "wrong", "lie"}}};
+  device.peaks.launch_us = 21.5;
+  device.peaks.piped_launch_us = 4.25;
+  device.peaks.read_gbs = 2.5;
+  device.peaks.bandwidth_gbs = 12.75;
   CombinationReport row;
   row.combination = {Precision::kHigh, Memory::kNormal, Storage::kBuffer, Storage::kBuffer};
   row.status = CombinationStatus::kPartial;
@@ -113,6 +117,9 @@ inline Report sample_report() {
   report.verdicts[1].weight_type.reset();
   report.verdicts[1].evidence = {};
   report.verdicts[1].cure.reset();
+  report.verdicts[1].median_ms.reset();
+  report.verdicts[1].spread_ms.reset();
+  report.verdicts[1].gflops.reset();
   report.advice = {{"mali-quant", "cause", {"evidence"}, {"fix"}, "en"}};
   return report;
 }

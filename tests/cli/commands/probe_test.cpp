@@ -104,7 +104,7 @@ TEST(ProbeCommand, TriesOnlyTheCasesAskedForAndSaysSo) {
   test::Bench bench;
   bench.probe({"--case", "gemv_split/low/*/odd", "--case", "softmax_row/high"});
   const Report report = bench.report();
-  EXPECT_EQ(report.verdicts.size(), 12u + 12u);
+  EXPECT_EQ(report.verdicts.size(), 12u + 14u);
   EXPECT_FALSE(report.complete) << "not the whole tier";
   EXPECT_EQ(report.run.only_cases.size(), 2u);
 }

@@ -69,6 +69,48 @@ TEST(ReportJson, NamesItsSchemaAndTheWordsOfTheInterface) {
   EXPECT_TRUE(json.at("devices").at(0).at("combinations").at(1).at("memory").is_null());
 }
 
+TEST(ReportJson, WritesNullForWhatWasNotTimedAndNeverZero) {
+  const Json json = Json::parse(report_to_json(test::sample_report()));
+  const Json& peaks = json.at("devices").at(0).at("peaks");
+  EXPECT_EQ(peaks.size(), 8u);
+  EXPECT_EQ(peaks.at("launch_us"), 21.5);
+  EXPECT_TRUE(peaks.at("map_us").is_null());
+  EXPECT_EQ(json.at("verdicts").at(0).at("median_ms"), 0.5);
+  for (const char* name : {"median_ms", "spread_ms", "gflops"}) {
+    EXPECT_TRUE(json.at("verdicts").at(1).at(name).is_null()) << name;
+  }
+  for (const VerdictReport& row : report_from_json(json.dump(), "board.json")->verdicts) {
+    EXPECT_NE(row.gflops, 0);
+  }
+}
+
+TEST(ReportJson, OfBeforeHasNoPeaksAndZeroForWhatWasNotTimed) {
+  Json json = Json::parse(report_to_json(test::sample_report()));
+  json["devices"][0].erase("peaks");
+  for (const char* name : {"median_ms", "spread_ms", "gflops"}) json["verdicts"][1][name] = 0.0;
+  const auto report = report_from_json(json.dump(), "board.json");
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->devices[0].peaks.launch_us, std::nullopt);
+  EXPECT_EQ(report->verdicts[1].median_ms, std::nullopt);
+  EXPECT_EQ(report->verdicts[1].spread_ms, std::nullopt);
+  EXPECT_EQ(report->verdicts[1].gflops, std::nullopt);
+  EXPECT_EQ(report->verdicts[0].median_ms, 0.5);
+}
+
+TEST(ReportJson, TakesPeaksThatAreLeftOutAndRefusesThoseThatAreNoNumbers) {
+  Json json = Json::parse(report_to_json(test::sample_report()));
+  json["devices"][0]["peaks"] = {{"read_us", 3.5}, {"write_us", -1}, {"of_a_later_clvet", "x"}};
+  const auto report = report_from_json(json.dump(), "board.json");
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->devices[0].peaks.read_us, 3.5);
+  EXPECT_EQ(report->devices[0].peaks.write_us, std::nullopt);
+  EXPECT_EQ(report->devices[0].peaks.launch_us, std::nullopt);
+  json["devices"][0]["peaks"] = {{"read_us", "fast"}};
+  expect_refused(json.dump(), "a word for a peak");
+  json["devices"][0]["peaks"] = nullptr;
+  expect_refused(json.dump(), "no object of peaks");
+}
+
 TEST(ReportJson, KeepsInfinitiesOfTheErrorEvidenceReadable) {
   Report report = test::sample_report();
   report.verdicts[0].evidence.error->max_abs = std::numeric_limits<double>::infinity();

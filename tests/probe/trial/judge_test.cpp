@@ -341,6 +341,24 @@ TEST_F(JudgeOutcome, OfARightOutputInTheSharedMemoryIsAPassWithItsSpeed) {
   EXPECT_EQ(verdict.evidence.stderr_text, "") << "a pass keeps no banner";
 }
 
+TEST_F(JudgeOutcome, OfALaunchThatTookNoTimeIsNotTimed) {
+  const MemoryRequest& memory = t_.memory();
+  const Bytes right = t_.right();
+  auto mapping = Mapping::of(t_.prepared.fds.at(static_cast<size_t>(memory.fd)).get(),
+                             memory.read_bytes() * 2, true);
+  std::copy(right.begin(), right.end(), mapping->bytes().begin());
+  std::copy(right.begin(), right.end(), mapping->bytes().begin() + static_cast<long>(right.size()));
+  for (const double median : {0.0, -1.0, std::nan("")}) {
+    Outcome outcome;
+    outcome.reply = {{"median_ms", median}, {"spread_ms", 0.1}};
+    const VerdictReport verdict = judged(outcome);
+    EXPECT_EQ(verdict.verdict, Verdict::kPass);
+    EXPECT_EQ(verdict.median_ms, std::nullopt) << median;
+    EXPECT_EQ(verdict.spread_ms, std::nullopt) << median;
+    EXPECT_EQ(verdict.gflops, std::nullopt) << median;
+  }
+}
+
 TEST_F(JudgeOutcome, OfAReplyFullOfWrongTypesDoesNotThrow) {
   for (const char* text :
        {R"({})", R"({"verdict":3,"stage":[],"median_ms":"x"})", R"({"verdict":"unknown"})",

@@ -1,0 +1,95 @@
+#include "probe/worker/drive.h"
+
+#include "base/clock.h"
+#include "probe/cl/program.h"
+#include "probe/cl/query.h"
+
+namespace clvet {
+
+tl::unexpected<DriverFault> refused(Stage stage, const char* call, cl_int code) {
+  return tl::unexpected(DriverFault{Verdict::kLaunchError, stage, call, code, {}});
+}
+
+tl::unexpected<DriverFault> lied(Stage stage, const char* call, std::string note) {
+  return tl::unexpected(DriverFault{Verdict::kLie, stage, call, CL_SUCCESS, std::move(note)});
+}
+
+void tell_fault(const DriverFault& fault, nlohmann::json& reply) {
+  reply["verdict"] = to_string(fault.verdict);
+  reply["stage"] = to_string(fault.stage);
+  reply["call"] = fault.call;
+  reply["cl_error"] = fault.code;
+  reply["note"] = fault.note;
+}
+
+void release_program(DriverSession& session) {
+  if (session.kernel) {
+    const StageMarker marker(Stage::kRelease, "clReleaseKernel");
+    session.kernel.reset();
+  }
+  if (session.program) {
+    const StageMarker marker(Stage::kRelease, "clReleaseProgram");
+    session.program.reset();
+  }
+  session.kernel_ran = false;
+}
+
+DrivenStatus build_kernel(DriverSession& session, const Program& program, nlohmann::json& reply) {
+  if (session.kernel && session.program_key == program.key) return {};
+  const ClApi& api = session.api();
+  release_program(session);
+  const double started = monotonic_seconds();
+  auto created = create_object<ClProgram>(
+      api, Stage::kBuild, "clCreateProgramWithSource",
+      [&](cl_int* status) { return create_program(api, session.context.get(), program, status); });
+  if (!created) return tl::unexpected(created.error());
+  session.program = std::move(*created);
+  cl_int status = CL_SUCCESS;
+  {
+    const StageMarker marker(Stage::kBuild, "clBuildProgram");
+    status = api.clBuildProgram(session.program.get(), 1, &session.device, program.options.c_str(),
+                                nullptr, nullptr);
+  }
+  if (status != CL_SUCCESS) {
+    size_t claimed = 0;
+    reply["log"] = build_log(api, session.program.get(), session.device, claimed);
+    reply["log_bytes"] = claimed;
+    return tl::unexpected(
+        DriverFault{Verdict::kBuildError, Stage::kBuild, "clBuildProgram", status, {}});
+  }
+  auto kernel =
+      create_object<ClKernel>(api, Stage::kCreateKernel, "clCreateKernel", [&](cl_int* status) {
+        return api.clCreateKernel(session.program.get(), program.entry.c_str(), status);
+      });
+  if (!kernel) {
+    DriverFault fault = kernel.error();
+    if (fault.verdict == Verdict::kLaunchError) fault.verdict = Verdict::kKernelCreateFailed;
+    return tl::unexpected(fault);
+  }
+  session.kernel = std::move(*kernel);
+  session.program_key = program.key;
+  reply["build_ms"] = (monotonic_seconds() - started) * 1e3;
+  return {};
+}
+
+DrivenStatus enqueue_kernel(DriverSession& session, int work_dim, const size_t* global,
+                            const size_t* local) {
+  return run_call(
+      Stage::kEnqueue, "clEnqueueNDRangeKernel",
+      [&] {
+        return session.api().clEnqueueNDRangeKernel(session.queue.get(), session.kernel.get(),
+                                                    static_cast<cl_uint>(work_dim), nullptr, global,
+                                                    local, 0, nullptr, nullptr);
+      },
+      !session.kernel_ran);
+}
+
+DrivenStatus finish_queue(DriverSession& session) {
+  CLVET_DRIVE(run_call(
+      Stage::kFinish, "clFinish", [&] { return session.api().clFinish(session.queue.get()); },
+      !session.kernel_ran));
+  session.kernel_ran = true;
+  return {};
+}
+
+}  // namespace clvet

@@ -1,0 +1,74 @@
+// Driver calls of a worker: each with its stage marked and its answer checked. What the driver did
+// wrong comes back in the words of the report.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "kernels/catalog.h"
+#include "probe/worker/driver_session.h"
+#include "probe/worker/stage_page.h"
+
+namespace clvet {
+
+// Ends a request early.
+struct DriverFault {
+  Verdict verdict = Verdict::kLaunchError;
+  Stage stage = Stage::kEnqueue;
+  std::string call;
+  cl_int code = CL_SUCCESS;
+  std::string note;
+};
+
+template <class T>
+using Driven = tl::expected<T, DriverFault>;
+using DrivenStatus = Driven<void>;
+
+#define CLVET_DRIVE(expression)                                      \
+  do {                                                               \
+    if (auto driven = (expression); !driven) {                       \
+      return tl::unexpected<DriverFault>(std::move(driven).error()); \
+    }                                                                \
+  } while (false)
+
+tl::unexpected<DriverFault> refused(Stage stage, const char* call, cl_int code);
+tl::unexpected<DriverFault> lied(Stage stage, const char* call, std::string note);
+// verdict, stage, call, cl_error and note of a reply.
+void tell_fault(const DriverFault& fault, nlohmann::json& reply);
+
+// Calls a function that creates an object, `make(cl_int*)`, and checks code and object.
+template <class Handle, class Create>
+Driven<Handle> create_object(const ClApi& api, Stage stage, const char* call, const Create& make) {
+  cl_int status = CL_SUCCESS;
+  Handle handle;
+  {
+    const StageMarker marker(stage, call);
+    handle = Handle(api, make(&status));
+  }
+  if (status != CL_SUCCESS) return refused(stage, call, status);
+  if (!handle) return lied(stage, call, std::string(call) + " returned success and no object");
+  return handle;
+}
+
+// `may_compile`: it has the clock of a build.
+template <class Call>
+DrivenStatus run_call(Stage stage, const char* name, const Call& call, bool may_compile = false) {
+  cl_int status = CL_SUCCESS;
+  {
+    const StageMarker marker(stage, name, may_compile);
+    status = call();
+  }
+  if (status != CL_SUCCESS) return refused(stage, name, status);
+  return {};
+}
+
+// Makes the session's program and kernel those of `program`, unless they are. In `reply`: build_ms,
+// or the log.
+DrivenStatus build_kernel(DriverSession& session, const Program& program, nlohmann::json& reply);
+void release_program(DriverSession& session);
+// A launch of the session's kernel, not waited for; `local` may be null.
+DrivenStatus enqueue_kernel(DriverSession& session, int work_dim, const size_t* global,
+                            const size_t* local);
+DrivenStatus finish_queue(DriverSession& session);
+
+}  // namespace clvet
