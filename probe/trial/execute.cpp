@@ -1,5 +1,7 @@
 // The worker's half of a trial: build, run, read back. It reports what the driver did and judges
 // nothing; the outputs go to the supervisor as they are.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -56,7 +58,7 @@ Driven<Handle> create(const ClApi& api, Stage stage, const char* call, const Cre
     handle = Handle(api, make(&status));
   }
   if (status != CL_SUCCESS) return refused(stage, call, status);
-  if (!handle) return lied(stage, call, std::string(call) + " returned success and no object");
+  if (!handle) return lied(stage, call, fmt::format("{} returned success and no object", call));
   return handle;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/numbers.h"
 #include "base/result.h"
 #include "runtime/gguf/file.h"
 #include "runtime/gguf/metadata.h"
