@@ -1,5 +1,7 @@
 #include "probe/cl/library_search.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -82,8 +84,9 @@ class Search {
     if (fs::is_directory(place, error)) {
       for (const std::string& file : icd_files_in(place)) add_icd_file(file);
     } else if (place.ends_with(".icd")) {
-      add_icd_file(place.find('/') == std::string::npos ? std::string(kVendorsFolder) + "/" + place
-                                                        : place);
+      add_icd_file(place.find('/') == std::string::npos
+                       ? fmt::format("{}/{}", kVendorsFolder, place)
+                       : place);
     } else if (place != kVendorsFolder) {
       add(place, "icd-file", "named by OCL_ICD_VENDORS");
     }
