@@ -148,7 +148,7 @@ tl::expected<LoadedLibrary, LoadFailure> load_library(const std::string& name) {
   LoadedLibrary library;
   library.path = path_of(handle, name);
   if (auto google = enter_google(handle)) {
-    library.api = std::move(*google);
+    library.api = *google;
   } else if (::dlsym(handle, "clGetPlatformIDs")) {
     library.api = api_from_symbols([&](const char* symbol) { return ::dlsym(handle, symbol); });
   } else {

@@ -1,6 +1,7 @@
 // Which kernel cases are tried on a device: the plan of a probe. Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>

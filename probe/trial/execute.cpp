@@ -4,18 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/result.h"
-#include "kernels/catalog.h"
 #include "probe/cl/api.h"
 #include "probe/cl/handles.h"
-#include "probe/cl/program.h"
-#include "probe/cl/query.h"
 #include "probe/report/report.h"
 #include "probe/trial/request.h"
 #include "probe/worker/drive.h"

@@ -4,6 +4,7 @@
 // by an Outcome, never by an exception or an Error.
 #pragma once
 
+#include <sched.h>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +16,6 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "probe/worker/process.h"
-#include "probe/worker/protocol.h"
 #include "probe/worker/stage_page.h"
 
 namespace clvet {

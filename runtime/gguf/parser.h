@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/numbers.h"  // IWYU pragma: keep: called with a type that depends on a template
+#include "base/numbers.h"  // IWYU pragma: keep: a template of ours calls load
 #include "base/result.h"
 #include "runtime/gguf/file.h"
 #include "runtime/gguf/metadata.h"

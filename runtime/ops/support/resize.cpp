@@ -169,7 +169,7 @@ Result<std::vector<AxisRequest>> requests_of(const OpCall& call, const Settings&
     if (roi.size() != 2 * axes.size()) continue;
     r.roi_start = roi[i];
     r.roi_end = roi[i + axes.size()];
-    if (s.transform == "tf_crop_and_resize" && scales.size()) {
+    if (s.transform == "tf_crop_and_resize" && !scales.empty()) {
       r.out = static_cast<int64_t>(std::floor(in * (r.roi_end - r.roi_start) * r.scale));
     }
   }
