@@ -36,6 +36,7 @@ std::string run_text(const RunRecord& record, bool explain) {
       "ran on {}{}: {} of {} nodes on OpenCL, first {:.1f} ms, then {:.2f} ms (median {:.2f})\n",
       record.device, how, on_device, record.nodes.size(), record.first_ms, record.min_ms,
       record.median_ms);
+  if (!record.not_best.empty() && record.device != "host") text += record.not_best + "\n";
   if (record.choice) {
     text += fmt::format("measured: {:.2f} ms on the device, {:.2f} ms on the host\n",
                         record.choice->device_ms, record.choice->host_ms);

@@ -23,6 +23,7 @@
 #include "runtime/graph/passes.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/host/executor.h"
+#include "runtime/plan/device_choice.h"
 #include "runtime/plan/network_plan.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/planner.h"
@@ -200,6 +201,7 @@ Result<ModelRun> run_model(Graph graph, const std::map<std::string, Tensor>& inp
   CLVET_RETURN_IF_ERROR(refuse_fallback(choice, options));
   describe_plan(choice.plan, record);
   record.device = choice.device ? choice.device->name : "host";
+  if (choice.device) record.not_best = why_not_best(*choice.device, choice.plan);
   if (options.overrides.memory == Memory::kLow) {
     warn(options, record, "memory low changes nothing: the model's weights are not quantised");
   }

@@ -32,6 +32,7 @@ struct RunRecord {
   std::vector<NodeRecord> nodes;
   std::vector<Fallback> fallbacks;
   std::vector<RefusedCombination> refused;
+  std::string not_best;  // why not the combination that the report calls best
   std::vector<std::string> warnings;
   double load_ms = 0, plan_ms = 0, build_ms = 0, first_ms = 0, min_ms = 0, median_ms = 0;
   std::optional<MeasuredTimes> choice;  // where host and device were compared

@@ -168,6 +168,10 @@ Result<ChosenVariant> DecoderPlanner::choose(const Combination& combination,
   if (!alike || !as_asked) {
     return fail(ErrorCode::kUnavailable, "{} is {}", chosen->instead_of, chosen->verdict);
   }
+  // Trials find a matrix in the device's caches; a token finds the whole model's in memory.
+  const double cold = chooser_.cost().cold_ms(
+      elements(call) * bytes_a_weight(type_of(combination, call.matrix()), precision));
+  if (chosen->ms > 0) chosen->ms = std::max(chosen->ms, cold);
   return std::move(*chosen);
 }
 

@@ -18,6 +18,7 @@
 #include "runtime/graph/memory_plan.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/op_def.h"
+#include "runtime/ops/support/lowering.h"
 #include "runtime/ops/view.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/variant_choice.h"
@@ -72,8 +73,13 @@ const TensorRole* find_role(const std::vector<TensorRole>& roles, const CallArg&
 }  // namespace
 
 PlanBuilder::PlanBuilder(const Graph& graph, const VariantChooser& chooser,
-                         const Combination& combination, const ExecutionPlan* fixed)
-    : graph_(graph), chooser_(chooser), fixed_(fixed), on_host_(graph.values.size(), false) {
+                         const Combination& combination, const PlanFreedom& freedom,
+                         const ExecutionPlan* fixed)
+    : graph_(graph),
+      chooser_(chooser),
+      freedom_(freedom),
+      fixed_(fixed),
+      on_host_(graph.values.size(), false) {
   plan_.combination = combination;
   plan_.phases.push_back({"run", {}, {}, 0});
   for (size_t i = 0; i < graph.values.size(); ++i) {
@@ -88,7 +94,20 @@ Result<ExecutionPlan> PlanBuilder::build() {
   }
   for (const ValueId output : graph_.outputs) CLVET_RETURN_IF_ERROR(bring_to_host(output));
   share_buffers();
+  if (freedom_.weights) name_weights();
   return std::move(plan_);
+}
+
+// The combination is called by where most weights lie.
+void PlanBuilder::name_weights() {
+  int images = 0, buffers = 0;
+  for (const PlanStep& step : phase().steps) {
+    const TableRow* row = chooser_.table().find(step.variant);
+    if (row && row->variant.weights) {
+      ++(*row->variant.weights == Storage::kImage ? images : buffers);
+    }
+  }
+  plan_.combination.weights = images > buffers ? Storage::kImage : Storage::kBuffer;
 }
 
 Status PlanBuilder::place(int index) {
@@ -110,7 +129,7 @@ Status PlanBuilder::place(int index) {
     return run_on_host(index);
   }
   std::string reason;
-  const auto chosen = choose_all(lowering.calls, reason);
+  const auto chosen = choose_all(index, lowering.calls, reason);
   if (!chosen) {
     planned.reason = reason;
     plan_.fallbacks.push_back({node.name, lowering.calls[0].op, "host", reason});
@@ -217,14 +236,31 @@ int PlanBuilder::alias_root(int tensor) const {
 }
 
 std::optional<std::vector<ChosenVariant>> PlanBuilder::choose_all(
-    const std::vector<LoweredCall>& calls, std::string& reason) const {
+    int index, const std::vector<LoweredCall>& calls, std::string& reason) const {
+  const Storage wanted = plan_.combination.activations;
+  auto chosen = choose_stored(calls, wanted, reason);
+  if (!freedom_.activations || !chosen) return chosen;
+  std::string unused;
+  auto other =
+      choose_stored(calls, wanted == Storage::kBuffer ? Storage::kImage : Storage::kBuffer, unused);
+  if (!other) return chosen;
+  const double ms = cost_of(node_at(index), calls, *chosen);
+  const double other_ms = cost_of(node_at(index), calls, *other);
+  return ms > 0 && other_ms > 0 && other_ms < ms ? other : chosen;
+}
+
+std::optional<std::vector<ChosenVariant>> PlanBuilder::choose_stored(
+    const std::vector<LoweredCall>& calls, Storage activations, std::string& reason) const {
   // What the calls hand to each other must be stored alike.
   Combination combination = plan_.combination;
+  combination.activations = activations;
   for (const bool again : {false, true}) {
     if (again) combination.precision = Precision::kHigh;
     std::vector<ChosenVariant> all;
     for (const LoweredCall& call : calls) {
-      auto chosen = chooser_.choose({call.op, call.dims, call.scalars, combination}, reason);
+      WantedCall wanted{call.op, call.dims, call.scalars, combination};
+      wanted.open_weights = freedom_.weights;
+      auto chosen = chooser_.choose(wanted, reason);
       if (!chosen) return std::nullopt;
       all.push_back(std::move(*chosen));
     }
@@ -235,6 +271,45 @@ std::optional<std::vector<ChosenVariant>> PlanBuilder::choose_all(
   }
   reason = "its kernels are right at different precisions";
   return std::nullopt;
+}
+
+double PlanBuilder::cost_of(const Node& node, const std::vector<LoweredCall>& calls,
+                            const std::vector<ChosenVariant>& chosen) const {
+  double ms = 0;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (!(chosen[i].ms > 0)) return 0;
+    ms += chosen[i].ms + chooser_.cost().piped_ms();
+    const auto roles = find_op_contract(calls[i].op)->roles(calls[i].dims);
+    for (const CallArg& arg : chosen[i].call.args) {
+      const TensorRole* role = roles ? find_role(*roles, arg) : nullptr;
+      if (arg.kind != ArgKind::kInput || !role) continue;
+      for (const LoweredInput& input : calls[i].inputs) {
+        if (input.role != arg.name || input.input < 0) continue;
+        ms += copy_cost(node.inputs[static_cast<size_t>(input.input)], *role, arg.storage,
+                        stores_half(chosen[i].variant().precision));
+      }
+    }
+  }
+  return ms;
+}
+
+// 0 where the value is stored so already, or is not on the device at all.
+double PlanBuilder::copy_cost(ValueId value, const TensorRole& role, Storage storage,
+                              bool half) const {
+  bool elsewhere = false;
+  for (size_t i = 0; i < plan_.tensors.size(); ++i) {
+    if (tensor_values_[i] != value || plan_.tensors[i].row_numbers > 0) continue;
+    if (plan_.tensors[i].storage == storage) return 0;
+    elsewhere = true;
+  }
+  if (!elsewhere) return 0;
+  const std::string op = copy_op(storage);
+  Dims dims;
+  put_nhwc({role.n, role.h, role.w, role.c}, dims);
+  std::string reason;
+  const Scalars none;
+  const auto copy = chooser_.choose({op, dims, none, copy_combination(half)}, reason);
+  return copy ? copy->ms + chooser_.cost().piped_ms() : 0;
 }
 
 Result<std::vector<ChosenVariant>> PlanBuilder::fixed_choices(

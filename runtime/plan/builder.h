@@ -19,12 +19,18 @@
 
 namespace clvet {
 
+// What is chosen for each node apart; else it is the combination's.
+struct PlanFreedom {
+  bool weights = false;      // where weights lie
+  bool activations = false;  // where activations lie, copies between the storages counted
+};
+
 class PlanBuilder {
  public:
   // All must outlive the builder. With `fixed`, places and variants are that plan's, and nothing is
   // chosen.
   PlanBuilder(const Graph& graph, const VariantChooser& chooser, const Combination& combination,
-              const ExecutionPlan* fixed = nullptr);
+              const PlanFreedom& freedom, const ExecutionPlan* fixed = nullptr);
   // Once. kInternal where the graph is not in order; kInvalidArgument where `fixed` is not a plan
   // of this graph, or a variant in it cannot serve.
   Result<ExecutionPlan> build();
@@ -62,7 +68,8 @@ class PlanBuilder {
   int convert(int source, const Wanted& wanted);
   int change_order(int source, const Wanted& wanted);
   int change_storage(int source, const Wanted& wanted);
-  Combination copy_combination(const Wanted& wanted) const;
+  Combination copy_combination(bool half) const;
+  static std::string copy_op(Storage to);
   // Enqueues `chosen`, whose input is `source`, into a new tensor.
   int add_conversion(int source, const Wanted& wanted, const WantedCall& call,
                      const ChosenVariant& chosen);
@@ -71,8 +78,17 @@ class PlanBuilder {
   int alias_root(int tensor) const;
 
   // nullopt: `reason` says which call no kernel takes.
-  std::optional<std::vector<ChosenVariant>> choose_all(const std::vector<LoweredCall>& calls,
+  std::optional<std::vector<ChosenVariant>> choose_all(int index,
+                                                       const std::vector<LoweredCall>& calls,
                                                        std::string& reason) const;
+  std::optional<std::vector<ChosenVariant>> choose_stored(const std::vector<LoweredCall>& calls,
+                                                          Storage activations,
+                                                          std::string& reason) const;
+  // Of a node's calls with the copies that their inputs need; 0: not timed.
+  double cost_of(const Node& node, const std::vector<LoweredCall>& calls,
+                 const std::vector<ChosenVariant>& chosen) const;
+  double copy_cost(ValueId value, const TensorRole& role, Storage storage, bool half) const;
+  void name_weights();
   Result<std::vector<ChosenVariant>> fixed_choices(int index,
                                                    const std::vector<LoweredCall>& calls) const;
   // A copy from order to order or storage to storage.
@@ -94,6 +110,7 @@ class PlanBuilder {
 
   const Graph& graph_;
   const VariantChooser& chooser_;
+  PlanFreedom freedom_;
   const ExecutionPlan* fixed_;
   std::vector<bool> on_host_;
   std::vector<ValueId> tensor_values_;  // of each tensor of the plan

@@ -35,6 +35,9 @@ class CostModel {
   // The kernel's own time, the launch apart: between two timed launches by the line between them,
   // beyond them in proportion to the work. 0 where none was timed.
   double kernel_ms(const std::vector<TimedLaunch>& timed, const CallWork& work) const;
+  // No kernel reads these bytes faster than the device's memory gives them; for what is read once,
+  // so that no cache holds it.
+  double cold_ms(double bytes) const { return bytes * ms_a_byte_; }
   // Of one launch among others, and of one that is waited for.
   double piped_ms() const { return piped_launch_ms_; }
   double launch_ms() const { return launch_ms_; }

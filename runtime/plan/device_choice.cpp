@@ -55,6 +55,21 @@ Result<PlannedDevices> plan_on_devices(const Report& report, const std::string& 
   return found;
 }
 
+std::string why_not_best(const DeviceReport& device, const ExecutionPlan& plan) {
+  if (!device.best) return {};
+  const Combination& best = device.best->combination;
+  const auto like_best = [&](const Combination& one) {
+    return one.precision == best.precision && one.activations == best.activations &&
+           (!best.memory || one.memory == best.memory);
+  };
+  if (like_best(plan.combination)) return {};
+  const auto refused =
+      std::find_if(plan.refused.begin(), plan.refused.end(),
+                   [&](const RefusedCombination& row) { return like_best(row.combination); });
+  return fmt::format("the report's best, {}, was not taken for this model: {}", to_string(best),
+                     refused == plan.refused.end() ? "other words were given" : refused->reason);
+}
+
 Result<PlannedDevice> device_of_plan(const Report* report, const ExecutionPlan& plan) {
   CLVET_ASSIGN_OR_RETURN(const auto table, VariantTable::embedded());
   bool named = false;

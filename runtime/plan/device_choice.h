@@ -36,6 +36,10 @@ std::shared_ptr<const VariantChooser> chooser_of(const Report& report, const Dev
 Result<PlannedDevices> plan_on_devices(const Report& report, const std::string& selector,
                                        const PlanOnDevice& plan_on_device);
 
+// Why the plan is not on the combination that the report calls best; empty: it is, or the report
+// names none.
+std::string why_not_best(const DeviceReport& device, const ExecutionPlan& plan);
+
 // The device of `report` (null: there is none) that a plan was made for, by its environment key.
 // kInvalidArgument: it is not there.
 Result<PlannedDevice> device_of_plan(const Report* report, const ExecutionPlan& plan);

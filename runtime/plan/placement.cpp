@@ -112,9 +112,13 @@ int PlanBuilder::convert(int source, const Wanted& wanted) {
   return ordered < 0 || here.storage == wanted.storage ? ordered : change_storage(ordered, wanted);
 }
 
-// The copies' manifests know no weights.
-Combination PlanBuilder::copy_combination(const Wanted& wanted) const {
-  return {storage_precision(wanted.half), plan_.combination.memory, wanted.storage, std::nullopt};
+// Copies have no weights; those between storages call themselves copies of images.
+Combination PlanBuilder::copy_combination(bool half) const {
+  return {storage_precision(half), plan_.combination.memory, Storage::kImage, std::nullopt};
+}
+
+std::string PlanBuilder::copy_op(Storage to) {
+  return to == Storage::kImage ? "copy_buffer_image" : "copy_image_buffer";
 }
 
 std::optional<ChosenVariant> PlanBuilder::choose_copy(const WantedCall& wanted) const {
@@ -141,20 +145,19 @@ int PlanBuilder::change_order(int source, const Wanted& wanted) {
   lowered->dims["OW"] = wanted.role.w;
   const std::string op = "move";
   const Scalars none;
-  const WantedCall call{op, lowered->dims, none, copy_combination(wanted)};
+  WantedCall call{op, lowered->dims, none, copy_combination(wanted.half)};
+  call.combination.activations = wanted.storage;
   const auto chosen = choose_copy(call);
   if (!chosen || chosen->variant().activations != wanted.storage) return -1;
   return add_conversion(source, wanted, call, *chosen);
 }
 
 int PlanBuilder::change_storage(int source, const Wanted& wanted) {
-  const std::string op =
-      wanted.storage == Storage::kImage ? "copy_buffer_image" : "copy_image_buffer";
+  const std::string op = copy_op(wanted.storage);
   Dims dims;
   put_nhwc({wanted.role.n, wanted.role.h, wanted.role.w, wanted.role.c}, dims);
   const Scalars none;
-  WantedCall call{op, dims, none, copy_combination(wanted)};
-  call.combination.activations = Storage::kImage;  // what the copies' manifests call themselves
+  const WantedCall call{op, dims, none, copy_combination(wanted.half)};
   const auto chosen = choose_copy(call);
   return chosen ? add_conversion(source, wanted, call, *chosen) : -1;
 }

@@ -118,18 +118,31 @@ Result<ExecutionPlan> best_plan(std::span<const Combination> combinations, const
 }
 
 Result<ExecutionPlan> plan_network_for(const Graph& graph, const VariantChooser& chooser,
-                                       const Combination& combination) {
-  CLVET_ASSIGN_OR_RETURN(ExecutionPlan plan, PlanBuilder(graph, chooser, combination).build());
+                                       const Combination& combination, const PlanFreedom& freedom) {
+  CLVET_ASSIGN_OR_RETURN(ExecutionPlan plan,
+                         PlanBuilder(graph, chooser, combination, freedom).build());
   if (plan.device_nodes() > 0) return plan;
   return fail(ErrorCode::kUnavailable, "no node of the model has a right kernel on this device");
 }
 
 Result<ExecutionPlan> plan_network(const Graph& graph, const VariantChooser& chooser,
                                    const PlanOverrides& words) {
-  return best_plan(
-      combinations_of(words, {.image_activations = true}),
-      [&](const Combination& combination) { return plan_network_for(graph, chooser, combination); },
-      words);
+  PlanFreedom freedom{.weights = !words.weights};
+  PlanOverrides named = words;
+  if (freedom.weights) named.weights = Storage::kBuffer;
+  const auto plan_one = [&](const Combination& combination) {
+    return plan_network_for(graph, chooser, combination, freedom);
+  };
+  CLVET_ASSIGN_OR_RETURN(
+      ExecutionPlan best,
+      best_plan(combinations_of(named, {.image_activations = true}), plan_one, words));
+  if (words.activations) return best;
+  freedom.activations = true;
+  CLVET_ASSIGN_OR_RETURN(ExecutionPlan mixed, plan_one(best.combination));
+  if (mixed.fallbacks.size() > best.fallbacks.size() || mixed.ms() >= best.ms()) return best;
+  mixed.refused = std::move(best.refused);
+  mixed.refused.push_back({best.combination, why_not(best, mixed), true, best.ms(), 0});
+  return mixed;
 }
 
 ExecutionPlan plan_on_host(const Graph& graph, const std::string& reason) {
@@ -156,7 +169,7 @@ Status check_network_plan(const Graph& graph, const VariantChooser& chooser,
                 graph.nodes.size());
   }
   CLVET_ASSIGN_OR_RETURN(const ExecutionPlan made,
-                         PlanBuilder(graph, chooser, plan.combination, &plan).build());
+                         PlanBuilder(graph, chooser, plan.combination, {}, &plan).build());
   const std::string where = first_difference(made, plan);
   if (where.empty()) return {};
   return fail(ErrorCode::kInvalidArgument, "the plan does not follow from its own variants: {}",

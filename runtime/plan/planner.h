@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "kernels/combination.h"
 #include "runtime/graph/graph.h"
+#include "runtime/plan/builder.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/variant_choice.h"
 
@@ -33,12 +34,15 @@ using PlanOne = std::function<Result<ExecutionPlan>(const Combination& combinati
 Result<ExecutionPlan> best_plan(std::span<const Combination> combinations, const PlanOne& plan_one,
                                 const PlanOverrides& words);
 
-// A network whose shapes are all known (specialise it first). Nodes that no trusted variant can run
-// go to the host, with the reason. kUnavailable: no node can run on the device.
+// A network whose shapes are all known (specialise it first). Where a word is not given, the
+// storage of weights and of activations is chosen for each node; the combination is called by what
+// most have. Nodes that no trusted variant can run go to the host, with the reason. kUnavailable:
+// no node can run on the device.
 Result<ExecutionPlan> plan_network(const Graph& graph, const VariantChooser& chooser,
                                    const PlanOverrides& words);
 Result<ExecutionPlan> plan_network_for(const Graph& graph, const VariantChooser& chooser,
-                                       const Combination& combination);
+                                       const Combination& combination,
+                                       const PlanFreedom& freedom = {});
 // Everything on the host.
 ExecutionPlan plan_on_host(const Graph& graph, const std::string& reason);
 

@@ -36,9 +36,10 @@ std::vector<Precision> precisions_from(Precision first) {
 }
 
 // The storages to try, the wanted ones first.
-std::vector<std::pair<Storage, std::optional<Storage>>> storages_from(const Combination& wanted,
+std::vector<std::pair<Storage, std::optional<Storage>>> storages_from(const WantedCall& call,
                                                                       bool has_weights) {
   std::vector<std::pair<Storage, std::optional<Storage>>> order;
+  const Combination& wanted = call.combination;
   const Storage w = wanted.weights.value_or(Storage::kBuffer);
   for (const Storage activations : {wanted.activations, Storage::kBuffer}) {
     if (!has_weights) {
@@ -46,7 +47,7 @@ std::vector<std::pair<Storage, std::optional<Storage>>> storages_from(const Comb
       continue;
     }
     order.emplace_back(activations, w);
-    order.emplace_back(activations, Storage::kBuffer);
+    if (!call.open_weights) order.emplace_back(activations, Storage::kBuffer);
   }
   return order;
 }
@@ -92,7 +93,8 @@ std::vector<VariantChooser::Candidate> VariantChooser::candidates(const WantedCa
     const Variant& variant = row->variant;
     const bool fits = variant.precision == wanted.combination.precision &&
                       variant.activations == wanted.combination.activations &&
-                      variant.weights == wanted.combination.weights &&
+                      (variant.weights == wanted.combination.weights ||
+                       (wanted.open_weights && variant.weights && wanted.combination.weights)) &&
                       variant.weight_type.value_or(wanted.type) == wanted.type;
     if (fits) found.push_back(candidate(*row));
   }
@@ -153,7 +155,7 @@ std::optional<ChosenVariant> VariantChooser::choose(const WantedCall& wanted,
   std::string instead_of, verdict;
   WantedCall here = wanted;
   for (const Precision precision : precisions_from(wanted.combination.precision)) {
-    for (const auto& [activations, weights] : storages_from(wanted.combination, has_weights)) {
+    for (const auto& [activations, weights] : storages_from(wanted, has_weights)) {
       here.combination = {precision, wanted.combination.memory, activations, weights};
       Group group = best_of(here, *roles);
       if (group.best) {

@@ -33,6 +33,7 @@ struct WantedCall {
   const Scalars& scalars;
   Combination combination;
   WeightType type = WeightType::kFloat;  // of the weights, where the op has some
+  bool open_weights = false;             // they may lie in buffers or images
 };
 
 class VariantChooser {

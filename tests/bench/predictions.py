@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""predictions.py CLVET MODELS [--report FILE] [--device SEL] [--rounds N] [--forced] [NAME...]: are predicted times true?
+
+For each network: the predicted time of each node of the plan against its measured one (the least of N runs, each node waited
+for), as median and 90th percentile of the factor between them. With --forced also the time of a whole run as chosen by itself
+and with each single combination forced, side by side: the choice should be within 1.1 of the best. Needs a quiet machine and the
+python of `bash ci/setup.sh --test`. NAME: det rec cls yolox magika vad.
+"""
+
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import tempfile
+
+import numpy
+
+NETWORKS = {
+    "det": ("ch_PP-OCRv4_det_infer.onnx", {"x": ((1, 3, 640, 640), "float32")}),
+    "rec": ("ch_PP-OCRv4_rec_infer.onnx", {"x": ((1, 3, 48, 320), "float32")}),
+    "cls": ("ch_ppocr_mobile_v2.0_cls_infer.onnx", {"x": ((1, 3, 48, 192), "float32")}),
+    "yolox": ("yolox.onnx", {"images": ((1, 3, 416, 416), "float32")}),
+    "magika": ("magika.onnx", {"bytes": ((1, 2048), "int32")}),
+    "vad": ("silero_vad_openvino_16k.onnx", {"input": ((1, 576), "float32"), "state": ((2, 1, 128), "float32")}),
+}
+FORCED = [(p, a, w) for p in ("high", "normal", "low") for a in ("buffer", "image") for w in ("buffer", "image")]
+
+
+def saved_inputs(folder, inputs):
+    random = numpy.random.default_rng(3)
+    arguments = []
+    for name, (shape, dtype) in inputs.items():
+        values = random.integers(0, 256, shape) if dtype == "int32" else random.normal(0, 1, shape)
+        numpy.save(f"{folder}/{name}.npy", values.astype(dtype))
+        arguments += ["--input", f"{name}={folder}/{name}.npy"]
+    return arguments
+
+
+def run(clvet, model, arguments, folder, repeat):
+    done = subprocess.run([clvet, "run", str(model), *arguments, "--quiet", "--repeat", str(repeat), "--output-dir", f"{folder}/out"],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if done.returncode != 0:
+        return None
+    return json.loads(pathlib.Path(f"{folder}/out/run.json").read_text())
+
+
+def node_factors(clvet, model, arguments, folder, rounds):
+    least, predicted = {}, {}
+    for _ in range(rounds):
+        record = run(clvet, model, arguments, folder, 3)
+        if record is None:
+            return [], 0
+        for node in record["nodes"]:
+            if node["where"] == "opencl" and node["predicted_ms"]:
+                predicted[node["name"]] = node["predicted_ms"]
+                least[node["name"]] = min(node["ms"], least.get(node["name"], 1e9))
+    kernels = {key: (predicted[key], least[key]) for key in least if least[key] > 0}
+    worst = sorted(kernels.items(), key=lambda row: -max(row[1][0] / row[1][1], row[1][1] / row[1][0]))[:5]
+    for name, (said, took) in worst:
+        print(f"    {name}: predicted {said:.4f} ms, took {took:.4f}")
+    return [max(said / took, took / said) for said, took in kernels.values()], record["timing"]["min_ms"]
+
+
+def forced(clvet, model, arguments, folder, rounds):
+    """The least time of the automatic choice and of each combination, taking turns."""
+    rows = {("auto", "auto", "auto"): []} | {combination: [] for combination in FORCED}
+    for _ in range(rounds):
+        for words, times in rows.items():
+            extra = [f for key, word in zip(("--precision", "--activations", "--weights"), words) for f in (key, word)]
+            record = run(clvet, model, [*arguments, *extra], folder, 20)
+            if record and not (words[0] != "auto" and record["fallbacks"]):
+                times.append(record["timing"]["min_ms"])
+    times = {"/".join(words): min(values) for words, values in rows.items() if values}
+    own = times.pop("auto/auto/auto")
+    best = min(times, key=times.get)
+    return own, best, times[best]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("clvet")
+    parser.add_argument("models", type=pathlib.Path)
+    parser.add_argument("--report")
+    parser.add_argument("--device", default="0")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--forced", action="store_true")
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_intermixed_args()
+    extra = ["--device", options.device] + (["--report", options.report] if options.report else [])
+    for name in options.names or NETWORKS:
+        file, inputs = NETWORKS[name]
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = saved_inputs(folder, inputs) + extra
+            factors, _ = node_factors(options.clvet, options.models / file, arguments, folder, options.rounds)
+            if factors:
+                ninth = sorted(factors)[int(0.9 * (len(factors) - 1))]
+                print(f"{name}: {len(factors)} nodes, factor {statistics.median(factors):.2f} in the middle, 90 % within {ninth:.2f}")
+            else:
+                print(f"{name}: no node that is predicted ran")
+            if options.forced:
+                own, best, ms = forced(options.clvet, options.models / file, arguments, folder, options.rounds)
+                print(f"{name}: chosen {own:.2f} ms, best single combination {best} {ms:.2f} ms, ratio {own / ms:.2f}")
+
+
+if __name__ == "__main__":
+    main()
