@@ -4,11 +4,13 @@
 // by an Outcome, never by an exception or an Error.
 #pragma once
 
-#include <sched.h>
+#include <sys/types.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>

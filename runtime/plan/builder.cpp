@@ -22,6 +22,7 @@
 #include "runtime/ops/view.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/variant_choice.h"
+#include "runtime/plan/variant_table.h"
 
 namespace clvet {
 namespace {

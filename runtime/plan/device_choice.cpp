@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "kernels/combination.h"
 #include "probe/probe.h"
 #include "probe/report/report.h"
 #include "probe/trial/cases.h"
 #include "runtime/plan/evidence.h"
+#include "runtime/plan/plan.h"
 #include "runtime/plan/variant_choice.h"
 #include "runtime/plan/variant_table.h"
 

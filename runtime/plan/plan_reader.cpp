@@ -1,8 +1,6 @@
+// The half of the codec that reads.
 #define JSON_DIAGNOSTICS 1
-#include "runtime/plan/plan_json.h"
-
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -11,7 +9,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <fmt/ranges.h>
@@ -19,28 +16,17 @@
 
 #include "base/result.h"
 #include "kernels/combination.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/ops/view.h"
-#include "runtime/plan/combination_json.h"
 #include "runtime/plan/plan.h"
+#include "runtime/plan/plan_json.h"
+#include "runtime/plan/plan_words.h"
 
 namespace clvet {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-constexpr const char* kSchema = "clvet.plan/1";
-
-// The words of an enumeration, in its order.
-constexpr std::array kPlaces = {"host", "opencl", "alias"};
-constexpr std::array kRows = {"fixed", "of-step", "of-text"};
-constexpr std::array kSources = {"zeros", "node", "matrix", "vector"};
-constexpr std::array kSteps = {"upload", "download", "kernel", "host"};
-constexpr std::array kStorages = {"buffer", "image"};
-
-template <size_t N, class E>
-Json word(const std::array<const char*, N>& words, E value) {
-  return words[static_cast<size_t>(value)];
-}
+using namespace plan_words;
+using Json = nlohmann::json;
 
 // Every reader below throws on a fault; plan_from_json stops it.
 template <class E, size_t N>
@@ -52,13 +38,6 @@ E get_word(const std::array<const char*, N>& words, const Json& json) {
   throw std::invalid_argument(fmt::format("'{}' is none of {}", text, fmt::join(words, ", ")));
 }
 
-// JSON has no infinity: activations without a bound have words.
-Json put_number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
-
 double get_number(const Json& json) {
   if (!json.is_string()) return json.get<double>();
   const auto text = json.get<std::string>();
@@ -68,8 +47,6 @@ double get_number(const Json& json) {
   throw std::invalid_argument(fmt::format("'{}' is no number", text));
 }
 
-// 0 stands for what was not predicted.
-Json put_ms(double ms) { return ms > 0 ? Json(ms) : Json(nullptr); }
 double get_ms(const Json& json) { return json.is_null() ? 0 : json.get<double>(); }
 
 template <class T>
@@ -91,12 +68,6 @@ Combination get_combination(const Json& json) {
           get_optional_word(json.at("weights"), parse_storage)};
 }
 
-Json put(const View& view, size_t rank) {
-  if (view == View::kChannelsFirst) return "channels-first";
-  if (view == View::kChannelsLast) return "channels-last";
-  return view.order(rank);
-}
-
 View get_view(const Json& json) {
   if (json.is_string()) {
     enum class Word { kFirst, kLast };
@@ -115,38 +86,9 @@ View get_view(const Json& json) {
   return View::of(order);
 }
 
-Json put(const PlannedNode& node) {
-  Json json = {{"name", node.name},
-               {"op", node.op},
-               {"where", word(kPlaces, node.place)},
-               {"predicted_ms", put_ms(node.ms)}};
-  if (!node.reason.empty()) json["reason"] = node.reason;
-  return json;
-}
-
 PlannedNode get_node(const Json& json) {
   return {json.at("name"), json.at("op"), get_word<Place>(kPlaces, json.at("where")),
           json.value("reason", ""), get_ms(json.at("predicted_ms"))};
-}
-
-Json put(const PlanStep& step) {
-  Json json = {{"kind", word(kSteps, step.kind)}};
-  if (step.kind == StepKind::kKernel || step.kind == StepKind::kHost) {
-    json["node"] = step.node >= 0 ? Json(step.node) : Json(nullptr);
-  } else {
-    json["tensor"] = step.tensor;
-  }
-  if (step.kind == StepKind::kKernel) {
-    json["variant"] = step.variant;
-    json["op"] = step.op;
-    json["dims"] = step.dims;
-    json["scalars"] = Json::object();
-    for (const auto& [name, value] : step.scalars) json["scalars"][name] = put_number(value);
-    json["tensors"] = step.tensors;
-    json["constants"] = step.constants;
-  }
-  json["predicted_ms"] = put_ms(step.ms);
-  return json;
 }
 
 PlanStep get_step(const Json& json) {
@@ -170,21 +112,6 @@ PlanStep get_step(const Json& json) {
   return step;
 }
 
-Json put(const DeviceTensor& tensor) {
-  const Nhwc& extent = tensor.extent;
-  return {{"value", tensor.value},
-          {"shape", tensor.shape},
-          {"extent", {extent.n, extent.h, extent.w, extent.c}},
-          {"row_numbers", tensor.row_numbers},
-          {"order", put(tensor.view, tensor.shape.size())},
-          {"storage", word(kStorages, tensor.storage)},
-          {"half", tensor.half},
-          {"rows", word(kRows, tensor.rows)},
-          {"slot", tensor.slot},
-          {"alias", tensor.alias},
-          {"constant", tensor.constant}};
-}
-
 DeviceTensor get_tensor(const Json& json) {
   DeviceTensor tensor;
   tensor.value = json.at("value");
@@ -202,15 +129,6 @@ DeviceTensor get_tensor(const Json& json) {
   return tensor;
 }
 
-Json put(const ConstantRecipe& recipe) {
-  Json json = {{"from", word(kSources, recipe.source)}};
-  if (recipe.source == ConstantSource::kZeros) return json;
-  if (recipe.source == ConstantSource::kNode) json["node"] = recipe.node;
-  json["name"] = recipe.name;
-  json["part"] = recipe.part;
-  return json;
-}
-
 ConstantRecipe get_recipe(const Json& json) {
   ConstantRecipe recipe;
   recipe.source = get_word<ConstantSource>(kSources, json.at("from"));
@@ -219,19 +137,6 @@ ConstantRecipe get_recipe(const Json& json) {
   recipe.name = json.at("name");
   recipe.part = json.at("part");
   return recipe;
-}
-
-Json put(const PlanSubject& subject) {
-  Json inputs = Json::object(), given = Json::object();
-  for (const auto& [name, shape] : subject.inputs) inputs[name] = shape;
-  for (const auto& [name, hash] : subject.given) given[name] = hash;
-  return {{"format", subject.format},
-          {"sha256", subject.model},
-          {"inputs", inputs},
-          {"given", given},
-          {"device", subject.device},
-          {"environment_key", subject.environment_key},
-          {"kernel_set", subject.kernel_set}};
 }
 
 PlanSubject get_subject(const Json& json) {
@@ -248,16 +153,6 @@ PlanSubject get_subject(const Json& json) {
   return subject;
 }
 
-Json put(const PlanPhase& phase) {
-  Json nodes = Json::array(), steps = Json::array();
-  for (const PlannedNode& node : phase.nodes) nodes.push_back(put(node));
-  for (const PlanStep& step : phase.steps) steps.push_back(put(step));
-  return {{"name", phase.name},
-          {"predicted_ms", put_ms(phase.ms)},
-          {"nodes", std::move(nodes)},
-          {"steps", std::move(steps)}};
-}
-
 PlanPhase get_phase(const Json& json) {
   PlanPhase phase;
   phase.name = json.at("name");
@@ -265,18 +160,6 @@ PlanPhase get_phase(const Json& json) {
   for (const Json& row : json.at("nodes")) phase.nodes.push_back(get_node(row));
   for (const Json& row : json.at("steps")) phase.steps.push_back(get_step(row));
   return phase;
-}
-
-Json put(const Fallback& row) {
-  return {{"node", row.node}, {"from", row.from}, {"to", row.to}, {"verdict", row.verdict}};
-}
-
-Json put(const RefusedCombination& row) {
-  return {{"combination", combination_json(row.combination)},
-          {"reason", row.reason},
-          {"runs", row.runs},
-          {"predicted_ms", put_ms(row.ms)},
-          {"bytes", row.bytes}};
 }
 
 ExecutionPlan get_plan(const Json& json) {
@@ -299,28 +182,7 @@ ExecutionPlan get_plan(const Json& json) {
   return plan;
 }
 
-template <class Row>
-Json list(const std::vector<Row>& rows) {
-  Json json = Json::array();
-  for (const Row& row : rows) json.push_back(put(row));
-  return json;
-}
-
 }  // namespace
-
-std::string plan_to_json(const ExecutionPlan& plan) {
-  const Json json = {{"schema", kSchema},
-                     {"subject", put(plan.subject)},
-                     {"combination", combination_json(plan.combination)},
-                     {"bytes", plan.bytes},
-                     {"fallbacks", list(plan.fallbacks)},
-                     {"refused", list(plan.refused)},
-                     {"phases", list(plan.phases)},
-                     {"tensors", list(plan.tensors)},
-                     {"slot_bytes", plan.slot_bytes},
-                     {"constants", list(plan.constants)}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
 
 Result<ExecutionPlan> plan_from_json(const std::string& text, const std::string& source) {
   try {
