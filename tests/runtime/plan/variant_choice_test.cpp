@@ -267,5 +267,14 @@ TEST_F(VariantChoice, TakesANamedVariantOnlyWhereItIsTrustedAndFits) {
   EXPECT_EQ(refusal(image), image + " does not take this call");
 }
 
+TEST_F(VariantChoice, TakesANamedVariantOnlyForItsOwnTypeOfWeights) {
+  const std::string int8 = "gemm_tile4x4/high/low/buffer/buffer/int8";
+  trust(int8);
+  trust(kTile4);
+  EXPECT_EQ(refusal(int8, kDims, WeightType::kInt8), "");
+  EXPECT_EQ(refusal(int8), int8 + " does not take this call");
+  EXPECT_EQ(refusal(kTile4, kDims, WeightType::kInt4), kTile4 + " does not take this call");
+}
+
 }  // namespace
 }  // namespace clvet
