@@ -137,6 +137,26 @@ TEST(NetworkPlanSteps, AreUnavailableWhereNoNodeRunsOnTheDevice) {
   EXPECT_FALSE(plan_network(relu_chain({"Relu"}), *wrong, {}));
 }
 
+TEST(NetworkPlanSteps, BringNoInputIntoAnImageThatTheDeviceCannotHave) {
+  test::ModelBuilder model;
+  model.input("x", {1, 4, 2, 300}).output("y").output("t");
+  test::set_ints(model.node("Transpose", {"x"}, {"t"}), "perm", {0, 1, 3, 2});
+  model.node("Relu", {"t"}, {"y"});
+  const Graph graph = test::ready(model);
+  for (const bool images : {true, false}) {
+    test::Limits limits;
+    limits.image_width = images ? "100" : "16384";
+    DeviceReport device = test::device_with(limits);
+    if (!images) device.properties.erase("CL_DEVICE_IMAGE_SUPPORT");
+    const auto chooser = test::chooser_of(test::report_of(device));
+    const auto plan = plan_network_for(graph, *chooser, test::kImages);
+    ASSERT_TRUE(plan);
+    for (const DeviceTensor& tensor : plan->tensors) {
+      EXPECT_EQ(tensor.storage, Storage::kBuffer) << tensor.value;
+    }
+  }
+}
+
 TEST(NetworkPlan, KeepsItsPrecisionWhenTimesAreOffByATenth) {
   std::mt19937 random(3);
   std::uniform_real_distribution<double> noise(0.9, 1.1);
