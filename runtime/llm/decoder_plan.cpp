@@ -50,6 +50,12 @@ int64_t head_rows_for(const Combination& combination, const DeviceFeatures& feat
   return features.image_width * 4 / kColumnAlign * kColumnAlign;
 }
 
+// Whether it reads and writes the tensors between calls as they lie in such a plan.
+bool stores_alike(const Variant& variant, const Combination& combination) {
+  return variant.activations == Storage::kBuffer &&
+         stores_half(variant.precision) == stores_half(combination.precision);
+}
+
 class Builder {
  public:
   Builder(const LlmConfig& config, const Combination& combination, const CostModel& cost)
@@ -238,8 +244,10 @@ std::vector<DecoderChoice> DecoderPlanner::choices_of(const ExecutionPlan& plan)
       const WantedCall wanted{call.op, call.dims, call.scalars, plan.combination,
                               type_of(plan.combination, call.matrix())};
       auto found = chooser_.choose_named(wanted, name, reason);
+      const bool alike = found && stores_alike(found->variant(), plan.combination);
+      if (found && !alike) reason = fmt::format("{} stores tensors in another way", name);
       Result<ChosenVariant> chosen =
-          found ? Result<ChosenVariant>(std::move(*found))
+          alike ? Result<ChosenVariant>(std::move(*found))
                 : fail(ErrorCode::kInvalidArgument, "'{}': {}", call.name, reason);
       choices.push_back({std::move(call), answer, std::move(chosen)});
     }

@@ -13,6 +13,8 @@
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
 #include "kernels/contract.h"
+#include "kernels/layout.h"
+#include "probe/trial/cases.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/infer.h"
 #include "runtime/graph/memory_plan.h"
@@ -60,6 +62,12 @@ void simplify(LoweredCall& lowered) {
 tl::unexpected<Error> unknown_role(const Node& node, const std::string& role) {
   return fail(ErrorCode::kInternal, "node '{}' has no tensor for the kernel's '{}'", node.name,
               role);
+}
+
+bool fits_an_image(const TensorRole& role, const DeviceFeatures& features) {
+  const ImageExtent image = activation_extent(role);
+  return features.images && image.width <= features.image_width &&
+         image.height <= features.image_height;
 }
 
 const TensorRole* find_role(const std::vector<TensorRole>& roles, const CallArg& arg) {
@@ -204,8 +212,11 @@ bool PlanBuilder::alias(int index, const Lowering& lowering) {
   const auto extent =
       view_of(*graph_.values[static_cast<size_t>(input)].shape, lowering.source.view);
   if (given != graph_.inputs.end() && extent) {
-    const Wanted wanted{activation_role(*extent), lowering.source.view, 0,
-                        plan_.combination.activations, stores_half(plan_.combination.precision)};
+    const TensorRole role = activation_role(*extent);
+    const Storage storage =
+        fits_an_image(role, chooser_.features()) ? plan_.combination.activations : Storage::kBuffer;
+    const Wanted wanted{role, lowering.source.view, 0, storage,
+                        stores_half(plan_.combination.precision)};
     if (!want_value(input, wanted)) return false;
   }
   const Shape& from_shape = *graph_.values[static_cast<size_t>(input)].shape;

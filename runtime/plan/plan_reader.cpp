@@ -9,14 +9,15 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/result.h"
+#include "base/text.h"
 #include "kernels/combination.h"
-#include "runtime/graph/tensor.h"
 #include "runtime/ops/view.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/plan_json.h"
@@ -38,8 +39,13 @@ E get_word(const std::array<const char*, N>& words, const Json& json) {
   throw std::invalid_argument(fmt::format("'{}' is none of {}", text, fmt::join(words, ", ")));
 }
 
+double get_real(const Json& json) {
+  if (!json.is_number()) throw std::invalid_argument(json.dump() + " is no number");
+  return json.get<double>();
+}
+
 double get_number(const Json& json) {
-  if (!json.is_string()) return json.get<double>();
+  if (!json.is_string()) return get_real(json);
   const auto text = json.get<std::string>();
   if (text == "inf") return std::numeric_limits<double>::infinity();
   if (text == "-inf") return -std::numeric_limits<double>::infinity();
@@ -47,7 +53,24 @@ double get_number(const Json& json) {
   throw std::invalid_argument(fmt::format("'{}' is no number", text));
 }
 
-double get_ms(const Json& json) { return json.is_null() ? 0 : json.get<double>(); }
+double get_ms(const Json& json) { return json.is_null() ? 0 : get_real(json); }
+
+// The library would cut off what does not fit.
+template <class T>
+T get_integer(const Json& json) {
+  const bool fits = json.is_number_unsigned()  ? std::in_range<T>(json.get<uint64_t>())
+                    : json.is_number_integer() ? std::in_range<T>(json.get<int64_t>())
+                                               : false;
+  if (!fits) throw std::invalid_argument(json.dump() + " is no whole number that is possible here");
+  return json.get<T>();
+}
+
+std::vector<int64_t> get_integers(const Json& json) {
+  if (!json.is_array()) throw std::invalid_argument(json.dump() + " is no list of whole numbers");
+  std::vector<int64_t> values;
+  for (const Json& value : json) values.push_back(get_integer<int64_t>(value));
+  return values;
+}
 
 template <class T>
 T get_optional_word(const Json& json, T (*parse)(std::string_view)) {
@@ -75,7 +98,7 @@ View get_view(const Json& json) {
     return get_word<Word>(kWords, json) == Word::kFirst ? View::kChannelsFirst
                                                         : View::kChannelsLast;
   }
-  const auto order = json.get<std::vector<int64_t>>();
+  const auto order = get_integers(json);
   std::vector<bool> seen(order.size(), false);
   for (const int64_t axis : order) {
     const bool fits = axis >= 0 && axis < static_cast<int64_t>(order.size()) &&
@@ -96,35 +119,42 @@ PlanStep get_step(const Json& json) {
   step.kind = get_word<StepKind>(kSteps, json.at("kind"));
   step.ms = get_ms(json.at("predicted_ms"));
   if (step.kind == StepKind::kUpload || step.kind == StepKind::kDownload) {
-    step.tensor = json.at("tensor");
+    step.tensor = get_integer<int>(json.at("tensor"));
     return step;
   }
-  step.node = json.at("node").is_null() ? -1 : json.at("node").get<int>();
+  step.node = json.at("node").is_null() ? -1 : get_integer<int>(json.at("node"));
   if (step.kind == StepKind::kHost) return step;
   step.variant = json.at("variant");
   step.op = json.at("op");
-  for (const auto& [name, value] : json.at("dims").items()) step.dims[name] = value;
+  for (const auto& [name, value] : json.at("dims").items()) {
+    step.dims[name] = get_integer<int64_t>(value);
+  }
   for (const auto& [name, value] : json.at("scalars").items()) {
     step.scalars[name] = get_number(value);
   }
-  for (const auto& [name, value] : json.at("tensors").items()) step.tensors[name] = value;
-  for (const auto& [name, value] : json.at("constants").items()) step.constants[name] = value;
+  for (const auto& [name, value] : json.at("tensors").items()) {
+    step.tensors[name] = get_integer<int>(value);
+  }
+  for (const auto& [name, value] : json.at("constants").items()) {
+    step.constants[name] = get_integer<int>(value);
+  }
   return step;
 }
 
 DeviceTensor get_tensor(const Json& json) {
   DeviceTensor tensor;
   tensor.value = json.at("value");
-  json.at("shape").get_to(tensor.shape);
-  const auto extent = json.at("extent").get<std::array<int64_t, 4>>();
+  tensor.shape = get_integers(json.at("shape"));
+  const auto extent = get_integers(json.at("extent"));
+  if (extent.size() != 4) throw std::invalid_argument("an extent has four numbers");
   tensor.extent = {extent[0], extent[1], extent[2], extent[3]};
-  tensor.row_numbers = json.at("row_numbers");
+  tensor.row_numbers = get_integer<int64_t>(json.at("row_numbers"));
   tensor.view = get_view(json.at("order"));
   tensor.storage = get_word<Storage>(kStorages, json.at("storage"));
   tensor.half = json.at("half");
   tensor.rows = get_word<TensorRows>(kRows, json.at("rows"));
-  tensor.slot = json.at("slot");
-  tensor.alias = json.at("alias");
+  tensor.slot = get_integer<int>(json.at("slot"));
+  tensor.alias = get_integer<int>(json.at("alias"));
   tensor.constant = json.at("constant");
   return tensor;
 }
@@ -133,9 +163,9 @@ ConstantRecipe get_recipe(const Json& json) {
   ConstantRecipe recipe;
   recipe.source = get_word<ConstantSource>(kSources, json.at("from"));
   if (recipe.source == ConstantSource::kZeros) return recipe;
-  if (recipe.source == ConstantSource::kNode) recipe.node = json.at("node");
+  if (recipe.source == ConstantSource::kNode) recipe.node = get_integer<int>(json.at("node"));
   recipe.name = json.at("name");
-  recipe.part = json.at("part");
+  recipe.part = get_integer<int64_t>(json.at("part"));
   return recipe;
 }
 
@@ -144,7 +174,7 @@ PlanSubject get_subject(const Json& json) {
   subject.format = json.at("format");
   subject.model = json.at("sha256");
   for (const auto& [name, shape] : json.at("inputs").items()) {
-    subject.inputs[name] = shape.get<Shape>();
+    subject.inputs[name] = get_integers(shape);
   }
   for (const auto& [name, hash] : json.at("given").items()) subject.given[name] = hash;
   subject.device = json.at("device");
@@ -169,16 +199,17 @@ ExecutionPlan get_plan(const Json& json) {
   plan.combination = get_combination(json.at("combination"));
   for (const Json& row : json.at("phases")) plan.phases.push_back(get_phase(row));
   for (const Json& row : json.at("tensors")) plan.tensors.push_back(get_tensor(row));
-  json.at("slot_bytes").get_to(plan.slot_bytes);
+  plan.slot_bytes = get_integers(json.at("slot_bytes"));
   for (const Json& row : json.at("constants")) plan.constants.push_back(get_recipe(row));
   for (const Json& row : json.at("fallbacks")) {
     plan.fallbacks.push_back({row.at("node"), row.at("from"), row.at("to"), row.at("verdict")});
   }
   for (const Json& row : json.at("refused")) {
     plan.refused.push_back({get_combination(row.at("combination")), row.at("reason"),
-                            row.at("runs"), get_ms(row.at("predicted_ms")), row.at("bytes")});
+                            row.at("runs"), get_ms(row.at("predicted_ms")),
+                            get_real(row.at("bytes"))});
   }
-  plan.bytes = json.at("bytes");
+  plan.bytes = get_real(json.at("bytes"));
   return plan;
 }
 
@@ -189,7 +220,7 @@ Result<ExecutionPlan> plan_from_json(const std::string& text, const std::string&
     return get_plan(Json::parse(text));
   } catch (const std::exception& error) {
     return fail(ErrorCode::kInvalidArgument, "{}: no plan that can be read: {}", source,
-                error.what());
+                one_line(error.what()));
   }
 }
 

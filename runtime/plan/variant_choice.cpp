@@ -188,7 +188,8 @@ std::optional<ChosenVariant> VariantChooser::choose_named(const WantedCall& want
     return std::nullopt;
   }
   const auto roles = roles_of(wanted);
-  auto chosen = roles ? as_chosen(one, wanted, *roles) : std::nullopt;
+  const bool same_weights = row->variant.weight_type.value_or(wanted.type) == wanted.type;
+  auto chosen = roles && same_weights ? as_chosen(one, wanted, *roles) : std::nullopt;
   if (!chosen) reason = fmt::format("{} does not take this call", variant);
   return chosen;
 }

@@ -1,0 +1,338 @@
+#include "runtime/llm/decoder_plan.h"
+
+#include <gmock/gmock.h>
+
+#include <climits>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "probe/report/report.h"
+#include "runtime/gguf/file.h"
+#include "runtime/llm/arch.h"
+#include "runtime/llm/decoder_calls.h"
+#include "runtime/llm/llm_config.h"
+#include "runtime/llm/weights.h"
+#include "runtime/plan/launch.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/plan_json.h"
+#include "runtime/plan/variant_choice.h"
+#include "tests/runtime/llm/model_files.h"
+#include "tests/runtime/plan/planning.h"
+#include "tests/runtime/reports.h"
+
+namespace clvet {
+namespace {
+
+using test::all_pass;
+using ::testing::HasSubstr;
+
+constexpr Combination kLow = {Precision::kHigh, Memory::kLow, Storage::kBuffer, Storage::kBuffer};
+
+class DecoderPlan : public testing::Test {
+ protected:
+  explicit DecoderPlan(uint64_t vocab = 7)
+      : bytes_(test::tiny_model("llama", {.vocab = vocab}).bytes()),
+        file_(*test::parse_gguf(bytes_)),
+        config_(*load_config(file_)),
+        weights_(file_, config_) {}
+
+  void judge(const test::Judge& judge, const test::Limits& limits = {}) {
+    chooser_ = test::chooser_that(judge, limits);
+  }
+  DecoderPlanner planner() const { return {config_, weights_, *chooser_}; }
+  Result<ExecutionPlan> plan(const PlanOverrides& words = {}) const {
+    return planner().plan(words);
+  }
+  Result<ExecutionPlan> plan_for(const Combination& combination) const {
+    const DecoderPlanner made = planner();
+    return made.plan_for(combination, made.choose_all(combination));
+  }
+
+  std::string bytes_;
+  GgufFile file_;
+  LlmConfig config_;
+  LlmWeights weights_;
+  std::shared_ptr<const VariantChooser> chooser_ = test::chooser_that(all_pass);
+};
+
+TEST_F(DecoderPlan, HasTheCallsOfATokenAndOfAPrompt) {
+  const auto made = plan();
+  ASSERT_TRUE(made) << made.error().message;
+  ASSERT_EQ(made->phases.size(), 2u);
+  EXPECT_EQ(made->phases[0].name, "token");
+  EXPECT_EQ(made->phases[1].name, "prompt");
+  for (const bool answer : {true, false}) {
+    const PlanPhase& phase = made->phases[answer ? 0 : 1];
+    const auto calls = decoder_calls(config_, answer ? 1 : 16, 16, answer);
+    ASSERT_EQ(phase.steps.size(), calls.size());
+    for (size_t i = 0; i < calls.size(); ++i) {
+      const PlanStep& step = phase.steps[i];
+      EXPECT_EQ(step.kind, StepKind::kKernel);
+      EXPECT_EQ(step.node, static_cast<int>(i));
+      EXPECT_EQ(step.op, calls[i].op);
+      EXPECT_EQ(step.dims, calls[i].dims);
+      EXPECT_EQ(step.scalars, calls[i].scalars);
+      EXPECT_EQ(phase.nodes[i].name, calls[i].name);
+      EXPECT_EQ(phase.nodes[i].place, Place::kDevice);
+    }
+  }
+}
+
+// By the model's own calls: what each argument of each kernel is.
+TEST_F(DecoderPlan, GivesEachKernelTheTensorsMatricesAndVectorsOfItsCall) {
+  const auto made = plan();
+  ASSERT_TRUE(made);
+  for (const bool answer : {true, false}) {
+    const PlanPhase& phase = made->phases[answer ? 0 : 1];
+    const auto calls = decoder_calls(config_, answer ? 1 : 16, 16, answer);
+    for (size_t i = 0; i < calls.size(); ++i) {
+      const PlanStep& step = phase.steps[i];
+      const auto launch = launch_of(chooser_->table(), step, step.dims);
+      ASSERT_TRUE(launch) << launch.error().message;
+      for (const CallArg& arg : launch->call.args) {
+        const TensorRole* role = launch->role_of(arg);
+        if (!role) continue;
+        const std::string& name = calls[i].tensors.at(role->name);
+        if (role->kind == TensorKind::kWeights || role->kind == TensorKind::kVector) {
+          const auto& recipe =
+              made->constants.at(static_cast<size_t>(step.constants.at(role->name)));
+          EXPECT_EQ(recipe.name, name);
+          EXPECT_EQ(recipe.source == ConstantSource::kMatrix, role->kind == TensorKind::kWeights);
+          continue;
+        }
+        const auto& tensor = made->tensors.at(static_cast<size_t>(step.tensors.at(role->name)));
+        EXPECT_EQ(tensor.value, name == "logits" ? "logits.0" : name);
+        EXPECT_EQ(tensor.extent.c, role->c) << name;
+        EXPECT_EQ(tensor.storage, arg.storage);
+        EXPECT_EQ(tensor.half, stores_half(launch->row->variant.precision));
+        const bool cache = name.ends_with(".k") || name.ends_with(".v");
+        EXPECT_EQ(tensor.rows, name == "logits" ? TensorRows::kFixed
+                               : cache          ? TensorRows::kOfText
+                                                : TensorRows::kOfStep);
+        EXPECT_EQ(tensor.extent.rows(), name == "logits" ? 1 : cache ? 256 : 64) << name;
+      }
+    }
+  }
+}
+
+TEST_F(DecoderPlan, KeepsQuantisedMatricesWhereMemoryIsLow) {
+  for (const Memory memory : {Memory::kLow, Memory::kNormal}) {
+    const auto made = plan({{}, memory, {}, {}});
+    ASSERT_TRUE(made) << made.error().message;
+    EXPECT_EQ(made->combination.memory, memory);
+    for (const PlanPhase& phase : made->phases) {
+      for (const PlanStep& step : phase.steps) {
+        if (step.op != "gemv" && step.op != "gemm") continue;
+        EXPECT_EQ(step.variant.ends_with("/int8"), memory == Memory::kLow) << step.variant;
+        EXPECT_EQ(step.variant.ends_with("/float"), memory == Memory::kNormal) << step.variant;
+      }
+    }
+  }
+}
+
+TEST_F(DecoderPlan, CountsTheBytesOfTheWeightsThatATokenReads) {
+  // A layer: 64 x (64 + 32 + 32), 64 x 64, 64 x 192, 96 x 64; two of them, and 7 rows of 64.
+  constexpr double kWeights = 2 * (64 * 128 + 64 * 64 + 64 * 192 + 96 * 64) + 7 * 64;
+  const struct {
+    Precision precision;
+    Memory memory;
+    double bytes;
+  } rows[] = {{Precision::kHigh, Memory::kNormal, 4},
+              {Precision::kNormal, Memory::kNormal, 2},
+              {Precision::kHigh, Memory::kLow, 1.25},
+              {Precision::kNormal, Memory::kLow, 1.125}};
+  for (const auto& row : rows) {
+    const auto made = plan({row.precision, row.memory, {}, Storage::kBuffer});
+    ASSERT_TRUE(made);
+    EXPECT_DOUBLE_EQ(made->bytes, kWeights * row.bytes);
+    const auto all = plan();
+    for (const RefusedCombination& other : all->refused) {
+      if (other.combination.precision != row.precision || other.combination.memory != row.memory) {
+        continue;
+      }
+      EXPECT_DOUBLE_EQ(other.bytes, kWeights * row.bytes);
+    }
+  }
+}
+
+TEST_F(DecoderPlan, IsRefusedWhereACallHasNoRightKernelOfItsCombination) {
+  judge([](const Variant& variant) {
+    const bool int8 = variant.weight_type == WeightType::kInt8;
+    return variant.manifest->op == "gemv" && int8 ? Verdict::kWrong : Verdict::kPass;
+  });
+  const auto low = plan_for(kLow);
+  ASSERT_FALSE(low);
+  EXPECT_EQ(low.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(low.error().message, HasSubstr("/int8 is wrong"));
+  const auto made = plan();
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->combination.memory, Memory::kNormal);
+}
+
+TEST_F(DecoderPlan, DoesNotTakeAHigherPrecisionThanItSays) {
+  judge([](const Variant& variant) {
+    return variant.manifest->op == "gemv" && stores_half(variant.precision) ? Verdict::kCrash
+                                                                            : Verdict::kPass;
+  });
+  const auto normal =
+      plan_for({Precision::kNormal, Memory::kNormal, Storage::kBuffer, Storage::kBuffer});
+  ASSERT_FALSE(normal);
+  EXPECT_THAT(normal.error().message, HasSubstr("is crash"));
+}
+
+TEST_F(DecoderPlan, ThatFitsNotInTheMemoryIsRefusedInItsWords) {
+  judge(all_pass, {.memory = "100000"});
+  auto made = plan_for(kLow);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, ErrorCode::kResourceExhausted);
+  EXPECT_THAT(made.error().message, HasSubstr("the device has 100000"));
+  judge(all_pass, {.largest = "20000"});
+  made = plan_for(kLow);
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message, HasSubstr("in one piece, the device gives 20000 at most"));
+  EXPECT_FALSE(plan());
+}
+
+TEST_F(DecoderPlan, AddsUpKernelsAndLaunches) {
+  DeviceReport device = test::device_with();
+  device.peaks.launch_us = 1000;
+  device.peaks.piped_launch_us = 100;
+  chooser_ = test::chooser_of(test::timed_report(device, [](const Variant&, const TestShape&) {
+    return test::Told{Verdict::kPass, 6};
+  }));
+  const auto made = plan();
+  ASSERT_TRUE(made);
+  for (const PlanPhase& phase : made->phases) {
+    double sum = 0;
+    for (size_t i = 0; i < phase.steps.size(); ++i) {
+      EXPECT_GT(phase.steps[i].ms, 0);
+      EXPECT_NEAR(phase.nodes[i].ms, phase.steps[i].ms + 1, 1e-9);
+      sum += phase.steps[i].ms + 0.1;
+    }
+    EXPECT_NEAR(phase.ms, sum, 1e-9);
+  }
+}
+
+class DecoderPlanWideHead : public DecoderPlan {
+ protected:
+  DecoderPlanWideHead() : DecoderPlan(150) {}
+};
+
+// An image of 18 texels has 64 columns that are whole panels of 16.
+TEST_F(DecoderPlanWideHead, HasTheHeadInPartsWhereImagesAreSmall) {
+  judge(all_pass, {.image_width = "18"});
+  const Combination images = {Precision::kHigh, Memory::kLow, Storage::kBuffer, Storage::kImage};
+  const DecoderPlanner made = planner();
+  std::vector<std::pair<int64_t, int64_t>> parts;
+  for (const DecoderChoice& choice : made.choose_all(images)) {
+    if (choice.call.matrix() == "head")
+      parts.emplace_back(choice.call.first, choice.call.dims.at("N"));
+  }
+  EXPECT_EQ(parts, (std::vector<std::pair<int64_t, int64_t>>{{0, 64}, {64, 64}, {128, 22}}));
+  const auto plan = plan_for(images);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(head_rows_of(*plan), 64);
+  std::vector<std::string> logits;
+  for (const DeviceTensor& tensor : plan->tensors) {
+    if (tensor.rows == TensorRows::kFixed) logits.push_back(tensor.value);
+  }
+  EXPECT_THAT(logits, testing::ElementsAre("logits.0", "logits.64", "logits.128"));
+  const auto whole = plan_for(kLow);
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(head_rows_of(*whole), 0);
+}
+
+struct Forgery {
+  const char* name;
+  std::function<void(ExecutionPlan&)> forge;
+};
+
+TEST_F(DecoderPlan, IsAcceptedWhenCheckedAsItIsReadBack) {
+  for (const Combination& one : decoder_combinations({})) {
+    const auto made = plan_for(one);
+    if (!made) continue;
+    const auto back = plan_from_json(plan_to_json(*made), "a.json");
+    ASSERT_TRUE(back);
+    EXPECT_TRUE(*back == *made);
+    const Status status = planner().check(*back);
+    EXPECT_TRUE(status) << status.error().message;
+  }
+}
+
+TEST_F(DecoderPlan, ThatDoesNotFollowFromItsVariantsIsRefused) {
+  const auto first = [](ExecutionPlan& p, const char* op) -> PlanStep& {
+    for (PlanStep& step : p.phases[0].steps) {
+      if (step.op == op) return step;
+    }
+    return p.phases[0].steps[0];
+  };
+  const auto swap = [&](const char* op, const char* variant) {
+    return [=](ExecutionPlan& p) { first(p, op).variant = variant; };
+  };
+  const std::vector<Forgery> rows = {
+      {"no phase", [](ExecutionPlan& p) { p.phases.clear(); }},
+      {"one phase", [](ExecutionPlan& p) { p.phases.pop_back(); }},
+      {"no steps", [](ExecutionPlan& p) { p.phases[1].steps.clear(); }},
+      {"a step less", [](ExecutionPlan& p) { p.phases[0].steps.pop_back(); }},
+      {"a step more", [](ExecutionPlan& p) { p.phases[0].steps.push_back(p.phases[0].steps[0]); }},
+      {"a node", [](ExecutionPlan& p) { p.phases[0].steps[0].node = INT_MAX; }},
+      {"a dim", [](ExecutionPlan& p) { ++p.phases[0].steps[0].dims["M"]; }},
+      {"a scalar", [](ExecutionPlan& p) { p.phases[0].steps[0].scalars["epsilon"] = 1; }},
+      {"a tensor", [](ExecutionPlan& p) { p.phases[0].steps[0].tensors["x"] = -5; }},
+      {"a matrix", [](ExecutionPlan& p) { p.constants[1].name = "1.qkv"; }},
+      {"an extent", [](ExecutionPlan& p) { ++p.tensors[2].extent.c; }},
+      {"rows", [](ExecutionPlan& p) { p.tensors[2].rows = TensorRows::kOfText; }},
+      {"halves", [](ExecutionPlan& p) { p.tensors[2].half = true; }},
+      {"an unknown variant", swap("gemv", "gemv_best")},
+      {"another op's variant", swap("gemv", "rms_norm_row16/high/-/buffer/-/-")},
+      {"another type of weights", swap("gemv", "gemv_col4/high/low/buffer/buffer/int4")},
+      {"expanded weights", swap("gemv", "gemv_col4/high/normal/buffer/buffer/float")},
+      {"a variant on images", swap("gemv", "gemv_col4/high/low/image/buffer/int8")},
+      {"a variant on halves", swap("gemv", "gemv_col4/normal/low/buffer/buffer/int8")},
+      {"a norm on halves", swap("rms_norm", "rms_norm_row16/normal/-/buffer/-/-")},
+      {"a combination on halves",
+       [](ExecutionPlan& p) { p.combination.precision = Precision::kNormal; }},
+  };
+  for (const Forgery& row : rows) {
+    auto made = plan_for(kLow);
+    ASSERT_TRUE(made);
+    row.forge(*made);
+    const Status status = planner().check(*made);
+    ASSERT_FALSE(status) << row.name;
+    EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument) << row.name;
+  }
+}
+
+TEST_F(DecoderPlan, MayNameAnotherVouchedVariantThatStoresAlike) {
+  auto made = plan_for(kLow);
+  ASSERT_TRUE(made);
+  for (PlanStep& step : made->phases[0].steps) {
+    if (step.op != "gemv") continue;
+    for (const char* variant :
+         {"gemv_col4/high/low/buffer/buffer/int8", "gemv_col16/high/low/buffer/buffer/int8"}) {
+      step.variant = variant;
+      const Status status = planner().check(*made);
+      EXPECT_TRUE(status) << status.error().message;
+    }
+  }
+}
+
+TEST(AvoidedBy, AreThoseThatWouldReadLessAndAreNotRightTheFewestBytesFirst) {
+  ExecutionPlan plan;
+  plan.bytes = 100;
+  plan.refused = {{{}, "a is wrong", false, 0, 100},     {{}, "b is crash", false, 0, 50},
+                  {{}, "c runs", true, 5, 10},           {{}, "d is wrong", false, 0, 101},
+                  {{}, "e is unsupported", false, 0, 1}, {{}, "f is hang", false, 0, 50}};
+  std::vector<std::string> reasons;
+  for (const RefusedCombination& row : avoided_by(plan)) reasons.push_back(row.reason);
+  EXPECT_THAT(reasons, testing::ElementsAre("b is crash", "f is hang", "a is wrong"));
+}
+
+}  // namespace
+}  // namespace clvet

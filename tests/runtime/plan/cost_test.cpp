@@ -1,0 +1,153 @@
+#include "runtime/plan/cost.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "kernels/combination.h"
+#include "kernels/contract.h"
+#include "probe/report/report.h"
+
+namespace clvet {
+namespace {
+
+PeaksReport measured_peaks() {
+  PeaksReport peaks;
+  peaks.launch_us = 100;
+  peaks.piped_launch_us = 10;
+  peaks.read_us = 50;
+  peaks.read_gbs = 2;
+  peaks.write_us = 20;
+  peaks.write_gbs = 4;
+  peaks.bandwidth_gbs = 10;
+  return peaks;
+}
+
+TEST(CostModel, TakesLaunchesAndTransfersFromThePeaks) {
+  const CostModel cost(measured_peaks(), 100);
+  EXPECT_DOUBLE_EQ(cost.launch_ms(), 0.1);
+  EXPECT_DOUBLE_EQ(cost.piped_ms(), 0.01);
+  EXPECT_DOUBLE_EQ(cost.upload_ms(4e6), 0.02 + 1);
+  EXPECT_DOUBLE_EQ(cost.download_ms(4e6), 0.05 + 2);
+}
+
+TEST(CostModel, TakesPeaksThatMakeNoSenseAsNotMeasured) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  for (const std::optional<double> value :
+       {std::optional<double>(), std::optional(kNan), std::optional(kInf), std::optional(-kInf),
+        std::optional(-3.0), std::optional(0.0)}) {
+    const PeaksReport peaks = {value, value, value, value, value, value, {}, value};
+    const CostModel cost(peaks, 0);
+    EXPECT_EQ(cost.launch_ms(), 0);
+    EXPECT_EQ(cost.piped_ms(), 0);
+    EXPECT_EQ(cost.upload_ms(1e9), 0);
+    EXPECT_EQ(cost.download_ms(1e9), 0);
+    // The bytes alone are what work can be compared by.
+    EXPECT_DOUBLE_EQ(cost.kernel_ms({{{5, 100}, 3}}, {7, 200}), 6);
+  }
+}
+
+TEST(CostModel, PredictsNothingWhereNothingWasTimed) {
+  EXPECT_EQ(CostModel(measured_peaks(), 100).kernel_ms({}, {1e6, 1e6}), 0);
+}
+
+// Each timed launch took 0.1 ms besides.
+TEST(CostModel, GoesAlongTheLineBetweenTwoSizesAndInProportionBeyond) {
+  const CostModel cost(measured_peaks(), 100);
+  const std::vector<TimedLaunch> timed = {{{3e6, 0}, 7.1}, {{1e6, 0}, 1.1}, {{5e6, 0}, 8.1}};
+  const struct {
+    double flops, ms;
+  } rows[] = {{0.25e6, 0.25}, {1e6, 1},   {2e6, 4}, {2.5e6, 5.5},
+              {3e6, 7},       {4e6, 7.5}, {5e6, 8}, {10e6, 16}};
+  for (const auto& row : rows) {
+    EXPECT_NEAR(cost.kernel_ms(timed, {row.flops, 0}), row.ms, 1e-9) << row.flops;
+  }
+}
+
+TEST(CostModel, AddsTheTimesOfArithmeticAndOfMemory) {
+  const CostModel cost(measured_peaks(), 100);
+  // 100 GFLOP/s and 10 GB/s: 1e8 operations take as long as 1e7 bytes.
+  const std::vector<TimedLaunch> timed = {{{1e8, 1e7}, 4.1}};
+  EXPECT_NEAR(cost.kernel_ms(timed, {2e8, 0}), 4, 1e-9);
+  EXPECT_NEAR(cost.kernel_ms(timed, {0, 1e7}), 2, 1e-9);
+}
+
+TEST(CostModel, TakesAFiftiethOfATimeThatIsNotLongerThanAnEmptyLaunch) {
+  const CostModel cost(measured_peaks(), 100);
+  EXPECT_NEAR(cost.kernel_ms({{{1e6, 0}, 0.05}}, {1e6, 0}), 0.001, 1e-12);
+  EXPECT_NEAR(cost.kernel_ms({{{1e6, 0}, 0.5}}, {1e6, 0}), 0.4, 1e-12);
+}
+
+TEST(CostModel, HasATimeForWorkThatCannotBeWeighed) {
+  const CostModel cost(measured_peaks(), 100);
+  EXPECT_NEAR(cost.kernel_ms({{{0, 0}, 3.1}}, {1e6, 0}), 3, 1e-9);
+  EXPECT_EQ(cost.kernel_ms({{{0, 0}, 3.1}}, {0, 0}), 0);
+}
+
+struct WorkRow {
+  const char* name;
+  const char* op;
+  Dims dims;
+  Precision precision;
+  WeightType type;
+  double flops, bytes;
+};
+
+void PrintTo(const WorkRow& row, std::ostream* out) { *out << row.name; }
+
+class WorkOf : public testing::TestWithParam<WorkRow> {};
+
+TEST_P(WorkOf, CountsOperationsAndBytes) {
+  const WorkRow& row = GetParam();
+  const auto roles = find_op_contract(row.op)->roles(row.dims);
+  ASSERT_TRUE(roles) << roles.error().message;
+  const CallWork work = work_of(row.op, row.dims, *roles, row.precision, row.type);
+  EXPECT_DOUBLE_EQ(work.flops, row.flops);
+  EXPECT_DOUBLE_EQ(work.bytes, row.bytes);
+}
+
+const Dims kGemm = {{"M", 8}, {"N", 16}, {"K", 32}, {"W", 1}, {"act", 0}};
+constexpr double kGemmFlops = 2 * 8 * 16 * 32;
+
+// Written out: x, w, bias, y of a gemm; others as their contracts say.
+INSTANTIATE_TEST_SUITE_P(
+    Ops, WorkOf,
+    testing::Values(
+        WorkRow{"gemm_high", "gemm", kGemm, Precision::kHigh, WeightType::kFloat, kGemmFlops,
+                8 * 32 * 4 + 32 * 16 * 4 + 16 * 4 + 8 * 16 * 4},
+        WorkRow{"gemm_normal", "gemm", kGemm, Precision::kNormal, WeightType::kFloat, kGemmFlops,
+                8 * 32 * 2 + 32 * 16 * 2 + 16 * 4 + 8 * 16 * 2},
+        WorkRow{"gemm_int8", "gemm", kGemm, Precision::kHigh, WeightType::kInt8, kGemmFlops,
+                8 * 32 * 4 + 32 * 16 + 2 * 16 * 4 + 16 * 4 + 8 * 16 * 4},
+        WorkRow{"gemm_int4_low", "gemm", kGemm, Precision::kLow, WeightType::kInt4, kGemmFlops,
+                8 * 32 * 2 + 32 * 16 / 2 + 2 * 16 * 2 + 16 * 4 + 8 * 16 * 2},
+        WorkRow{"bmm",
+                "bmm",
+                {{"N", 3}, {"H", 1}, {"M", 4}, {"K", 12}, {"C", 8}, {"N2", 1}, {"H2", 1}},
+                Precision::kHigh,
+                WeightType::kFloat,
+                2.0 * 3 * 4 * 8 * 12,
+                4.0 * (3 * 4 * 12 + 12 * 8 + 3 * 4 * 8)},
+        WorkRow{"attention",
+                "attention",
+                {{"M", 2}, {"H", 2}, {"KV", 1}, {"D", 4}, {"P", 5}, {"cap", 16}},
+                Precision::kHigh,
+                WeightType::kFloat,
+                2.0 * (2 * 8) * 2 * (5 + 2),
+                4.0 * (2 * 8 + 16 * 4 + 16 * 4 + 2 * 8)},
+        WorkRow{"gather",
+                "gather",
+                {{"O", 1}, {"E", 100}, {"I", 3}, {"R", 1}, {"C", 8}, {"W", 1}, {"OW", 1}},
+                Precision::kHigh,
+                WeightType::kFloat,
+                2.0 * 3 * 8,
+                4.0 * (3 + 3 * 8 + 3 * 8)}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace clvet

@@ -1,0 +1,281 @@
+#include "runtime/plan/variant_choice.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/combination.h"
+#include "kernels/contract.h"
+#include "probe/report/report.h"
+#include "probe/trial/cases.h"
+#include "runtime/plan/cost.h"
+#include "runtime/plan/evidence.h"
+#include "runtime/plan/variant_table.h"
+#include "tests/runtime/plan/planning.h"
+
+namespace clvet {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kTile4 = "gemm_tile4x4/high/normal/buffer/buffer/float";
+const std::string kTile8 = "gemm_tile8x32/high/normal/buffer/buffer/float";
+
+// Eight pixels of one line, 32 channels to 16: x is an image of 64 x 1 texels, w one of 4 x 32.
+const Dims kDims = {{"M", 8}, {"N", 16}, {"K", 32}, {"W", 8}, {"act", 0}};
+const Scalars kScalars = {{"act_lo", 0}, {"act_hi", 0}};
+
+class VariantChoice : public testing::Test {
+ protected:
+  void trust(const std::string& variant, std::vector<TimedLaunch> timed = {}) {
+    evidence_.variants[key(variant)] = {3, 0, Verdict::kMissing, std::move(timed)};
+  }
+  void distrust(const std::string& variant, Verdict verdict, int passed = 0,
+                std::vector<TimedLaunch> timed = {}) {
+    evidence_.variants[key(variant)] = {passed, 1, verdict, std::move(timed)};
+  }
+  static std::string key(const std::string& variant) {
+    const std::string key = variant_key_of(variant);
+    EXPECT_FALSE(key.empty()) << variant;
+    return key;
+  }
+
+  std::optional<ChosenVariant> choose(const Combination& combination, const Dims& dims = kDims,
+                                      WeightType type = WeightType::kFloat) {
+    reason_.clear();
+    const VariantChooser chooser(test::table(), evidence_, features_);
+    return chooser.choose({op_, dims, kScalars, combination, type}, reason_);
+  }
+  // "": none.
+  std::string name(const Combination& combination, const Dims& dims = kDims,
+                   WeightType type = WeightType::kFloat) {
+    const auto chosen = choose(combination, dims, type);
+    return chosen ? chosen->row->name : "";
+  }
+  std::string refusal(const std::string& variant, const Dims& dims = kDims,
+                      WeightType type = WeightType::kFloat) {
+    reason_.clear();
+    const VariantChooser chooser(test::table(), evidence_, features_);
+    const WantedCall wanted{op_, dims, kScalars, test::kBuffers, type};
+    const auto chosen = chooser.choose_named(wanted, variant, reason_);
+    EXPECT_TRUE(!chosen || chosen->row->name == variant);
+    return reason_;
+  }
+
+  std::string op_ = "gemm";
+  DeviceEvidence evidence_;
+  DeviceFeatures features_ = {
+      .device_class = "gpu", .fp16 = true, .images = true, .image_width = 64, .image_height = 64};
+  std::string reason_;
+};
+
+TEST_F(VariantChoice, NeverTakesAVariantThatIsNotRight) {
+  for (const Verdict verdict :
+       {Verdict::kWrong, Verdict::kNondeterministic, Verdict::kSlow, Verdict::kBuildError,
+        Verdict::kCrash, Verdict::kHang, Verdict::kUnsupported, Verdict::kLie,
+        Verdict::kInterrupted, Verdict::kMissing}) {
+    for (const int passed : {0, 7}) {
+      trust(kTile8, {{{0, 1e3}, 100}});
+      distrust(kTile4, verdict, passed, {{{0, 1e3}, 1}});
+      EXPECT_EQ(name(test::kBuffers), kTile8) << to_string(verdict);
+    }
+  }
+}
+
+TEST_F(VariantChoice, NeverTakesAVariantThatTheReportDoesNotHold) {
+  trust(kTile8);
+  EXPECT_EQ(name(test::kBuffers), kTile8);
+  evidence_.variants.clear();
+  EXPECT_EQ(name(test::kBuffers), "");
+  EXPECT_EQ(reason_, kTile4 + " is missing");
+  evidence_.variants[key(kTile4)] = {};
+  EXPECT_EQ(name(test::kBuffers), "");
+}
+
+TEST_F(VariantChoice, TellsWhichVariantWasWantedAndWhatIsWrongWithIt) {
+  distrust(kTile4, Verdict::kCrash);
+  distrust(kTile8, Verdict::kWrong);
+  EXPECT_EQ(name(test::kBuffers), "");
+  EXPECT_EQ(reason_, kTile4 + " is crash");
+  features_.device_class = "cpu";
+  EXPECT_EQ(name(test::kBuffers), "");
+  EXPECT_EQ(reason_, kTile8 + " is wrong");
+}
+
+TEST_F(VariantChoice, TakesTheOneThatIsFasterAtTheSizeOfThisCall) {
+  trust(kTile4, {{{0, 1e3}, 1}, {{0, 1e6}, 10}});
+  trust(kTile8, {{{0, 1e3}, 2}, {{0, 1e6}, 5}});
+  EXPECT_EQ(name(test::kBuffers), kTile4);
+  Dims large = kDims;
+  large["M"] = 8000;
+  EXPECT_EQ(name(test::kBuffers, large), kTile8);
+  EXPECT_LT(choose(test::kBuffers)->ms, choose(test::kBuffers, large)->ms);
+}
+
+TEST_F(VariantChoice, PredictsByTheWorkOfTheCall) {
+  // 8*32 + 32*16 + 16 + 8*16 floats are 3648 bytes.
+  trust(kTile4, {{{0, 3648}, 5}});
+  EXPECT_NEAR(choose(test::kBuffers)->ms, 5, 1e-12);
+}
+
+TEST_F(VariantChoice, TakesWhatWasNotTimedAfterWhatWas) {
+  trust(kTile4);
+  trust(kTile8, {{{0, 1e3}, 1e6}});
+  EXPECT_EQ(name(test::kBuffers), kTile8);
+  trust(kTile4, {{{0, 1e3}, 1e6}});
+  trust(kTile8);
+  EXPECT_EQ(name(test::kBuffers), kTile4);
+}
+
+TEST_F(VariantChoice, LetsTheRankForTheClassOfTheDeviceDecideWhereTimesDoNot) {
+  for (const std::vector<TimedLaunch>& timed :
+       {std::vector<TimedLaunch>{}, std::vector<TimedLaunch>{{{0, 1e3}, 3}}}) {
+    trust(kTile4, timed);
+    trust(kTile8, timed);
+    features_.device_class = "gpu";
+    EXPECT_EQ(name(test::kBuffers), kTile4);
+    features_.device_class = "cpu";
+    EXPECT_EQ(name(test::kBuffers), kTile8);
+    features_.device_class = "toaster";
+    EXPECT_EQ(name(test::kBuffers), kTile4) << "the first of the catalog";
+  }
+}
+
+TEST_F(VariantChoice, TakesTheStoragesThatWereAskedFor) {
+  for (const char* storages : {"buffer/buffer", "buffer/image", "image/buffer", "image/image"}) {
+    trust(fmt::format("gemm_tile4x4/high/normal/{}/float", storages), {{{0, 1e3}, 1}});
+  }
+  for (const Storage activations : {Storage::kBuffer, Storage::kImage}) {
+    for (const Storage weights : {Storage::kBuffer, Storage::kImage}) {
+      const auto chosen = choose({Precision::kHigh, Memory::kNormal, activations, weights});
+      ASSERT_TRUE(chosen);
+      EXPECT_EQ(chosen->variant().activations, activations);
+      EXPECT_EQ(chosen->variant().weights, weights);
+      EXPECT_EQ(chosen->instead_of, "");
+    }
+  }
+}
+
+// Of a call that wants images, the variants that are tried one after the other.
+TEST_F(VariantChoice, FallsToBuffersOneStorageAtATimeAndTellsWhy) {
+  const std::vector<std::string> order = {"image/image", "image/buffer", "buffer/image",
+                                          "buffer/buffer"};
+  const auto variant = [](const std::string& storages) {
+    return fmt::format("gemm_tile4x4/high/normal/{}/float", storages);
+  };
+  for (const std::string& storages : order) trust(variant(storages));
+  for (size_t i = 0; i < order.size(); ++i) {
+    const auto chosen = choose(test::kImages);
+    ASSERT_TRUE(chosen);
+    EXPECT_EQ(chosen->row->name, variant(order[i]));
+    EXPECT_EQ(chosen->instead_of, i == 0 ? "" : variant(order[0]));
+    EXPECT_EQ(chosen->verdict, i == 0 ? "" : "wrong");
+    distrust(variant(order[i]), i == 0 ? Verdict::kWrong : Verdict::kCrash);
+  }
+}
+
+TEST_F(VariantChoice, FallsToTheNextHigherPrecisionOnceNoStorageIsLeft) {
+  const Combination low = {Precision::kLow, Memory::kNormal, Storage::kImage, Storage::kBuffer};
+  const std::string at_low = "gemm_tile4x4/low/normal/buffer/buffer/float",
+                    at_normal = "gemm_tile4x4/normal/normal/image/buffer/float";
+  for (const std::string& variant : {at_low, at_normal, kTile4}) trust(variant, {{{0, 1e3}, 9}});
+  EXPECT_EQ(name(low), at_low);
+  distrust(at_low, Verdict::kWrong);
+  EXPECT_EQ(name(low), at_normal);
+  distrust(at_normal, Verdict::kWrong);
+  EXPECT_EQ(name(low), kTile4);
+  Combination normal = low;
+  normal.precision = Precision::kNormal;
+  EXPECT_EQ(name(normal), kTile4);
+  trust(at_low);
+  EXPECT_EQ(name(normal), kTile4) << "never a lower one";
+}
+
+TEST_F(VariantChoice, NeverPlansAnActivationLargerThanTheDevicesImages) {
+  const std::string image = "gemm_tile4x4/high/normal/image/buffer/float";
+  trust(image);
+  trust(kTile4);
+  const Combination wanted = {Precision::kHigh, Memory::kNormal, Storage::kImage, Storage::kBuffer};
+  EXPECT_EQ(name(wanted), image) << "just fits";
+  features_.image_width = 63;
+  EXPECT_EQ(name(wanted), kTile4);
+  features_.image_width = 64;
+  Dims tall = kDims;
+  tall["M"] = 8 * 64;
+  EXPECT_EQ(name(wanted, tall), image);
+  tall["M"] = 8 * 65;
+  EXPECT_EQ(name(wanted, tall), kTile4);
+}
+
+TEST_F(VariantChoice, NeverPlansWeightsLargerThanTheDevicesImages) {
+  const std::string image = "gemm_tile4x4/high/normal/buffer/image/float";
+  trust(image);
+  trust(kTile4);
+  const Combination wanted = {Precision::kHigh, Memory::kNormal, Storage::kBuffer, Storage::kImage};
+  features_.image_width = 4;
+  features_.image_height = 32;
+  EXPECT_EQ(name(wanted), image) << "just fits";
+  features_.image_width = 3;
+  EXPECT_EQ(name(wanted), kTile4);
+  features_.image_width = 4;
+  features_.image_height = 31;
+  EXPECT_EQ(name(wanted), kTile4);
+}
+
+TEST_F(VariantChoice, TakesTheTypeOfWeightsThatTheCallHas) {
+  const std::string int8 = "gemm_tile4x4/high/low/buffer/buffer/int8",
+                    int4 = "gemm_tile4x4/high/low/buffer/buffer/int4";
+  for (const std::string& variant : {int8, int4, kTile4}) trust(variant);
+  EXPECT_EQ(name(test::kBuffers, kDims, WeightType::kInt8), int8);
+  EXPECT_EQ(name(test::kBuffers, kDims, WeightType::kInt4), int4);
+  EXPECT_EQ(name(test::kBuffers), kTile4);
+}
+
+TEST_F(VariantChoice, NamesWhatNoKernelTakes) {
+  op_ = "fly";
+  EXPECT_FALSE(choose(test::kBuffers));
+  EXPECT_EQ(reason_, "no kernel for fly");
+  op_ = "gemm";
+  EXPECT_FALSE(choose(test::kBuffers, {{"M", 1}}));
+  EXPECT_THAT(reason_, HasSubstr("gemm: dim"));
+  // The rows of images alone, where there are none.
+  op_ = "copy_buffer_image";
+  features_.image_width = 0;
+  EXPECT_FALSE(choose({Precision::kHigh, Memory::kNormal, Storage::kImage, std::nullopt},
+                      {{"N", 1}, {"H", 1}, {"W", 1}, {"C", 1}}));
+  EXPECT_EQ(reason_, "no kernel variant takes this call");
+}
+
+TEST_F(VariantChoice, TakesANamedVariantOnlyWhereItIsTrustedAndFits) {
+  trust(kTile4);
+  distrust(kTile8, Verdict::kCrash);
+  EXPECT_EQ(refusal(kTile4), "");
+  EXPECT_EQ(refusal(kTile8), "the report does not vouch for " + kTile8 + ": crash");
+  EXPECT_THAT(refusal("gemm_tile4x4/low/normal/buffer/buffer/float"), HasSubstr(": missing"));
+  EXPECT_EQ(refusal("gemm_best"), "there is no variant 'gemm_best' of gemm");
+  const std::string relu = "eltwise_unary_texel/high/-/buffer/-/-";
+  trust(relu);
+  EXPECT_THAT(refusal(relu), HasSubstr("there is no variant"));
+  EXPECT_EQ(refusal(kTile4, {{"M", 1}}), kTile4 + " does not take this call");
+  const std::string image = "gemm_tile4x4/high/normal/image/buffer/float";
+  trust(image);
+  EXPECT_EQ(refusal(image), "");
+  features_.image_width = 63;
+  EXPECT_EQ(refusal(image), image + " does not take this call");
+}
+
+TEST_F(VariantChoice, TakesANamedVariantOnlyForItsOwnTypeOfWeights) {
+  const std::string int8 = "gemm_tile4x4/high/low/buffer/buffer/int8";
+  trust(int8);
+  trust(kTile4);
+  EXPECT_EQ(refusal(int8, kDims, WeightType::kInt8), "");
+  EXPECT_EQ(refusal(int8), int8 + " does not take this call");
+  EXPECT_EQ(refusal(kTile4, kDims, WeightType::kInt4), kTile4 + " does not take this call");
+}
+
+}  // namespace
+}  // namespace clvet
