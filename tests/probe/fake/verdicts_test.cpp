@@ -42,14 +42,16 @@ struct Driver {
 void PrintTo(const Behaviour& behaviour, std::ostream* out) { *out << behaviour.name; }
 void PrintTo(const Driver& driver, std::ostream* out) { *out << driver.name; }
 
-const Driver kIntel{"Intel",
-                    test::intel_library(),
-                    {"half_arith", "int_to_half"},
-                    {"gemv*/low/*/buffer/buffer/*/odd", "gemv*/high/low/buffer/buffer/int4/odd"}};
-const Driver kPocl{"Pocl",
-                   test::pocl_library(),
-                   {"vload_half", "quantised"},
-                   {"gemv*/normal/*/buffer/buffer/*/odd", "gemv*/high/low/buffer/buffer/int4/odd"}};
+const Driver kIntel{
+    "Intel",
+    test::intel_library(),
+    {"half_arith", "int_to_half"},
+    {"gemv*/low/*/buffer/buffer/*/cls_fc", "gemv*/high/low/buffer/buffer/int4/cls_fc"}};
+const Driver kPocl{
+    "Pocl",
+    test::pocl_library(),
+    {"vload_half", "quantised"},
+    {"gemv*/normal/*/buffer/buffer/*/cls_fc", "gemv*/high/low/buffer/buffer/int4/cls_fc"}};
 
 std::string quoted(const Words& words) {
   std::string text;
