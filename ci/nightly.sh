@@ -4,7 +4,7 @@
 #   tests        the tests labelled nightly on the release build (supervisor killed at random moments, ...)
 #   tidy         .clang-tidy over every file (ci/tidy.sh --all)
 #   drivers      drivers that need a root of their own or long (ci/drivers.sh; root)
-#   mutants      do the trials notice wrong kernels?
+#   mutants      do the trials notice wrong kernels, and the planner's tests a wrong planner?
 #   oclgrind     races, foreign memory, uninitialised values
 #   conformance  ONNX's node tests
 #   release      the one file for boards, x86-64 and arm64, and what it does in bare roots (ci/release_show.sh)
@@ -34,7 +34,10 @@ stage_drivers() {
   build release && bash ci/drivers.sh mali && bash ci/drivers.sh matrix --nightly build/cli/clvet
 }
 stage_mutants() {
-  build release && python ci/mutate_kernels.py --program build/tests/clvet_kernel_folder --per-kernel 5
+  build release || return
+  python ci/mutate_kernels.py --program build/tests/clvet_kernel_folder --per-kernel 5
+  local kernels=$?
+  python ci/mutate_planner.py && return "$kernels"
 }
 stage_oclgrind() { build release && bash ci/oclgrind.sh build; }
 stage_conformance() { build release && bash ci/conformance.sh; }
