@@ -73,9 +73,12 @@ TEST(KnownIssues, EachHasASourceAndACheckThatCanTell) {
   const std::set<std::string> ops = {"*", "concat", "gemm", "layer_norm", "move"};
   for (const KnownIssue& row : all_issues()) {
     EXPECT_FALSE(row.sources.empty()) << row.id;
-    if (row.check && row.check->capability.empty())
+    if (row.check && row.check->capability.empty()) {
       EXPECT_TRUE(ops.count(row.check->trial)) << row.id;
-    if (row.check && !row.check->capability.empty()) EXPECT_EQ(row.check->capability, "map_read");
+    }
+    if (row.check && !row.check->capability.empty()) {
+      EXPECT_EQ(row.check->capability, "map_read");
+    }
   }
 }
 

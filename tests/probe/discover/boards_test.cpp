@@ -67,9 +67,10 @@ int run_script(const std::string& script, const std::string& root, const std::st
 void expect_cured(const std::string& root, const json& board) {
   const Diagnosis after = look(root, board);
   const json& expect = board.at("expect");
-  if (expect.value("gone", true) && !expect.at("class").is_null())
+  if (expect.value("gone", true) && !expect.at("class").is_null()) {
     EXPECT_THAT(classes_of(after.findings),
                 Not(testing::Contains(expect.at("class").get<std::string>())));
+  }
   if (!after.framework) return;
   EXPECT_STREQ(to_string(after.framework->replay.end), "usable") << after.framework->replay.reason;
 }

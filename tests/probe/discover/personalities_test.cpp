@@ -164,9 +164,12 @@ TEST(Personality, GoesAboutItAsItsSourceDoes) {
     EXPECT_EQ(lookup.stops_at, facts.at("stops_at").get<std::string>()) << name;
     EXPECT_EQ(lookup.symbol, facts.value("symbol", "")) << name;
     EXPECT_EQ(lookup.variables, facts.value("variables", std::vector<std::string>())) << name;
-    if (facts.contains("flags"))
+    if (facts.contains("flags")) {
       EXPECT_EQ(lookup.flags, facts.at("flags").get<std::string>()) << name;
-    if (facts.contains("google")) EXPECT_EQ(found->google, facts.at("google").get<bool>()) << name;
+    }
+    if (facts.contains("google")) {
+      EXPECT_EQ(found->google, facts.at("google").get<bool>()) << name;
+    }
     shown.insert(name);
   }
   const auto all = personalities("");

@@ -160,7 +160,9 @@ TEST(PlanCases, MarksLowPrecisionUnsupportedWithoutFp16AndNothingElse) {
     const bool is_low = trial.variant.precision == Precision::kLow;
     low += is_low;
     EXPECT_EQ(!trial.unsupported.empty(), is_low) << trial.id;
-    if (is_low) EXPECT_THAT(trial.unsupported, HasSubstr("cl_khr_fp16"));
+    if (is_low) {
+      EXPECT_THAT(trial.unsupported, HasSubstr("cl_khr_fp16"));
+    }
   }
   EXPECT_GT(low, 0);
 }
@@ -172,7 +174,9 @@ TEST(PlanCases, MarksImagesUnsupportedWithoutImageSupport) {
     const bool image =
         trial.variant.activations == Storage::kImage || trial.variant.weights == Storage::kImage;
     EXPECT_EQ(!trial.unsupported.empty(), image) << trial.id;
-    if (image) EXPECT_THAT(trial.unsupported, HasSubstr("CL_DEVICE_IMAGE_SUPPORT"));
+    if (image) {
+      EXPECT_THAT(trial.unsupported, HasSubstr("CL_DEVICE_IMAGE_SUPPORT"));
+    }
   }
 }
 
@@ -186,7 +190,9 @@ TEST(PlanCases, MarksOnlyTheShapesThatExceedTheImageLimits) {
       continue;
     }
     ++(trial.unsupported.empty() ? fits : exceeds);
-    if (!trial.unsupported.empty()) EXPECT_THAT(trial.unsupported, HasSubstr("64x64"));
+    if (!trial.unsupported.empty()) {
+      EXPECT_THAT(trial.unsupported, HasSubstr("64x64"));
+    }
   }
   EXPECT_GT(fits, 0);
   EXPECT_GT(exceeds, 0);

@@ -58,7 +58,9 @@ TEST_P(DecoderCalls, ReadNoBufferThatNothingWrote) {
     ASSERT_TRUE(roles);
     for (const TensorRole& role : *roles) {
       const std::string& name = call.tensors.find(role.name)->second;
-      if (role.kind == TensorKind::kInput) EXPECT_TRUE(written.contains(name)) << call.op << name;
+      if (role.kind == TensorKind::kInput) {
+        EXPECT_TRUE(written.contains(name)) << call.op << name;
+      }
       if (role.kind == TensorKind::kOutput) written.insert(name);
       if (role.kind == TensorKind::kInput || role.kind == TensorKind::kOutput) {
         EXPECT_TRUE(buffers.contains(name)) << name;
