@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <climits>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,8 +12,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "kernels/call.h"
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
+#include "kernels/contract.h"
 #include "probe/report/report.h"
 #include "runtime/gguf/file.h"
 #include "runtime/llm/arch.h"
@@ -22,6 +26,7 @@
 #include "runtime/plan/plan.h"
 #include "runtime/plan/plan_json.h"
 #include "runtime/plan/variant_choice.h"
+#include "tests/runtime/gguf/gguf_builder.h"
 #include "tests/runtime/llm/model_files.h"
 #include "tests/runtime/plan/planning.h"
 #include "tests/runtime/reports.h"

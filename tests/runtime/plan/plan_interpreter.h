@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -12,6 +13,8 @@
 #include <vector>
 
 #include "kernels/call.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
 #include "kernels/contract.h"
 #include "kernels/layout.h"
 #include "probe/trial/cases.h"
