@@ -199,6 +199,7 @@ TEST(NetworkPlan, OnTheHostRunsEveryNodeThere) {
   EXPECT_THAT(outline(plan), ElementsAre("host Relu_v0", "host Relu_v1"));
   EXPECT_EQ(plan.phases[0].nodes[1].reason, "why");
   EXPECT_EQ(plan.device_nodes(), 0);
+  EXPECT_EQ(plan.ms(), 0);
 }
 
 // Random networks: each node takes what earlier ones made.

@@ -82,6 +82,7 @@ class PlanInterpreter {
                   static_cast<int64_t>(device_bytes(row)))
             << row.value;
       }
+      EXPECT_GE(row.alias, -1);
       if (row.alias >= 0) {
         EXPECT_EQ(tensor(row.alias).alias, -1) << "an alias of an alias";
         EXPECT_EQ(tensor(row.alias).slot, row.slot);

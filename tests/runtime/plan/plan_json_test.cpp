@@ -131,6 +131,14 @@ TEST(PlanJson, KeepsAScalarThatIsNoNumber) {
   EXPECT_TRUE(std::isnan(back->phases[0].steps[1].scalars.at("act_lo")));
 }
 
+TEST(PlanJson, HasNamesAsPeopleReadThem) {
+  ExecutionPlan plan = full_plan();
+  plan.phases[0].nodes[0].name = "\u00e9t\u00e9";
+  EXPECT_THAT(plan_to_json(plan), HasSubstr("\u00e9t\u00e9"));
+  plan.phases[0].nodes[0].name = "\xff";
+  EXPECT_THAT(plan_to_json(plan), HasSubstr("\uFFFD"));
+}
+
 TEST(PlanJson, IsWrittenAsTheSchemaHasIt) {
   const Json json = Json::parse(plan_to_json(full_plan()));
   EXPECT_EQ(json["schema"], "clvet.plan/1");
