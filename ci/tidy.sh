@@ -7,16 +7,21 @@ set -uo pipefail
 from=$PWD
 cd "$CLVET_ROOT" || exit 1
 
-# The commit that today's work started from; a young history's start is the empty tree.
+# The commit that today's work started from; a young history's start is its first.
 start() {
   local rev
   rev=$(git merge-base origin/main HEAD 2>/dev/null)
   if [ -z "$rev" ] || [ "$rev" = "$(git rev-parse HEAD)" ]; then
     rev=$(git rev-list -1 --before=$(($(git log -1 --format=%ct) - 86400)) HEAD)
   fi
-  echo "${rev:-$(git hash-object -t tree /dev/null)}"
+  echo "${rev:-$(git rev-list --max-parents=0 HEAD | tail -n 1)}"
 }
-changed() { git diff --name-only --diff-filter=d "$1" -- && git ls-files --others --exclude-standard; }
+# The last changes first.
+changed() {
+  git ls-files --others --exclude-standard
+  git diff --name-only --diff-filter=d HEAD -- && git log --name-only --diff-filter=d --format= -m --first-parent "$1..HEAD" --
+}
+most=80
 
 command -v clang-tidy-19 >/dev/null || die "clang-tidy-19 not found; ci/setup.sh --test installs it"
 [ -e build/build.ninja ] || cmake --preset release >/dev/null || exit 1
@@ -31,7 +36,12 @@ case ${1:-} in
   '') wanted=$(changed "$(start)") || die "cannot tell what changed; try --all" ;;
   *) wanted=$(cd "$from" && realpath --relative-to="$CLVET_ROOT" -- "$@") ;;
 esac
-mapfile -t files < <(grep -Fxf <(printf '%s\n' "$wanted") <<<"$known")
+mapfile -t files < <(grep -Fxf <(printf '%s\n' "$known") <<<"$wanted" | awk '!seen[$0]++')
+# A day that changed everything is the nightly run's to look at: here, what changed last.
+if [ $# -eq 0 ] && [ ${#files[@]} -gt $most ]; then
+  say "tidy: $((${#files[@]} - most)) more files changed: ci/nightly.sh tidy looks at all"
+  files=("${files[@]:0:$most}")
+fi
 
 say "tidy: checking ${#files[@]} files"
 [ ${#files[@]} -gt 0 ] || exit 0

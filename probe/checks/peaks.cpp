@@ -2,11 +2,23 @@
 // bytes and which of the groups is the supervisor's choice (probe/trial/peaks.cpp).
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/result.h"
+#include "kernels/catalog.h"
+#include "probe/cl/handles.h"
+#include "probe/report/report.h"
 #include "probe/worker/drive.h"
+#include "probe/worker/driver_session.h"
+#include "probe/worker/protocol.h"
+#include "probe/worker/stage_page.h"
 
 namespace clvet {
 namespace {

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
 
+#include "probe/report/report.h"
 #include "probe/trial/cases.h"
 #include "probe/worker/protocol.h"
 

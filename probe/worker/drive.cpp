@@ -1,8 +1,17 @@
 #include "probe/worker/drive.h"
+#include <cstddef>
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
 
 #include "base/clock.h"
+#include "kernels/catalog.h"
+#include "probe/cl/api.h"
 #include "probe/cl/program.h"
 #include "probe/cl/query.h"
+#include "probe/report/report.h"
+#include "probe/worker/driver_session.h"
+#include "probe/worker/stage_page.h"
 
 namespace clvet {
 

@@ -2,10 +2,13 @@
 // wrong comes back in the words of the report.
 #pragma once
 
+#include <cstddef>
 #include <string>
-#include <utility>
+#include <tl/expected.hpp>
 
 #include "kernels/catalog.h"
+#include "probe/cl/api.h"
+#include "probe/report/report.h"
 #include "probe/worker/driver_session.h"
 #include "probe/worker/stage_page.h"
 

@@ -1,9 +1,17 @@
 // What a driver can do to the measurement of its peaks: what cannot be measured is null, and the
 // trials go on as if nothing had been.
 #include <gmock/gmock.h>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/event.h"
 #include "probe/probe.h"
+#include "probe/report/report.h"
 #include "tests/probe/fake/helpers.h"
+#include "tests/support.h"
 
 namespace clvet {
 namespace {

@@ -3,8 +3,14 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "probe/report/report.h"
 #include "tests/probe/samples.h"
 
 namespace clvet {

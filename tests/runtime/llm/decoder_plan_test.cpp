@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <climits>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,8 +12,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "kernels/call.h"
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
+#include "kernels/contract.h"
 #include "probe/report/report.h"
 #include "runtime/gguf/file.h"
 #include "runtime/llm/arch.h"
@@ -22,6 +26,7 @@
 #include "runtime/plan/plan.h"
 #include "runtime/plan/plan_json.h"
 #include "runtime/plan/variant_choice.h"
+#include "tests/runtime/gguf/gguf_builder.h"
 #include "tests/runtime/llm/model_files.h"
 #include "tests/runtime/plan/planning.h"
 #include "tests/runtime/reports.h"
@@ -186,6 +191,24 @@ TEST_F(DecoderPlan, DoesNotTakeAHigherPrecisionThanItSays) {
   EXPECT_THAT(normal.error().message, HasSubstr("is crash"));
 }
 
+TEST_F(DecoderPlan, DoesNotTakeAnotherArithmeticOrAnotherStorageOfItsTensors) {
+  DeviceReport device = test::device_with();
+  device.extensions = {"cl_khr_fp16"};
+  const Combination low = {Precision::kLow, Memory::kNormal, Storage::kBuffer, Storage::kBuffer};
+  const auto refuse = [&](const std::string& op, bool normal_too) {
+    chooser_ = test::chooser_of(test::report_of(device, [&](const Variant& variant) {
+      const bool wrong = variant.precision == Precision::kLow ||
+                         (normal_too && variant.precision == Precision::kNormal);
+      return variant.manifest->op == op && wrong ? Verdict::kWrong : Verdict::kPass;
+    }));
+    return !plan_for(low);
+  };
+  EXPECT_FALSE(refuse("none", false));
+  EXPECT_TRUE(refuse("gemv", false));
+  EXPECT_FALSE(refuse("rms_norm", false)) << "halves as well";
+  EXPECT_TRUE(refuse("rms_norm", true));
+}
+
 TEST_F(DecoderPlan, ThatFitsNotInTheMemoryIsRefusedInItsWords) {
   judge(all_pass, {.memory = "100000"});
   auto made = plan_for(kLow);
@@ -246,6 +269,13 @@ TEST_F(DecoderPlanWideHead, HasTheHeadInPartsWhereImagesAreSmall) {
   const auto whole = plan_for(kLow);
   ASSERT_TRUE(whole);
   EXPECT_EQ(head_rows_of(*whole), 0);
+}
+
+TEST_F(DecoderPlanWideHead, MayHaveItInTwoParts) {
+  judge(all_pass, {.image_width = "24"});
+  const auto plan = plan_for({Precision::kHigh, Memory::kLow, Storage::kBuffer, Storage::kImage});
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(head_rows_of(*plan), 96);
 }
 
 struct Forgery {

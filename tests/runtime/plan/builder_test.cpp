@@ -1,9 +1,9 @@
 // Plans of whole networks: what runs where, what it costs, and that it computes the right thing.
-#include "runtime/plan/builder.h"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,14 +11,17 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
+#include "probe/trial/cases.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/host/executor.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/planner.h"
+#include "runtime/plan/variant_choice.h"
 #include "tests/runtime/helpers.h"
 #include "tests/runtime/plan/plan_interpreter.h"
 #include "tests/runtime/plan/planning.h"
@@ -196,6 +199,7 @@ TEST(NetworkPlan, OnTheHostRunsEveryNodeThere) {
   EXPECT_THAT(outline(plan), ElementsAre("host Relu_v0", "host Relu_v1"));
   EXPECT_EQ(plan.phases[0].nodes[1].reason, "why");
   EXPECT_EQ(plan.device_nodes(), 0);
+  EXPECT_EQ(plan.ms(), 0);
 }
 
 // Random networks: each node takes what earlier ones made.

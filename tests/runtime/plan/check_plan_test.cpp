@@ -2,15 +2,21 @@
 #include <gmock/gmock.h>
 
 #include <climits>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "kernels/catalog.h"
 #include "kernels/combination.h"
+#include "probe/report/report.h"
 #include "runtime/graph/graph.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/planner.h"
+#include "runtime/plan/variant_choice.h"
 #include "tests/runtime/plan/planning.h"
 #include "tests/runtime/reports.h"
 

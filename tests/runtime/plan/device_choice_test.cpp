@@ -2,19 +2,22 @@
 
 #include <gmock/gmock.h>
 
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "kernels/catalog.h"
 #include "probe/report/report.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/plan/network_plan.h"
 #include "runtime/plan/plan.h"
-#include "runtime/plan/subject.h"
 #include "runtime/plan/variant_choice.h"
 #include "tests/runtime/helpers.h"
 #include "tests/runtime/plan/planning.h"
+#include "tests/runtime/reports.h"
 
 namespace clvet {
 namespace {

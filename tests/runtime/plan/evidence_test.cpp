@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "kernels/combination.h"
 #include "probe/report/report.h"
+#include "runtime/plan/cost.h"
 #include "runtime/plan/variant_table.h"
 #include "tests/runtime/plan/planning.h"
+#include "tests/runtime/reports.h"
 
 namespace clvet {
 namespace {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -12,6 +13,8 @@
 #include <vector>
 
 #include "kernels/call.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
 #include "kernels/contract.h"
 #include "kernels/layout.h"
 #include "probe/trial/cases.h"
@@ -79,6 +82,7 @@ class PlanInterpreter {
                   static_cast<int64_t>(device_bytes(row)))
             << row.value;
       }
+      EXPECT_GE(row.alias, -1);
       if (row.alias >= 0) {
         EXPECT_EQ(tensor(row.alias).alias, -1) << "an alias of an alias";
         EXPECT_EQ(tensor(row.alias).slot, row.slot);

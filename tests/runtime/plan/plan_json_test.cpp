@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -15,6 +17,7 @@
 #include "runtime/plan/plan.h"
 #include "runtime/plan/planner.h"
 #include "tests/runtime/plan/planning.h"
+#include "tests/runtime/reports.h"
 
 namespace clvet {
 namespace {
@@ -126,6 +129,14 @@ TEST(PlanJson, KeepsAScalarThatIsNoNumber) {
   const auto back = plan_from_json(plan_to_json(plan), "a.json");
   ASSERT_TRUE(back);
   EXPECT_TRUE(std::isnan(back->phases[0].steps[1].scalars.at("act_lo")));
+}
+
+TEST(PlanJson, HasNamesAsPeopleReadThem) {
+  ExecutionPlan plan = full_plan();
+  plan.phases[0].nodes[0].name = "\u00e9t\u00e9";
+  EXPECT_THAT(plan_to_json(plan), HasSubstr("\u00e9t\u00e9"));
+  plan.phases[0].nodes[0].name = "\xff";
+  EXPECT_THAT(plan_to_json(plan), HasSubstr("\uFFFD"));
 }
 
 TEST(PlanJson, IsWrittenAsTheSchemaHasIt) {

@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -13,13 +15,11 @@
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
-#include "probe/trial/cases.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/infer.h"
-#include "runtime/onnx/onnx.pb.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/plan/device_choice.h"
 #include "runtime/plan/plan.h"
-#include "runtime/plan/planner.h"
 #include "runtime/plan/variant_choice.h"
 #include "runtime/plan/variant_table.h"
 #include "tests/runtime/helpers.h"

@@ -2,17 +2,21 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "kernels/catalog.h"
+#include "probe/report/report.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/plan/plan.h"
 #include "tests/runtime/helpers.h"
 #include "tests/runtime/plan/planning.h"
+#include "tests/runtime/reports.h"
 
 namespace clvet {
 namespace {

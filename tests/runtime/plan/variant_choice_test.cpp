@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include <cstdint>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
