@@ -63,6 +63,7 @@ class ConfigReader {
     config_.qkv_bias = spec.has("attn_q.bias");
     config_.qk_norm = spec.has("attn_q_norm.weight");
     config_.post_norms = spec.has("post_attention_norm.weight");
+    config_.exceeds_half = spec.exceeds_half;
     config_.tied_head = file.find("output.weight") == nullptr;
   }
 

@@ -30,6 +30,9 @@ struct ArchSpec {
   double rope_base_local = 0;
   int64_t window_pattern = 0;    // where the file states none; 0: the architecture has no windows
   bool scale_embedding = false;  // by the square root of the width
+  // Published weights make values beyond half's 65504: planned at precision high, unless another
+  // one is asked for.
+  bool exceeds_half = false;
   // Of each layer. What a layer has follows from its tensors: q/k/v bias, norms of q and k, norms
   // after attention and feed-forward.
   std::vector<TensorRow> layer;

@@ -224,7 +224,12 @@ Result<ExecutionPlan> DecoderPlanner::plan_for(const Combination& combination,
 }
 
 Result<ExecutionPlan> DecoderPlanner::plan(const PlanOverrides& words) const {
-  const auto plan_one = [this](const Combination& combination) {
+  const auto plan_one = [&](const Combination& combination) -> Result<ExecutionPlan> {
+    const bool half = combination.precision != Precision::kHigh;
+    if (half && config_.exceeds_half && !words.precision) {
+      return fail(ErrorCode::kUnavailable, "values of this architecture exceed half precision: {}",
+                  to_string(Verdict::kUnsupported));
+    }
     return plan_for(combination, choose_all(combination));
   };
   CLVET_ASSIGN_OR_RETURN(ExecutionPlan best,

@@ -29,6 +29,7 @@ struct LlmConfig {
   Act activation = Act::kSilu;  // of the gate
   double embedding_scale = 1;   // embeddings are multiplied by it
   double attention_scale = 1;   // dot products of query and key are
+  bool exceeds_half = false;    // see ArchSpec
   bool qk_norm = false;         // RMS norm of each head's query and key, before rope
   bool post_norms = false;      // norms after attention and after feed-forward, before the sum
   bool qkv_bias = false;

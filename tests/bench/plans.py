@@ -98,7 +98,7 @@ def edited_variant(there, model, plan, report, path):
     """Gives a step another variant of its op until one is taken; returns (old, new, refusals before)."""
     right = collections.defaultdict(set)  # by op and the words behind the kernel's name
     for verdict in json.loads(report.read_text())["verdicts"]:
-        if verdict["verdict"] == "right":
+        if verdict["verdict"] == "pass":
             kernel, words = verdict["case"].rsplit("/", 1)[0].split("/", 1)
             right[verdict["op"], words].add(kernel)
     steps = [(p, s) for p, phase in enumerate(plan["phases"]) for s, step in enumerate(phase["steps"]) if step["kind"] == "kernel"]

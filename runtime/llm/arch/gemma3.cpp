@@ -26,6 +26,7 @@ const ArchSpec def{
     .rope_base_local = 1e4,
     .window_pattern = 6,
     .scale_embedding = true,
+    .exceeds_half = true,
     .layer = {{"attn_norm.weight", {kWidth}},
               {"attn_q.weight", {kWidth, kQueries}},
               {"attn_q_norm.weight", {kHeadDim}},

@@ -191,6 +191,32 @@ TEST_F(DecoderPlan, DoesNotTakeAHigherPrecisionThanItSays) {
   EXPECT_THAT(normal.error().message, HasSubstr("is crash"));
 }
 
+// However fast half precision is predicted to be: the answer would be thrown away and taken again.
+TEST_F(DecoderPlan, OfAModelWhoseValuesExceedHalfIsOfPrecisionHighUnlessAnotherIsNamed) {
+  config_.exceeds_half = true;
+  judge([](const Variant& variant) {
+    const bool dear = !stores_half(variant.precision) && variant.manifest->op == "gemv";
+    return dear ? Verdict::kWrong : Verdict::kPass;
+  });
+  const auto none = plan();
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("gemv"));
+  judge(all_pass);
+  const auto made = plan();
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->combination.precision, Precision::kHigh);
+  int left_out = 0;
+  for (const RefusedCombination& row : made->refused) {
+    if (row.combination.precision == Precision::kHigh) continue;
+    ++left_out;
+    EXPECT_FALSE(row.runs);
+    EXPECT_THAT(row.reason, HasSubstr("exceed half precision"));
+  }
+  EXPECT_GT(left_out, 0);
+  EXPECT_TRUE(avoided_by(*made).empty());
+  EXPECT_EQ(plan({.precision = Precision::kNormal})->combination.precision, Precision::kNormal);
+}
+
 TEST_F(DecoderPlan, DoesNotTakeAnotherArithmeticOrAnotherStorageOfItsTensors) {
   DeviceReport device = test::device_with();
   device.extensions = {"cl_khr_fp16"};
