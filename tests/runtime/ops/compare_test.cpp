@@ -2,15 +2,14 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/ops/op_def.h"
 #include "tests/runtime/helpers.h"
 #include "tests/runtime/ops/plain.h"
 

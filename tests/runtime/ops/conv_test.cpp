@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <utility>
 #include <vector>
 
 #include "kernels/contract.h"
@@ -336,7 +336,7 @@ TEST(Conv, LowersToTheWindowAsTheKernelNamesIt) {
 }
 
 TEST(Conv, NamesTheKernelByItsGroups) {
-  const auto op = [](Shape x, Shape w, int64_t group) {
+  const auto op = [](const Shape& x, const Shape& w, int64_t group) {
     const Lowering lowering =
         test::lowered(make_node("Conv", 2, {{"group", group}}), {noise(x), noise(w)});
     return lowering.calls.empty() ? lowering.reason : lowering.calls[0].op;

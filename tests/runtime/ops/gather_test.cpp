@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "runtime/graph/graph.h"
@@ -84,7 +85,7 @@ TEST(Gather, RefusesIndicesOutOfRangeByNameOfIndexAndAxis) {
 }
 
 TEST(Gather, LowersEvenDistancesToAMoveAndOthersToAGather) {
-  const auto op_of = [](std::vector<int64_t> indices) {
+  const auto op_of = [](const std::vector<int64_t>& indices) {
     const Lowering lowering =
         test::lowered(on_axis("Gather", 0), {noise({9, 4}), i64s(indices)}, View::kChannelsLast);
     return lowering.calls.empty() ? lowering.reason : lowering.calls[0].op;
@@ -128,7 +129,7 @@ TEST(GatherElements, TakesMoreThanThereAreAlongItsAxis) {
 }
 
 TEST(GatherElements, RefusesIndicesAndShapesThatDoNotFit) {
-  const auto why = [](Shape data, Shape shape, int64_t index) {
+  const auto why = [](const Shape& data, const Shape& shape, int64_t index) {
     Tensor indices = Tensor::create(DType::kI64, shape).value();
     if (indices.elements()) indices.data<int64_t>()[indices.elements() - 1] = index;
     return refusal(on_axis("GatherElements", 0), {noise(data), indices});

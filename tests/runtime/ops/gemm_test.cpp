@@ -1,6 +1,7 @@
 // Gemm and MatMul against loops in float64.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>

@@ -1,9 +1,8 @@
 // If: the branch that its condition names, and no other.
 #include <gmock/gmock.h>
 
-#include <cstdint>
+#include <cstddef>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

@@ -3,14 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/ops/op_def.h"
 #include "tests/runtime/helpers.h"
 #include "tests/runtime/ops/plain.h"
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "runtime/graph/graph.h"
@@ -230,7 +231,7 @@ TEST(Pools, LowerWithEveryPadNamed) {
   const Lowering lowering = test::lowered(node, {noise({2, 3, 6, 5})});
   ASSERT_EQ(lowering.calls.size(), 1u) << lowering.reason;
   const auto& dims = lowering.calls[0].dims;
-  const auto are = [&](std::vector<const char*> names) {
+  const auto are = [&](const std::vector<const char*>& names) {
     std::vector<int64_t> values;
     for (const char* name : names) values.push_back(dims.at(name));
     return values;

@@ -142,7 +142,7 @@ TEST_P(Reduces, EverythingOrNothingWithoutAxes) {
 }
 
 TEST_P(Reduces, RefuseAxesThatAreNotThereOrThereTwice) {
-  const auto why = [](std::vector<int64_t> axes) {
+  const auto why = [](const std::vector<int64_t>& axes) {
     return refusal(make_node(GetParam().op, 2), {noise({2, 3}), i64s(axes)});
   };
   EXPECT_THAT(why({2}), HasSubstr("axis 2 of a tensor of rank 2"));
@@ -154,7 +154,7 @@ TEST_P(Reduces, RefuseAxesThatAreNotThereOrThereTwice) {
 INSTANTIATE_TEST_SUITE_P(All, Reduces, ::testing::ValuesIn(kKinds),
                          [](const auto& info) { return std::string(info.param.op); });
 
-std::vector<int64_t> of_i64(const char* op, std::vector<int64_t> values) {
+std::vector<int64_t> of_i64(const char* op, const std::vector<int64_t>& values) {
   return test::run_one(make_node(op, 1), {i64s(values)}).to_i64();
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -98,7 +99,7 @@ TEST(View, OfMoreAxesThanItHoldsSuitsNothing) {
 }
 
 TEST(Flatten, MakesAMatrixAtEveryAxis) {
-  const auto type = [](Shape shape, int64_t axis) {
+  const auto type = [](const Shape& shape, int64_t axis) {
     return inferred(make_node("Flatten", 1, {{"axis", axis}}), {noise(shape)});
   };
   EXPECT_EQ(type({2, 3, 4}, 0), "f32[1,24]");
@@ -114,7 +115,7 @@ TEST(Flatten, MakesAMatrixAtEveryAxis) {
 }
 
 TEST(Squeeze, DropsTheNamedAxesOrAllOfExtentOne) {
-  const auto type = [](Shape shape, std::vector<int64_t> axes) {
+  const auto type = [](const Shape& shape, const std::vector<int64_t>& axes) {
     return inferred(make_node("Squeeze", 2), {noise(shape), i64s(axes)});
   };
   EXPECT_EQ(type({1, 3, 1, 2}, {0}), "f32[3,1,2]");
@@ -130,7 +131,7 @@ TEST(Squeeze, DropsTheNamedAxesOrAllOfExtentOne) {
 }
 
 TEST(Unsqueeze, CountsItsAxesInTheOutput) {
-  const auto type = [](Shape shape, std::vector<int64_t> axes) {
+  const auto type = [](const Shape& shape, const std::vector<int64_t>& axes) {
     return inferred(make_node("Unsqueeze", 2), {noise(shape), i64s(axes)});
   };
   EXPECT_EQ(type({3}, {0, 2}), "f32[1,3,1]");

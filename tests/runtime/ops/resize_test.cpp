@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/graph/graph.h"
@@ -208,7 +209,7 @@ TEST(Resize, CropsARegionAndFillsWhatIsOutside) {
 
 TEST(Resize, KeepsTheAspectOfNamedAxes) {
   const Tensor x = noise({1, 4, 6});
-  const auto shape = [&](const char* policy, std::vector<int64_t> sizes) {
+  const auto shape = [&](const char* policy, const std::vector<int64_t>& sizes) {
     const Node node =
         resize("linear", "half_pixel",
                {{"keep_aspect_ratio_policy", word(policy)}, {"axes", list({1, 2})}}, 4);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/op_def.h"
@@ -29,8 +30,9 @@ using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
 Node slice_node() { return make_node("Slice", 5); }
-std::vector<Tensor> bounds(const Tensor& x, std::vector<int64_t> starts, std::vector<int64_t> ends,
-                           std::vector<int64_t> axes, std::vector<int64_t> steps) {
+std::vector<Tensor> bounds(const Tensor& x, const std::vector<int64_t>& starts,
+                           const std::vector<int64_t>& ends, const std::vector<int64_t>& axes,
+                           const std::vector<int64_t>& steps) {
   return {x, i64s(starts), i64s(ends), i64s(axes), i64s(steps)};
 }
 
@@ -147,8 +149,15 @@ TEST(Split, CutsByTheInputOrTheAttribute) {
 
 TEST(Split, RefusesPartsThatDoNotMakeUpTheAxis) {
   const Node node = make_node("Split", 2, {}, 13, 2);
-  for (const std::vector<int64_t>& parts : std::vector<std::vector<int64_t>>{
-           {1, 2}, {3, 2}, {4}, {1, 1, 2}, {5, -1}, {INT64_MAX, INT64_MAX}, {INT64_MIN, 4}, {}}) {
+  for (const std::vector<int64_t>& parts : std::vector<std::vector<int64_t>>{{1, 2},
+                                                                             {3, 2},
+                                                                             {4},
+                                                                             {1, 1, 2},
+                                                                             {5, -1},
+                                                                             {-1, 5},
+                                                                             {INT64_MAX, INT64_MAX},
+                                                                             {INT64_MIN, 4},
+                                                                             {}}) {
     EXPECT_THAT(refusal(node, {noise({4, 2}), i64s(parts)}), HasSubstr("Split of [4,2]"));
   }
   EXPECT_THAT(refusal(make_node("Split", 1, {{"axis", int64_t{2}}}, 13, 2), {noise({4, 2})}),
@@ -201,7 +210,7 @@ TEST(Concat, MovesEveryElementSize) {
 }
 
 TEST(Concat, RefusesPartsThatDoNotFit) {
-  const auto why = [](int64_t axis, std::vector<Tensor> parts) {
+  const auto why = [](int64_t axis, const std::vector<Tensor>& parts) {
     return refusal(make_node("Concat", parts.size(), {{"axis", axis}}), parts);
   };
   EXPECT_THAT(why(0, {noise({2, 3}), noise({2, 4})}), HasSubstr("Concat of [2,3] and [2,4]"));

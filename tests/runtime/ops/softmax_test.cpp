@@ -1,7 +1,6 @@
 // Softmax, LogSoftmax, Hardmax and BatchNormalization against their formulas in float64.
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -14,7 +15,6 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/op_def.h"
-#include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shapes.h"
 #include "runtime/ops/view.h"
 #include "tests/runtime/helpers.h"
