@@ -1,5 +1,7 @@
 // Abs, Neg, Sign: also on integers.
+#include <cmath>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/result.h"
@@ -11,16 +13,29 @@
 namespace clvet::op_abs {
 namespace {
 
+// Of zero, too: its sign changes.
+template <class T>
+T negated(T v) {
+  if constexpr (std::is_floating_point_v<T>) return -v;
+  return wrap_sub(T{0}, v);
+}
+
+template <class T>
+T absolute(T v) {
+  if constexpr (std::is_floating_point_v<T>) return std::fabs(v);
+  return v < 0 ? wrap_sub(T{0}, v) : v;
+}
+
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   const Tensor& x = call.tensor(0);
   const std::string& op = call.node.op;
   return visit_numbers(x.dtype(), [&]<class T>() {
     if (op == "Neg")
-      map_unary<T, T>(x, outputs[0], [](T v) { return wrap_sub(T{0}, v); });
+      map_unary<T, T>(x, outputs[0], negated<T>);
     else if (op == "Sign")
       map_unary<T, T>(x, outputs[0], [](T v) { return static_cast<T>((v > 0) - (v < 0)); });
     else
-      map_unary<T, T>(x, outputs[0], [](T v) { return v < 0 ? wrap_sub(T{0}, v) : v; });
+      map_unary<T, T>(x, outputs[0], absolute<T>);
   });
 }
 

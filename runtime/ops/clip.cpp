@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "kernels/contract.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/ops/op_def.h"
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
@@ -13,6 +14,14 @@
 
 namespace clvet::op_clip {
 namespace {
+
+Result<Types> infer(const OpCall& call) {
+  for (const size_t i : {size_t{1}, size_t{2}}) {
+    if (!call.has(i) || elements_of(call.shape(i)) <= 1) continue;
+    return fail(ErrorCode::kInvalidArgument, "Clip with a bound {}", to_string(call.shape(i)));
+  }
+  return infer_same(call);
+}
 
 template <class T>
 T bound(const OpCall& call, size_t input, const char* attribute, T fallback) {
@@ -55,7 +64,7 @@ const OpDef def{
     .types = "fiu",
     .wants_known = {1, 2},
     .attributes = "min:f max:f",
-    .infer = infer_same,
+    .infer = infer,
     .host = host,
     .lower = lower,
 };

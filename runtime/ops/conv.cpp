@@ -179,7 +179,9 @@ const OpDef def{
     .inputs = "T T T?",
     .types = "s",
     .wants_known = {1, 2},
-    .attributes = "auto_pad:s dilations:I group:i kernel_shape:I pads:I strides:I",
+    .attributes =
+        "auto_pad:s=NOTSET|SAME_UPPER|SAME_LOWER|VALID dilations:I group:i kernel_shape:I pads:I "
+        "strides:I",
     .infer = infer,
     .host = host,
     .lower = lower,

@@ -72,7 +72,7 @@ const Row<T> kRows[] = {
     {"HardSwish", [](T x, T a, T b) { return x * clamp01(a * x + b); }, 1.0 / 6, 0.5},
     {"LeakyRelu", [](T x, T a, T) { return x < 0 ? a * x : x; }, 0.01},
     {"Elu", [](T x, T a, T) { return x < 0 ? a * std::expm1(x) : x; }, 1},
-    {"Celu", [](T x, T a, T) { return std::max(T{0}, x) + std::min(T{0}, a * std::expm1(x / a)); },
+    {"Celu", [](T x, T a, T) { return (x < 0 ? T{0} : x) + std::min(T{0}, a * std::expm1(x / a)); },
      1},
     {"Selu", [](T x, T a, T g) { return g * (x <= 0 ? a * std::expm1(x) : x); },
      1.67326319217681884765625, 1.05070102214813232421875},

@@ -32,6 +32,15 @@ T smaller(T a, T b) {
   return a < b ? a : b;
 }
 
+// ONNX has no Mean of integers: their sum wraps, and their number may.
+Result<Types> infer(const OpCall& call) {
+  const DType dtype = call.type(0).dtype;
+  if (call.node.op == "Mean" && !on_device(dtype) && dtype != DType::kF64) {
+    return fail(ErrorCode::kUnsupported, "Mean of {}", to_string(dtype));
+  }
+  return infer_broadcast(call);
+}
+
 template <class T>
 void combine(const std::string& op, const Tensor& a, const Tensor& b, Tensor& out) {
   if (op == "Max")
@@ -72,7 +81,7 @@ const OpDef def{
     .since = 6,
     .inputs = "T+",
     .types = "fiu",
-    .infer = infer_broadcast,
+    .infer = infer,
     .host = host,
     .lower = lower,
 };

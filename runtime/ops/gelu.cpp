@@ -42,7 +42,7 @@ extern const OpDef def;
 const OpDef def{
     .names = {"Gelu"},
     .since = 20,
-    .attributes = "approximate:s",
+    .attributes = "approximate:s=none|tanh",
     .infer = infer_same,
     .host = host,
     .lower = lower,

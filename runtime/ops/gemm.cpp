@@ -1,4 +1,5 @@
 // Gemm: alpha * A' * B' + beta * C.
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -38,6 +39,12 @@ Result<Problem> problem_of(const OpCall& call) {
   p.n = b[p.trans_b ? 0 : 1];
   if (b[p.trans_b ? 1 : 0] != p.k) {
     return fail(ErrorCode::kInvalidArgument, "Gemm of {} by {}", to_string(a), to_string(b));
+  }
+  if (!on_device(call.type(0).dtype) && call.type(0).dtype != DType::kF64) {
+    for (const double scale : {p.alpha, p.beta}) {
+      if (std::trunc(scale) == scale) continue;
+      return fail(ErrorCode::kUnsupported, "Gemm of integers times {}", scale);
+    }
   }
   if (call.has(2)) {
     const auto shape = broadcast(call.shape(2), {p.m, p.n});
@@ -101,7 +108,7 @@ Values weight_values(const OpCall& call) {
 Values bias_values(const OpCall& call) {
   const Problem p = *problem_of(call);
   Values out(static_cast<size_t>(p.n), 0.0);
-  if (!call.has(2)) return out;
+  if (!call.has(2) || p.beta == 0) return out;
   const Values c = call.inputs[2].value->to_f64();
   for (size_t i = 0; i < out.size(); ++i) out[i] = p.beta * c[c.size() == 1 ? 0 : i];
   return out;

@@ -1,5 +1,5 @@
 // ConvInteger and MatMulInteger through the float products: exact while every sum stays below 2^24,
-// which cutting the operands into nibbles sees to.
+// which cutting the operands into digits sees to.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -50,8 +50,9 @@ Result<Tensor> shifted(const OpCall& call, size_t index) {
   int64_t inner = 1;
   if (is_conv(call) && index == 1 && out.dim(0)) inner = out.elements() / out.dim(0);
   if (!is_conv(call) && index == 0) inner = out.shape().back();
-  const int64_t along = is_conv(call) ? out.dim(0)
-                        : index == 0  ? (out.rank() > 1 ? out.dim(out.rank() - 2) : 1)
+  const int64_t rows = out.rank() > 1 ? out.dim(out.rank() - 2) : 1;
+  const int64_t along = is_conv(call) ? (index == 0 ? 1 : out.dim(0))
+                        : index == 0  ? rows
                                       : out.shape().back();
   if (count != 1 && count != along) {
     return fail(ErrorCode::kInvalidArgument, "{} with {} zero points", call.node.op, count);
@@ -68,14 +69,22 @@ struct Part {
   int64_t factor = 1;
 };
 
-// As low + 16 * high with 0 <= low < 16.
-Result<std::vector<Part>> nibbles(Tensor tensor) {
-  CLVET_ASSIGN_OR_RETURN(Tensor high, Tensor::create(DType::kF32, tensor.shape()));
-  for (int64_t i = 0; i < tensor.elements(); ++i) {
-    high.data<float>()[i] = std::floor(tensor.data<float>()[i] / 16);
-    tensor.data<float>()[i] -= 16 * high.data<float>()[i];
+// Values below 256 as digits of `bits` bits, the highest of which has the sign.
+Result<std::vector<Part>> digits(Tensor tensor, int bits) {
+  const int64_t radix = int64_t{1} << bits;
+  std::vector<Part> parts;
+  int64_t factor = 1;
+  for (; factor * radix < 256; factor *= radix) {
+    CLVET_ASSIGN_OR_RETURN(Tensor high, Tensor::create(DType::kF32, tensor.shape()));
+    for (int64_t i = 0; i < tensor.elements(); ++i) {
+      high.data<float>()[i] = std::floor(tensor.data<float>()[i] / static_cast<float>(radix));
+      tensor.data<float>()[i] -= static_cast<float>(radix) * high.data<float>()[i];
+    }
+    parts.push_back({std::move(tensor), factor});
+    tensor = std::move(high);
   }
-  return std::vector<Part>{{std::move(tensor), 1}, {std::move(high), 16}};
+  parts.push_back({std::move(tensor), factor});
+  return parts;
 }
 
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
@@ -83,13 +92,15 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   CLVET_ASSIGN_OR_RETURN(Tensor right, shifted(call, 1));
   const int64_t columns = is_conv(call) ? right.dim(0) : right.shape().back();
   const int64_t terms = right.elements() / std::max<int64_t>(columns, 1);
+  // Two digits of 4, 2 or 1 bits make at most 2^8, 2^4 or 2^2.
+  const int bits = terms <= 1 << 16 ? 4 : terms <= 1 << 20 ? 2 : 1;
   std::vector<Part> lefts;
   if (terms <= 4096) {
     lefts.push_back({std::move(left), 1});
   } else {
-    CLVET_ASSIGN_OR_RETURN(lefts, nibbles(std::move(left)));
+    CLVET_ASSIGN_OR_RETURN(lefts, digits(std::move(left), bits));
   }
-  CLVET_ASSIGN_OR_RETURN(const std::vector<Part> rights, nibbles(std::move(right)));
+  CLVET_ASSIGN_OR_RETURN(const std::vector<Part> rights, digits(std::move(right), bits));
   const Node node = float_node(call.node);
   auto* y = outputs[0].data<int32_t>();
   for (const Part& a : lefts) {
@@ -112,7 +123,9 @@ const OpDef def{
     .names = {"ConvInteger", "MatMulInteger"},
     .since = 10,
     .inputs = "* * *? *?",
-    .attributes = "auto_pad:s dilations:I group:i kernel_shape:I pads:I strides:I",
+    .attributes =
+        "auto_pad:s=NOTSET|SAME_UPPER|SAME_LOWER|VALID dilations:I group:i kernel_shape:I pads:I "
+        "strides:I",
     .infer = infer,
     .host = host,
 };

@@ -50,6 +50,14 @@ Result<Problem> problem_of(const OpCall& call) {
     return fail(ErrorCode::kInvalidArgument, "LSTM of {} with inputs of other extents",
                 to_string(x));
   }
+  if (node.int_attr("hidden_size", p.hidden) != p.hidden) {
+    return fail(ErrorCode::kInvalidArgument, "LSTM with hidden_size {} and weights for {}",
+                node.int_attr("hidden_size", 0), p.hidden);
+  }
+  if (call.has(4) && call.type(4).dtype != DType::kI32) {
+    return fail(ErrorCode::kUnsupported, "LSTM with sequence_lens of {}",
+                to_string(call.type(4).dtype));
+  }
   for (const char* odd : {"activations", "activation_alpha", "clip", "input_forget"}) {
     if (node.attributes.contains(odd) && node.int_attr(odd, 1) != 0) {
       return fail(ErrorCode::kUnsupported, "LSTM with the attribute {}", odd);
@@ -166,7 +174,8 @@ const OpDef def{
     .inputs = "T T T T? i? T? T? T?",
     .types = "s",
     .attributes =
-        "activation_alpha:F activation_beta:F activations:S clip:f direction:s "
+        "activation_alpha:F activation_beta:F activations:S clip:f "
+        "direction:s=forward|reverse|bidirectional "
         "hidden_size:i input_forget:i layout:i",
     .max_outputs = 3,
     .infer = infer,

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,8 +53,8 @@ Result<Types> infer(const OpCall& call) {
   for (size_t i = 0; i < out.shape.size(); ++i) {
     int64_t& extent = out.shape[i];
     const int64_t limit = int64_t{1} << 40;
-    if (std::max(std::abs(pads.begin[i]), std::abs(pads.end[i])) > limit ||
-        extent + pads.begin[i] + pads.end[i] < 0 ||
+    if (std::max(pads.begin[i], pads.end[i]) > limit ||
+        std::min(pads.begin[i], pads.end[i]) < -limit || extent + pads.begin[i] + pads.end[i] < 0 ||
         (extent == 0 && mode != "constant" && pads.begin[i] + pads.end[i] > 0)) {
       return fail(ErrorCode::kInvalidArgument, "Pad of {} by {} and {} on axis {}",
                   to_string(out.shape), pads.begin[i], pads.end[i], i);
@@ -78,8 +76,14 @@ int64_t source(const std::string& mode, int64_t at, int64_t extent) {
   return phase < extent ? phase : period - phase;
 }
 
+// One value of the input's type; as an attribute, older models have it.
+Result<Tensor> fill_of(const OpCall& call) {
+  if (call.has(2) && call.tensor(2).elements()) return call.tensor(2);
+  return Tensor::scalar(call.node.float_attr("value", 0)).cast(call.type(0).dtype);
+}
+
 template <class T>
-void run(const OpCall& call, const Pads& pads, Tensor& out) {
+void run(const OpCall& call, const Pads& pads, T fill, Tensor& out) {
   const std::string mode = call.node.string_attr("mode", "constant");
   const Shape& shape = out.shape();
   const std::vector<int64_t> strides = strides_of(call.shape(0));
@@ -90,15 +94,6 @@ void run(const OpCall& call, const Pads& pads, Tensor& out) {
       map.push_back(source(mode, i - pads.begin[axis], call.shape(0)[axis]));
     }
     maps.push_back(std::move(map));
-  }
-  T fill{};
-  if (call.has(2) && call.tensor(2).elements()) {
-    fill = *call.tensor(2).data<T>();
-  } else if (call.node.attributes.contains("value")) {
-    const float value = static_cast<float>(call.node.float_attr("value", 0));
-    if constexpr (sizeof(T) == sizeof(float)) {
-      if (call.type(0).dtype == DType::kF32) std::memcpy(&fill, &value, sizeof(T));
-    }
   }
   const T* x = call.tensor(0).data<T>();
   std::vector<int64_t> index(shape.size(), 0);
@@ -115,7 +110,9 @@ void run(const OpCall& call, const Pads& pads, Tensor& out) {
 
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   CLVET_ASSIGN_OR_RETURN(const Pads pads, pads_of(call));
-  visit_size(size_of(call.type(0).dtype), [&]<class T>() { run<T>(call, pads, outputs[0]); });
+  CLVET_ASSIGN_OR_RETURN(const Tensor fill, fill_of(call));
+  visit_size(size_of(call.type(0).dtype),
+             [&]<class T>() { run<T>(call, pads, *fill.data<T>(), outputs[0]); });
   return {};
 }
 
@@ -164,7 +161,7 @@ const OpDef def{
     .inputs = "T l? T? i?",
     .types = "fiub",
     .wants_known = {1, 2, 3},
-    .attributes = "mode:s pads:I value:f",
+    .attributes = "mode:s=constant|reflect|edge|wrap pads:I value:f",
     .moves_elements = true,
     .infer = infer,
     .host = host,

@@ -22,6 +22,14 @@ T power(T base, double exponent) {
   } else if constexpr (std::is_same_v<T, double>) {
     return std::pow(base, exponent);
   } else {
+    if (exponent >= 0 && exponent < 1.8e19 && std::floor(exponent) == exponent) {
+      T product = 1;
+      for (auto left = static_cast<uint64_t>(exponent); left; left >>= 1) {
+        if (left & 1) product = wrap_mul(product, base);
+        base = wrap_mul(base, base);
+      }
+      return product;
+    }
     const double value = std::pow(static_cast<double>(base), exponent);
     return std::isfinite(value) && std::fabs(value) < 9.2e18
                ? static_cast<T>(static_cast<int64_t>(value))

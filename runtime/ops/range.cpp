@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/ops/op_def.h"
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/shapes.h"
@@ -12,8 +13,21 @@
 namespace clvet::op_range {
 namespace {
 
+// Of int64, whose ends and distances no double holds.
+uint64_t exact_count(int64_t start, int64_t limit, int64_t delta) {
+  const bool up = delta > 0;
+  if (up ? limit <= start : limit >= start) return 0;
+  const uint64_t from = static_cast<uint64_t>(start), to = static_cast<uint64_t>(limit);
+  const uint64_t span = up ? to - from : from - to;
+  const uint64_t pace = up ? static_cast<uint64_t>(delta) : -static_cast<uint64_t>(delta);
+  return (span - 1) / pace + 1;
+}
+
 Result<int64_t> count_of(const OpCall& call) {
   double v[3];
+  int64_t whole[3] = {};
+  const bool integers = call.type(0).dtype != DType::kF32 && call.type(0).dtype != DType::kF64 &&
+                        call.type(0).dtype != DType::kF16;
   for (size_t i = 0; i < 3; ++i) {
     if (!call.inputs[i].value) {
       return fail(ErrorCode::kUnavailable, "the value of input {} is not known yet", i);
@@ -22,8 +36,10 @@ Result<int64_t> count_of(const OpCall& call) {
       return fail(ErrorCode::kInvalidArgument, "Range wants single numbers");
     }
     v[i] = call.inputs[i].value->to_f64()[0];
+    if (integers) whole[i] = call.inputs[i].value->to_i64()[0];
   }
-  const double count = std::ceil((v[1] - v[0]) / v[2]);
+  double count = std::ceil((v[1] - v[0]) / v[2]);
+  if (integers && v[2] != 0) count = static_cast<double>(exact_count(whole[0], whole[1], whole[2]));
   if (v[2] == 0 || !(count < 1e12)) {
     return fail(ErrorCode::kInvalidArgument, "Range from {} to {} by {}", v[0], v[1], v[2]);
   }

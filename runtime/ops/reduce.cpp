@@ -1,10 +1,14 @@
-// ReduceSum, Mean, Max, Min, Prod, L1, L2, LogSum, LogSumExp, SumSquare. Sums are kept in double.
+// ReduceSum, Mean, Max, Min, Prod, L1, L2, LogSum, LogSumExp, SumSquare. Sums are kept in double,
+// those of integers in 64 bits.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numbers>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -54,6 +58,14 @@ struct Kind {
 };
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
+
+// log(exp(a) + exp(b)) of any size.
+double add_logarithms(double a, double b) {
+  if (a == b) return a + std::numbers::ln2;
+  const double high = a > b ? a : b, low = a > b ? b : a;
+  return high + std::log1p(std::exp(low - high));
+}
+
 double plain(double sum, double) { return sum; }
 const Kind kKinds[] = {
     {"ReduceSum", 0, [](double s, double x) { return s + x; }, plain},
@@ -67,8 +79,7 @@ const Kind kKinds[] = {
      [](double s, double) { return std::sqrt(s); }},
     {"ReduceLogSum", 0, [](double s, double x) { return s + x; },
      [](double s, double) { return std::log(s); }},
-    {"ReduceLogSumExp", 0, [](double s, double x) { return s + std::exp(x); },
-     [](double s, double) { return std::log(s); }},
+    {"ReduceLogSumExp", -kInf, add_logarithms, plain},
     {"ReduceSumSquare", 0, [](double s, double x) { return s + x * x; }, plain},
 };
 
@@ -77,34 +88,73 @@ const Kind& kind_of(std::string_view op) {
                        [&](const Kind& kind) { return kind.name == op; });
 }
 
-template <class T>
-T narrow(double value) {
+// Those that stay whole on integers, which no double holds all of.
+template <class Wide>
+struct WholeKind {
+  std::string_view name;
+  Wide start;
+  Wide (*add)(Wide sum, Wide x);
+};
+
+template <class Wide>
+const WholeKind<Wide> kWholeKinds[] = {
+    {"ReduceSum", 0, wrap_add<Wide>},
+    {"ReduceMean", 0, wrap_add<Wide>},
+    {"ReduceMax", std::numeric_limits<Wide>::min(), [](Wide s, Wide x) { return std::max(s, x); }},
+    {"ReduceMin", std::numeric_limits<Wide>::max(), [](Wide s, Wide x) { return std::min(s, x); }},
+    {"ReduceProd", 1, wrap_mul<Wide>},
+    {"ReduceL1", 0, [](Wide s, Wide x) { return wrap_add(s, x < 0 ? wrap_sub(Wide{0}, x) : x); }},
+    {"ReduceSumSquare", 0, [](Wide s, Wide x) { return wrap_add(s, wrap_mul(x, x)); }},
+};
+
+template <class T, class Sum>
+T narrow(Sum value) {
   if constexpr (std::is_integral_v<T>) {
-    if (value <= static_cast<double>(std::numeric_limits<T>::min()))
+    if (value <= static_cast<Sum>(std::numeric_limits<T>::min()))
       return std::numeric_limits<T>::min();
-    if (value >= static_cast<double>(std::numeric_limits<T>::max()))
+    if (value >= static_cast<Sum>(std::numeric_limits<T>::max()))
       return std::numeric_limits<T>::max();
   }
   return static_cast<T>(value);
 }
 
-template <class T>
-void run(const Kind& kind, const Tensor& x, const std::vector<bool>& reduced, Tensor& y) {
+template <class T, class Sum, class Finish>
+void fold(Sum start, Sum (*add)(Sum, Sum), Finish finish, const Tensor& x,
+          const std::vector<bool>& reduced, Tensor& y) {
   Shape kept = x.shape();
   for (size_t i = 0; i < kept.size(); ++i) kept[i] = reduced[i] ? 1 : kept[i];
   const std::vector<int64_t> strides[1] = {broadcast_strides(kept, x.shape())};
-  std::vector<double> sums(static_cast<size_t>(y.elements()), kind.start);
+  std::vector<Sum> sums(static_cast<size_t>(y.elements()), start);
   const T* in = x.data<T>();
   const int64_t n = x.rank() ? x.shape().back() : 1;
   const int64_t step = x.rank() ? strides[0].back() : 0;
   for_each_row(x.shape(), strides, [&](const int64_t(&at)[1]) {
     for (int64_t i = 0; i < n; ++i) {
-      double& sum = sums[at[0] + i * step];
-      sum = kind.add(sum, static_cast<double>(*in++));
+      Sum& sum = sums[at[0] + i * step];
+      sum = add(sum, static_cast<Sum>(*in++));
     }
   });
-  const double count = y.elements() ? static_cast<double>(x.elements() / y.elements()) : 1;
-  for (size_t i = 0; i < sums.size(); ++i) y.data<T>()[i] = narrow<T>(kind.finish(sums[i], count));
+  const int64_t count = y.elements() ? x.elements() / y.elements() : 1;
+  for (size_t i = 0; i < sums.size(); ++i) y.data<T>()[i] = narrow<T>(finish(sums[i], count));
+}
+
+template <class T>
+void run(const Kind& kind, const Tensor& x, const std::vector<bool>& reduced, Tensor& y) {
+  if constexpr (std::is_integral_v<T>) {
+    using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+    for (const WholeKind<Wide>& whole : kWholeKinds<Wide>) {
+      if (whole.name != kind.name) continue;
+      const bool mean = whole.name == "ReduceMean";
+      const auto finish = [&](Wide sum, int64_t count) {
+        return mean && count ? static_cast<Wide>(sum / static_cast<Wide>(count)) : sum;
+      };
+      return fold<T>(whole.start, whole.add, finish, x, reduced, y);
+    }
+  }
+  const auto finish = [&](double sum, int64_t count) {
+    return kind.finish(sum, static_cast<double>(count));
+  };
+  fold<T>(kind.start, kind.add, finish, x, reduced, y);
 }
 
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {

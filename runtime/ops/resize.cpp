@@ -57,7 +57,14 @@ void apply(const ResizeAxis& axis, const Tensor& in, int64_t index, Tensor& out)
 
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   CLVET_ASSIGN_OR_RETURN(const ResizePlan plan, resize_plan(call));
+  // Integers are rounded once, at the end.
+  const DType dtype = call.type(0).dtype;
+  const bool floats = dtype == DType::kF32 || dtype == DType::kF64;
+  const bool weighs = call.node.string_attr("mode", "nearest") != "nearest";
   Tensor current = call.tensor(0);
+  if (!floats && weighs) {
+    CLVET_ASSIGN_OR_RETURN(current, current.cast(DType::kF64));
+  }
   for (size_t i = 0; i < plan.axes.size(); ++i) {
     if (plan.axes[i].identity) continue;
     Shape shape = current.shape();
@@ -68,7 +75,7 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
     }));
     current = std::move(next);
   }
-  outputs[0] = std::move(current);
+  CLVET_ASSIGN_OR_RETURN(outputs[0], current.cast(dtype));
   return {};
 }
 
@@ -177,9 +184,13 @@ const OpDef def{
     .since = 7,
     .inputs = "* f? f? l?",
     .attributes =
-        "antialias:i axes:I coordinate_transformation_mode:s cubic_coeff_a:f "
-        "exclude_outside:i extrapolation_value:f keep_aspect_ratio_policy:s mode:s "
-        "nearest_mode:s scales:F",
+        "antialias:i axes:I "
+        "coordinate_transformation_mode:s=half_pixel|half_pixel_symmetric|pytorch_half_pixel|"
+        "align_corners|asymmetric|tf_crop_and_resize|tf_half_pixel_for_nn "
+        "cubic_coeff_a:f exclude_outside:i extrapolation_value:f "
+        "keep_aspect_ratio_policy:s=stretch|not_larger|not_smaller "
+        "mode:s=nearest|linear|bilinear|cubic "
+        "nearest_mode:s=round_prefer_floor|round_prefer_ceil|floor|ceil scales:F",
     .infer = infer,
     .host = host,
     .lower = lower,

@@ -27,8 +27,10 @@ Result<Split> split_of(const OpCall& call) {
   const bool flat = call.node.opset < 13;
   const auto rank = static_cast<int64_t>(shape.size());
   if (rank == 0) return Split{};
-  CLVET_ASSIGN_OR_RETURN(const int64_t axis, normal_axis(call.node.int_attr("axis", flat ? 1 : -1),
-                                                         rank + (flat && rank == 1)));
+  const int64_t given = call.node.int_attr("axis", flat ? 1 : -1);
+  // Of a vector, the older versions' default makes a column.
+  const bool column = flat && rank == 1 && given == 1;
+  CLVET_ASSIGN_OR_RETURN(const int64_t axis, normal_axis(given, column ? 2 : rank));
   Split split{.axis = axis};
   for (int64_t i = 0; i < rank; ++i) {
     int64_t& part = i < axis ? split.outer : (i == axis || flat ? split.length : split.inner);

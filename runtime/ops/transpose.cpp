@@ -23,11 +23,11 @@ Result<std::vector<int64_t>> perm_of(const OpCall& call) {
     for (size_t i = rank; i-- > 0;) perm.push_back(static_cast<int64_t>(i));
   std::vector<int64_t> sorted = perm;
   std::sort(sorted.begin(), sorted.end());
-  for (size_t i = 0; i < sorted.size(); ++i) {
-    if (sorted.size() != rank || sorted[i] != static_cast<int64_t>(i)) {
-      return fail(ErrorCode::kInvalidArgument, "Transpose of {} by {}", to_string(call.shape(0)),
-                  to_string(perm));
-    }
+  bool all_once = sorted.size() == rank;
+  for (size_t i = 0; all_once && i < rank; ++i) all_once = sorted[i] == static_cast<int64_t>(i);
+  if (!all_once) {
+    return fail(ErrorCode::kInvalidArgument, "Transpose of {} by {}", to_string(call.shape(0)),
+                to_string(perm));
   }
   return perm;
 }

@@ -21,8 +21,8 @@ class View {
   static const View kChannelsFirst;
   // As the shape is written.
   static const View kChannelsLast;
-  // `order` is a permutation of 0..rank-1, rank <= kMaxViewRank; one of the above where that says
-  // the same.
+  // `order` is a permutation of 0..rank-1; one of the above where that says the same. Of more than
+  // kMaxViewRank axes, another one suits nothing.
   static View of(const std::vector<int64_t>& order);
   // As written but for `axis`, which is c.
   static View with_channels(int64_t axis, size_t rank);

@@ -192,9 +192,9 @@ Lowering lower_reshape(const OpCall& call, View preferred) {
   const auto shared = shared_stretches(from, to);
   if (!shared) return host_only("the shapes have no axes in common");
   if (preferred.order(from.size()).size() != from.size()) preferred = View::kChannelsLast;
-  if (const auto order = kept_order(from, to, *shared, preferred)) {
-    return lower_alias(preferred, View::of(*order));
-  }
+  const auto order = kept_order(from, to, *shared, preferred);
+  const View kept = order ? View::of(*order) : View::kChannelsLast;
+  if (order && !kept.order(to.size()).empty()) return lower_alias(preferred, kept);
   auto lowered = reshape_call(from, preferred, to);
   return lowered ? kernel_call(std::move(*lowered)) : host_only(kTooManyAxes);
 }

@@ -64,6 +64,22 @@ char kind_of(const Attribute& attribute) {
   return kKinds[attribute.index()];
 }
 
+Status check_attribute(const OpDef& def, const Node& node, const std::string& key,
+                       const Attribute& attribute) {
+  const std::string word = key + ":" + kind_of(attribute);
+  for (const std::string& allowed : split(def.attributes, ' ')) {
+    if (allowed == word) return {};
+    if (!allowed.starts_with(word + '=')) continue;
+    const auto values = split(allowed.substr(word.size() + 1), '|');
+    const auto& value = std::get<std::string>(attribute);
+    if (std::find(values.begin(), values.end(), value) != values.end()) return {};
+    return fail(ErrorCode::kInvalidArgument, "{}'s {} is '{}', which is none of {}", node.op, key,
+                one_line(value), allowed.substr(word.size() + 1));
+  }
+  return fail(ErrorCode::kInvalidArgument, "{} takes no attribute '{}' of kind '{}'", node.op,
+              one_line(key), kind_of(attribute));
+}
+
 bool type_fits(char type, DType dtype, std::string_view classes) {
   switch (type) {
     case 'T':
@@ -114,13 +130,7 @@ Status check_node(const OpDef& def, const Node& node) {
     return fail(ErrorCode::kInvalidArgument, "{} cannot have {} outputs", node.op, outputs);
   }
   for (const auto& [key, attribute] : node.attributes) {
-    const std::string word = key + ":" + kind_of(attribute);
-    bool known = false;
-    for (const std::string& allowed : split(def.attributes, ' ')) known |= allowed == word;
-    if (!known) {
-      return fail(ErrorCode::kInvalidArgument, "{} takes no attribute '{}' of kind '{}'", node.op,
-                  key, kind_of(attribute));
-    }
+    CLVET_RETURN_IF_ERROR(check_attribute(def, node, key, attribute));
   }
   return {};
 }

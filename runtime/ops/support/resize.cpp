@@ -16,6 +16,9 @@
 namespace clvet {
 namespace {
 
+// Beyond it the tables of positions would take more memory than any tensor.
+constexpr int64_t kLongestAxis = int64_t{1} << 24;
+
 struct Settings {
   std::string mode, nearest, transform, policy;
   double cubic_a = -0.75, extrapolation = 0;
@@ -39,6 +42,7 @@ Result<std::vector<double>> reals(const OpCall& call, size_t input) {
 Settings settings_of(const Node& node) {
   Settings s;
   s.mode = node.string_attr("mode", "nearest");
+  if (s.mode == "bilinear") s.mode = "linear";
   s.nearest = node.string_attr("nearest_mode", "round_prefer_floor");
   const bool old = node.op == "Upsample" || node.opset < 11;
   s.transform =
@@ -57,7 +61,8 @@ double original_position(const Settings& s, const AxisRequest& r, int64_t at) {
   const double out = r.scale * in;  // the length before rounding down
   if (s.transform == "asymmetric") return x / r.scale;
   if (s.transform == "align_corners") return out == 1 ? 0 : x * (in - 1) / (out - 1);
-  if (s.transform == "pytorch_half_pixel") return out > 1 ? (x + 0.5) / r.scale - 0.5 : 0;
+  if (s.transform == "pytorch_half_pixel") return r.out > 1 ? (x + 0.5) / r.scale - 0.5 : 0;
+  if (s.transform == "tf_half_pixel_for_nn") return (x + 0.5) / r.scale;
   if (s.transform == "half_pixel_symmetric") {
     const double adjustment = static_cast<double>(r.out) / out;
     return in / 2 * (1 - adjustment) + (x + 0.5) / r.scale - 0.5;
@@ -181,13 +186,10 @@ Result<std::vector<AxisRequest>> requests_of(const OpCall& call, const Settings&
 
 Result<ResizePlan> resize_plan(const OpCall& call) {
   const Settings settings = settings_of(call.node);
-  const bool known = settings.mode == "nearest" || settings.mode == "linear" ||
-                     settings.mode == "cubic" || settings.mode == "bilinear";
-  if (!known) return fail(ErrorCode::kUnsupported, "{} mode '{}'", call.node.op, settings.mode);
   CLVET_ASSIGN_OR_RETURN(const std::vector<AxisRequest> requests, requests_of(call, settings));
   ResizePlan plan;
   for (const AxisRequest& request : requests) {
-    if (request.in < 1 || request.out < 1) {
+    if (request.in < 1 || request.out < 1 || request.out > kLongestAxis) {
       return fail(ErrorCode::kInvalidArgument, "{} of an axis of {} to {}", call.node.op,
                   request.in, request.out);
     }

@@ -69,7 +69,7 @@ View View::with_channels(int64_t axis, size_t rank) {
 std::vector<int64_t> View::order(size_t rank) const {
   if (kind_ == Kind::kChannelsLast) return identity(rank);
   if (kind_ == Kind::kOrder) {
-    if (static_cast<size_t>(rank_) != rank) return {};
+    if (static_cast<size_t>(rank_) != rank || rank > kMaxViewRank) return {};
     return {order_.begin(), order_.begin() + rank_};
   }
   if (rank < 2 || rank > 4) return {};

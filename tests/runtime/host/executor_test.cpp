@@ -110,5 +110,55 @@ TEST(HostExecutor, RunsTheBranchOfAnIfWithCapturedValues) {
   }
 }
 
+// y = x + x: a value that one node reads twice and the caller wants as well.
+TEST(HostExecutor, GivesOutInputsConstantsAndValuesReadTwice) {
+  ModelBuilder model;
+  model.input("x", {2}).constant("c", {1}, {7});
+  model.node("Relu", {"x"}, {"r"});
+  model.node("Add", {"r", "r"}, {"y"});
+  for (const char* name : {"x", "c", "r", "y"}) model.output(name);
+  const auto run = HostExecutor(model.build()).run({{"x", Tensor::of<float>({2}, {-1, 3})}});
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ(test::floats(run->outputs.at("x")), (std::vector<float>{-1, 3}));
+  EXPECT_EQ(test::floats(run->outputs.at("c")), (std::vector<float>{7}));
+  EXPECT_EQ(test::floats(run->outputs.at("r")), (std::vector<float>{0, 3}));
+  EXPECT_EQ(test::floats(run->outputs.at("y")), (std::vector<float>{0, 6}));
+}
+
+TEST(HostExecutor, KeepsTheCallersTensorsAsTheyWere) {
+  const HostExecutor executor(two_layers());
+  const Tensor x = Tensor::of<float>({1, 2}, {4, 9});
+  for (int i = 0; i < 2; ++i) {
+    const auto run = executor.run({{"x", x}});
+    ASSERT_TRUE(run) << run.error().message;
+    EXPECT_EQ(test::floats(run->outputs.at("m")), (std::vector<float>{-5}));
+  }
+  EXPECT_EQ(test::floats(x), (std::vector<float>{4, 9}));
+}
+
+TEST(HostExecutor, NamesTheNodeThatFails) {
+  ModelBuilder model;
+  model.input("x", {-1}).input("i", {-1}, 7);
+  model.node("Relu", {"x"}, {"r"});
+  model.node("Gather", {"r", "i"}, {"y"});
+  model.output("y");
+  const auto run = HostExecutor(model.build())
+                       .run({{"x", test::noise({3})}, {"i", Tensor::of<int64_t>({1}, {3})}});
+  ASSERT_FALSE(run);
+  EXPECT_THAT(run.error().message, HasSubstr("node 'Gather_y': Gather of index 3"));
+}
+
+TEST(HostExecutor, SkipsOutputsThatNobodyWants) {
+  ModelBuilder model;
+  model.input("x", {4});
+  auto& node = model.node("Split", {"x"}, {"a", "", "b", "c"});
+  test::set_int(node, "axis", 0);
+  model.output("a").output("c");
+  const auto run = HostExecutor(model.build()).run({{"x", Tensor::of<float>({4}, {1, 2, 3, 4})}});
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ(test::floats(run->outputs.at("a")), (std::vector<float>{1}));
+  EXPECT_EQ(test::floats(run->outputs.at("c")), (std::vector<float>{4}));
+}
+
 }  // namespace
 }  // namespace clvet

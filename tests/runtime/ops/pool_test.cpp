@@ -1,0 +1,287 @@
+// MaxPool, AveragePool and the global pools against loops in float64.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/op_def.h"
+#include "tests/runtime/helpers.h"
+#include "tests/runtime/ops/plain.h"
+
+namespace clvet {
+namespace {
+
+using test::Grid;
+using test::Index;
+using test::list;
+using test::make_node;
+using test::noise;
+using test::refusal;
+using test::word;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+struct Case {
+  const char* name;
+  Shape x;
+  std::vector<int64_t> kernel;
+  Attributes attributes;
+  std::vector<int64_t> strides, dilations, begin, end;  // what the attributes mean
+  Shape out;
+};
+
+// fn(value, whether it is in the input, whether it is in the input or its padding) of each tap.
+template <class Fn>
+void each_tap(const Case& c, const Grid& x, const Index& at, Fn&& fn) {
+  test::each_index(c.kernel, [&](const Index& tap) {
+    Index from = {at[0], at[1]};
+    bool inside = true, padded = true;
+    for (size_t i = 0; i < tap.size(); ++i) {
+      const int64_t place = at[i + 2] * c.strides[i] - c.begin[i] + tap[i] * c.dilations[i];
+      inside = inside && place >= 0 && place < c.x[i + 2];
+      padded = padded && place < c.x[i + 2] + c.end[i];
+      from.push_back(place);
+    }
+    fn(x.at(from), inside, padded);
+  });
+}
+
+std::vector<Case> cases() {
+  return {
+      {"one_axis",
+       {2, 3, 9},
+       {3},
+       {{"strides", list({2})}, {"pads", list({1, 0})}},
+       {2},
+       {1},
+       {1},
+       {0},
+       {2, 3, 4}},
+      {"three_axes",
+       {1, 2, 4, 5, 3},
+       {2, 3, 2},
+       {{"strides", list({1, 2, 1})}, {"pads", list({1, 1, 0, 0, 1, 1})}},
+       {1, 2, 1},
+       {1, 1, 1},
+       {1, 1, 0},
+       {0, 1, 1},
+       {1, 2, 4, 3, 3}},
+      {"dilated",
+       {1, 2, 7, 8},
+       {2, 3},
+       {{"dilations", list({3, 2})}, {"pads", list({1, 2, 1, 0})}},
+       {1, 1},
+       {3, 2},
+       {1, 2},
+       {1, 0},
+       {1, 2, 6, 6}},
+      // 5 in steps of 2 by windows of 2 leave one over: rounded up, a third window holds it.
+      {"rounded_up",
+       {1, 2, 5, 5},
+       {2, 2},
+       {{"strides", list({2, 2})}, {"ceil_mode", int64_t{1}}},
+       {2, 2},
+       {1, 1},
+       {0, 0},
+       {0, 0},
+       {1, 2, 3, 3}},
+      // Rounded up, a fourth window would begin behind the input: it is left out.
+      {"rounded_up_without_a_window_of_padding",
+       {1, 1, 6},
+       {1},
+       {{"strides", list({2})}, {"pads", list({0, 1})}, {"ceil_mode", int64_t{1}}},
+       {2},
+       {1},
+       {0},
+       {1},
+       {1, 1, 3}},
+      {"same_upper",
+       {1, 2, 5, 6},
+       {2, 3},
+       {{"auto_pad", word("SAME_UPPER")}, {"strides", list({1, 2})}},
+       {1, 2},
+       {1, 1},
+       {0, 0},
+       {1, 1},
+       {1, 2, 5, 3}},
+      {"same_lower",
+       {1, 2, 5, 6},
+       {2, 3},
+       {{"auto_pad", word("SAME_LOWER")}, {"strides", list({1, 2})}},
+       {1, 2},
+       {1, 1},
+       {1, 1},
+       {0, 0},
+       {1, 2, 5, 3}},
+  };
+}
+
+class PoolCases : public ::testing::TestWithParam<Case> {
+ protected:
+  static Tensor run(const char* op, const Tensor& x, bool pads_count = false) {
+    Attributes attributes = GetParam().attributes;
+    attributes["kernel_shape"] = GetParam().kernel;
+    if (pads_count) attributes["count_include_pad"] = int64_t{1};
+    return test::run_one(make_node(op, 1, attributes, 19), {x});
+  }
+};
+
+TEST_P(PoolCases, TakeTheLargest) {
+  const Tensor x = noise(GetParam().x, 5);
+  const Grid grid(x);
+  const Grid want(GetParam().out, [&](const Index& at) {
+    double best = -std::numeric_limits<double>::infinity();
+    each_tap(GetParam(), grid, at,
+             [&](double v, bool inside, bool) { best = inside ? std::max(best, v) : best; });
+    return best;
+  });
+  test::expect_grid(run("MaxPool", x), want, 0);
+}
+
+// Up to 12 terms, summed in double and rounded once.
+TEST_P(PoolCases, AverageWithAndWithoutThePadding) {
+  const Tensor x = noise(GetParam().x, 5);
+  const Grid grid(x);
+  for (const bool pads_count : {false, true}) {
+    const Grid want(GetParam().out, [&](const Index& at) {
+      double sum = 0, count = 0;
+      each_tap(GetParam(), grid, at, [&](double v, bool inside, bool padded) {
+        sum += inside ? v : 0;
+        count += (pads_count ? padded : inside) ? 1 : 0;
+      });
+      return sum / count;
+    });
+    test::expect_grid(run("AveragePool", x, pads_count), want, 1e-7);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PoolCases, ::testing::ValuesIn(cases()),
+                         [](const auto& info) { return info.param.name; });
+
+std::vector<Tensor> with_indices(const Tensor& x, Attributes attributes) {
+  return test::run_op(make_node("MaxPool", 1, std::move(attributes), 13, 2), {x}).value();
+}
+
+TEST(MaxPool, CountsItsIndicesOverTheWholeTensor) {
+  const Tensor x = Tensor::of<float>({2, 1, 2, 3}, {1, 5, 2, 4, 3, 6, 9, 7, 7, 8, 9, 1});
+  const auto rows = with_indices(x, {{"kernel_shape", list({2, 2})}});
+  EXPECT_THAT(test::floats(rows[0]), ElementsAre(5, 6, 9, 9));
+  EXPECT_THAT(rows[1].to_i64(), ElementsAre(1, 5, 6, 10));
+  // By columns: element (r, c) of a plane of 2 rows is number 2 c + r.
+  const auto columns =
+      with_indices(x, {{"kernel_shape", list({2, 2})}, {"storage_order", int64_t{1}}});
+  EXPECT_THAT(columns[1].to_i64(), ElementsAre(2, 5, 6, 9));
+}
+
+TEST(MaxPool, TakesTheFirstOfEqualValues) {
+  const auto outputs = with_indices(Tensor::of<float>({1, 1, 4}, {3, 3, -kInf, -kInf}),
+                                    {{"kernel_shape", list({2})}, {"strides", list({2})}});
+  EXPECT_THAT(test::floats(outputs[0]), ElementsAre(3, -kInf));
+  EXPECT_THAT(outputs[1].to_i64(), ElementsAre(0, 2));
+}
+
+TEST(MaxPool, WorksOnIntegers) {
+  const Tensor x = Tensor::of<int8_t>({1, 1, 4}, {-128, -127, 127, -1});
+  const Tensor y = test::run_one(make_node("MaxPool", 1, {{"kernel_shape", list({2})}}), {x});
+  EXPECT_EQ(y.dtype(), DType::kI8);
+  EXPECT_THAT(y.to_i64(), ElementsAre(-127, 127, 127));
+}
+
+TEST(Pools, RefuseWhatContradictsItself) {
+  const struct {
+    Shape x;
+    Attributes attributes;
+    const char* part;
+  } faults[] = {
+      {{1, 2, 5, 5}, {}, "without kernel_shape"},
+      {{1, 2}, {{"kernel_shape", list({})}}, "of [1,2]"},
+      {{1, 2, 5, 5}, {{"kernel_shape", list({3})}}, "kernel_shape has 1 values"},
+      {{1, 2, 5, 5}, {{"kernel_shape", list({3, 0})}}, "kernel_shape holds 0"},
+      {{1, 2, 5, 5}, {{"kernel_shape", list({6, 1})}}, "window of 6"},
+      {{1, 2, 5, 5},
+       {{"kernel_shape", list({1, 1})}, {"strides", list({0, 1})}},
+       "strides holds 0"},
+      {{1, 2, 5, 5}, {{"kernel_shape", list({1, 1})}, {"pads", list({1})}}, "pads has 1 values"},
+      {{1, 2, 5, 5}, {{"kernel_shape", list({1, 1})}, {"auto_pad", word("same")}}, "auto_pad"},
+      {{1, 2, 5, 5}, {{"kernel_shape", list({INT64_MAX, 1})}}, "kernel_shape holds"},
+  };
+  for (const auto& fault : faults) {
+    for (const char* op : {"MaxPool", "AveragePool"}) {
+      EXPECT_THAT(refusal(make_node(op, 1, fault.attributes), {noise(fault.x)}),
+                  HasSubstr(fault.part));
+    }
+  }
+}
+
+TEST(Pools, LowerWithEveryPadNamed) {
+  const Node node = make_node("AveragePool", 1,
+                              {{"kernel_shape", list({3, 2})},
+                               {"strides", list({2, 1})},
+                               {"pads", list({1, 0, 2, 1})},
+                               {"count_include_pad", int64_t{1}}});
+  const Lowering lowering = test::lowered(node, {noise({2, 3, 6, 5})});
+  ASSERT_EQ(lowering.calls.size(), 1u) << lowering.reason;
+  const auto& dims = lowering.calls[0].dims;
+  const auto are = [&](const std::vector<const char*>& names) {
+    std::vector<int64_t> values;
+    for (const char* name : names) values.push_back(dims.at(name));
+    return values;
+  };
+  EXPECT_THAT(are({"N", "C", "H", "W", "OH", "OW"}), ElementsAre(2, 3, 6, 5, 4, 5));
+  EXPECT_THAT(are({"pad_top", "pad_left", "pad_bottom", "pad_right"}), ElementsAre(1, 0, 2, 1));
+  EXPECT_THAT(are({"kind", "count_include_pad"}), ElementsAre(1, 1));
+}
+
+TEST(GlobalPools, ReduceEachPlane) {
+  for (const Shape& shape :
+       {Shape{2, 3}, Shape{2, 3, 5}, Shape{2, 3, 4, 5}, Shape{1, 2, 2, 3, 2}}) {
+    const Tensor x = noise(shape, 9);
+    const Grid grid(x);
+    Shape plane(shape.begin() + 2, shape.end()), out(shape.size(), 1);
+    out[0] = shape[0];
+    out[1] = shape[1];
+    const auto over = [&](const char* op, double start, auto&& add, bool mean) {
+      const Grid want(out, [&](const Index& at) {
+        double value = start, count = 0;
+        test::each_index(plane, [&](const Index& inner) {
+          Index from = {at[0], at[1]};
+          from.insert(from.end(), inner.begin(), inner.end());
+          value = add(value, grid.at(from));
+          ++count;
+        });
+        return mean ? value / count : value;
+      });
+      test::expect_grid(test::run_one(make_node(op, 1), {x}), want, 1e-7);
+    };
+    over(
+        "GlobalAveragePool", 0, [](double a, double b) { return a + b; }, true);
+    over(
+        "GlobalMaxPool", -2, [](double a, double b) { return std::max(a, b); }, false);
+  }
+}
+
+TEST(GlobalPools, SumInDouble) {
+  Tensor x = Tensor::create(DType::kF32, {1, 1, 1 << 18}).value();
+  std::fill_n(x.data<float>(), x.elements(), 16777217.f / 3);
+  const Tensor y = test::run_one(make_node("GlobalAveragePool", 1), {x});
+  EXPECT_EQ(y.data<float>()[0], x.data<float>()[0]);
+}
+
+TEST(GlobalPools, RefuseAVectorAndWhatIsNoFloat) {
+  EXPECT_THAT(refusal(make_node("GlobalMaxPool", 1), {noise({3})}),
+              HasSubstr("GlobalMaxPool of [3]"));
+  EXPECT_THAT(refusal(make_node("GlobalAveragePool", 1), {Tensor::of<int32_t>({1, 1}, {1})}),
+              HasSubstr("does not take i32"));
+}
+
+}  // namespace
+}  // namespace clvet
