@@ -35,103 +35,48 @@ std::string fault_of(const onnx::TensorProto& proto) {
   return tensor ? "accepted" : tensor.error().message;
 }
 
+enum class Field { kFloat, kInt32, kInt64, kDouble, kUint64 };
+
+void put(onnx::TensorProto& proto, Field field, double value) {
+  switch (field) {
+    case Field::kFloat:
+      return proto.add_float_data(static_cast<float>(value));
+    case Field::kInt32:
+      return proto.add_int32_data(static_cast<int32_t>(value));
+    case Field::kInt64:
+      return proto.add_int64_data(static_cast<int64_t>(value));
+    case Field::kDouble:
+      return proto.add_double_data(value);
+    case Field::kUint64:
+      return proto.add_uint64_data(static_cast<uint64_t>(value));
+  }
+}
+
 // Where onnx.proto keeps each type: the narrow ones and bool in int32_data, f16 there by its bits.
 TEST(TensorReader, ReadsEachTypeFromTheFieldThatTheFormatGivesIt) {
   struct Row {
     int type;
-    void (*put)(onnx::TensorProto&);
     DType dtype;
-    std::vector<double> want;
+    Field field;
+    std::vector<double> stored, want;
   };
   const Row rows[] = {
-      {1,
-       [](auto& p) {
-         p.add_float_data(1.5f);
-         p.add_float_data(-2);
-       },
-       DType::kF32,
-       {1.5, -2}},
-      {2,
-       [](auto& p) {
-         p.add_int32_data(255);
-         p.add_int32_data(7);
-       },
-       DType::kU8,
-       {255, 7}},
-      {3,
-       [](auto& p) {
-         p.add_int32_data(-128);
-         p.add_int32_data(7);
-       },
-       DType::kI8,
-       {-128, 7}},
-      {4,
-       [](auto& p) {
-         p.add_int32_data(65535);
-         p.add_int32_data(1);
-       },
-       DType::kU16,
-       {65535, 1}},
-      {5,
-       [](auto& p) {
-         p.add_int32_data(-32768);
-         p.add_int32_data(1);
-       },
-       DType::kI16,
-       {-32768, 1}},
-      {6,
-       [](auto& p) {
-         p.add_int32_data(INT32_MIN);
-         p.add_int32_data(INT32_MAX);
-       },
-       DType::kI32,
-       {INT32_MIN, INT32_MAX}},
-      {7,
-       [](auto& p) {
-         p.add_int64_data(-(int64_t{1} << 52));
-         p.add_int64_data(3);
-       },
-       DType::kI64,
-       {-4503599627370496.0, 3}},
-      {9,
-       [](auto& p) {
-         p.add_int32_data(0);
-         p.add_int32_data(1);
-       },
-       DType::kBool,
-       {0, 1}},
-      {10,
-       [](auto& p) {
-         p.add_int32_data(0x3c00);
-         p.add_int32_data(0xc000);
-       },
-       DType::kF16,
-       {1, -2}},
-      {11,
-       [](auto& p) {
-         p.add_double_data(1e300);
-         p.add_double_data(-0.1);
-       },
-       DType::kF64,
-       {1e300, -0.1}},
-      {12,
-       [](auto& p) {
-         p.add_uint64_data(4294967295u);
-         p.add_uint64_data(1);
-       },
-       DType::kU32,
-       {4294967295.0, 1}},
-      {13,
-       [](auto& p) {
-         p.add_uint64_data(uint64_t{1} << 63);
-         p.add_uint64_data(1);
-       },
-       DType::kU64,
-       {9223372036854775808.0, 1}},
+      {1, DType::kF32, Field::kFloat, {1.5, -2}, {1.5, -2}},
+      {2, DType::kU8, Field::kInt32, {255, 7}, {255, 7}},
+      {3, DType::kI8, Field::kInt32, {-128, 7}, {-128, 7}},
+      {4, DType::kU16, Field::kInt32, {65535, 1}, {65535, 1}},
+      {5, DType::kI16, Field::kInt32, {-32768, 1}, {-32768, 1}},
+      {6, DType::kI32, Field::kInt32, {INT32_MIN, INT32_MAX}, {INT32_MIN, INT32_MAX}},
+      {7, DType::kI64, Field::kInt64, {-4503599627370496.0, 3}, {-4503599627370496.0, 3}},
+      {9, DType::kBool, Field::kInt32, {0, 1}, {0, 1}},
+      {10, DType::kF16, Field::kInt32, {0x3c00, 0xc000}, {1, -2}},
+      {11, DType::kF64, Field::kDouble, {1e300, -0.1}, {1e300, -0.1}},
+      {12, DType::kU32, Field::kUint64, {4294967295.0, 1}, {4294967295.0, 1}},
+      {13, DType::kU64, Field::kUint64, {9223372036854775808.0, 1}, {9223372036854775808.0, 1}},
   };
   for (const Row& row : rows) {
     onnx::TensorProto proto = proto_of(row.type, {2});
-    row.put(proto);
+    for (const double value : row.stored) put(proto, row.field, value);
     const auto tensor = tensor_of(proto);
     ASSERT_TRUE(tensor) << row.type << tensor.error().message;
     EXPECT_EQ(tensor->dtype(), row.dtype);
