@@ -2,14 +2,16 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "kernels/combination.h"
 #include "runtime/exec/generate_record.h"
 #include "runtime/exec/language_session.h"
+#include "runtime/exec/measured_times.h"
 #include "runtime/exec/run_record.h"
-#include "runtime/graph/tensor.h"
 
 namespace clvet {
 namespace {

@@ -11,7 +11,6 @@
 #include "kernels/combination.h"
 #include "probe/trial/cases.h"
 #include "runtime/gguf/file.h"
-#include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/llm_config.h"
 #include "runtime/llm/weights.h"
 #include "tests/runtime/gguf/gguf_builder.h"

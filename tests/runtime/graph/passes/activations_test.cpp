@@ -1,17 +1,19 @@
 // Activations and affine maps into the node before them, gates, and what of them must stay.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "kernels/contract.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/passes.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/host/executor.h"
 #include "tests/runtime/graph/passes/by_hand.h"
 #include "tests/runtime/helpers.h"
 

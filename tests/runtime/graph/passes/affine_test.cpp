@@ -4,12 +4,14 @@
 
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
 #include "runtime/graph/graph.h"
 #include "runtime/graph/passes.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/host/executor.h"
 #include "tests/runtime/graph/passes/by_hand.h"
 #include "tests/runtime/helpers.h"
 
@@ -143,6 +145,19 @@ TEST(FoldInputAffine, LeavesConstantMinusValueAlone) {
   model.output("y");
   EXPECT_THAT(ops_after(model, fold_input_affine, {{"x", pixel({5})}}, pixel({-12})),
               ElementsAre("Sub", "Conv"));
+}
+
+TEST(FoldInputAffine, LeavesANodeWhoseSecondInputIsLeftOut) {
+  ModelBuilder model;
+  model.constant("k", {1, 1, 1, 1}, {5}).constant("w", {1, 1, 1, 1}, {3}).input("x", {1});
+  model.node("Clip", {"k", ""}, {"c"});
+  model.node("Conv", {"c", "w"}, {"p"});
+  model.node("Add", {"p", "x"}, {"y"});
+  model.output("y");
+  Graph graph = model.build();
+  fold_input_affine(graph);
+  fuse_activations(graph);
+  EXPECT_THAT(test::ops_of(graph), ElementsAre("Clip", "Conv", "Add"));
 }
 
 TEST(FuseBias, LeavesARowThatAddsAxesOrIsNoRow) {

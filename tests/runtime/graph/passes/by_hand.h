@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/infer.h"
 #include "runtime/graph/passes.h"
