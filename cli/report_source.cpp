@@ -15,7 +15,7 @@
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
 #include "probe/worker/process.h"
-#include "probe/worker/supervisor.h"
+#include "probe/worker/worker_limits.h"
 
 namespace clvet {
 namespace {

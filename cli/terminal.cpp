@@ -14,7 +14,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "cli/exit_code.h"
-#include "probe/worker/supervisor.h"
+#include "probe/worker/worker_limits.h"
 
 namespace clvet {
 namespace {

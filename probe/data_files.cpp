@@ -10,6 +10,7 @@
 
 #include "base/embedded.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "embedded_probe_data.h"
 

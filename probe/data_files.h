@@ -1,7 +1,7 @@
 // The data that a user may replace: embedded in the program, or from a folder of --data-dir.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "base/embedded.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "embedded_probe_data.h"
 

@@ -1,7 +1,7 @@
 // The data files of probe/, embedded at build time.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string_view>
 
 #include "base/result.h"

@@ -23,7 +23,7 @@
 #include "probe/worker/journal.h"
 #include "probe/worker/process.h"
 #include "probe/worker/stage_page.h"
-#include "probe/worker/supervisor.h"
+#include "probe/worker/worker_limits.h"
 
 namespace clvet {
 namespace {

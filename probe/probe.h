@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "probe/report/report.h"
 #include "probe/trial/cases.h"
-#include "probe/worker/supervisor.h"
+#include "probe/worker/worker_limits.h"
 
 namespace clvet {
 

@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "tests/elf_writer.h"
 #include "tests/support.h"
 

@@ -14,7 +14,7 @@
 #include "probe/discover/fix_script.h"
 #include "probe/discover/personalities.h"
 #include "probe/worker/process.h"
-#include "probe/worker/supervisor.h"
+#include "probe/worker/worker_limits.h"
 #include "reports/render/discover_text.h"
 
 namespace clvet::command_discover {

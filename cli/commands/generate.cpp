@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +13,7 @@
 #include "base/event.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "cli/combination_options.h"
@@ -25,7 +25,7 @@
 #include "cli/terminal.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
-#include "probe/worker/supervisor.h"
+#include "probe/worker/worker_limits.h"
 #include "reports/render/plan_text.h"
 #include "runtime/exec/generate_record.h"
 #include "runtime/exec/language_session.h"
@@ -178,7 +178,7 @@ Result<int> go_on(const GenerateArguments& arguments, LanguageSession& session,
   }
   const std::string work = said.device_ms
                                ? fmt::format("{} launches and {:.2f} ms of the device a token; ",
-                                             record.launches, *said.device_ms)
+                                             record.nodes.size(), *said.device_ms)
                                : "";
   arguments.options.sink(
       {EventLevel::kInfo,

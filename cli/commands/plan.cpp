@@ -34,6 +34,7 @@
 #include "runtime/plan/device_choice.h"
 #include "runtime/plan/network_plan.h"
 #include "runtime/plan/plan_json.h"
+#include "runtime/plan/planner.h"
 
 namespace clvet::command_plan {
 namespace {
@@ -110,10 +111,21 @@ Result<ExecutionPlan> make_plan(const PlanArguments& arguments) {
                                   : plan_onnx(arguments, found, model);
 }
 
+// The plan's file, which says all of it: read again, it is the same plan.
+Result<std::string> file_of(const ExecutionPlan& plan) {
+  std::string json = plan_to_json(plan);
+  const auto read = plan_from_json(json, "the plan");
+  const std::string lost = read ? first_difference(plan, *read) : read.error().message;
+  if (!lost.empty()) return fail(ErrorCode::kInternal, "the plan's file would lose: {}", lost);
+  return json;
+}
+
 int run(const PlanArguments& arguments) {
   const auto plan = make_plan(arguments);
   if (!plan) return report_error(plan.error());
-  const std::string json = plan_to_json(*plan);
+  const auto file = file_of(*plan);
+  if (!file) return report_error(file.error());
+  const std::string& json = *file;
   Status written = write_document(arguments.output, json);
   if (written && !arguments.out.empty()) written = write_file_atomically(arguments.out, json);
   if (!written) return report_error(written.error());

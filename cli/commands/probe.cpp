@@ -15,7 +15,7 @@
 #include "probe/report/report_json.h"
 #include "probe/trial/cases.h"
 #include "probe/worker/process.h"
-#include "probe/worker/supervisor.h"
+#include "probe/worker/worker_limits.h"
 #include "reports/render/text.h"
 
 namespace clvet::command_probe {

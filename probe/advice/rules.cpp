@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "base/pattern.h"
 #include "base/result.h"
 #include "probe/data_files.h"

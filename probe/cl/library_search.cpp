@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "probe/embedded_json.h"

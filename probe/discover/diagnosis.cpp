@@ -24,7 +24,7 @@
 #include "probe/host/host.h"
 #include "probe/report/report.h"
 #include "probe/worker/process.h"
-#include "probe/worker/supervisor.h"
+#include "probe/worker/worker_limits.h"
 
 namespace clvet {
 namespace diagnosing {

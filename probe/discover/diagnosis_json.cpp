@@ -1,3 +1,4 @@
+#include "base/json.h"
 #include "probe/discover/diagnosis.h"
 
 #include <map>

@@ -10,8 +10,8 @@
 #include "probe/cl/library_search.h"
 #include "probe/discover/file_view.h"
 #include "probe/report/report.h"
-#include "probe/trial/runner.h"
-#include "probe/worker/supervisor.h"
+#include "probe/worker/device_route.h"
+#include "probe/worker/worker_limits.h"
 
 namespace clvet {
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "base/pattern.h"
 #include "base/result.h"
 #include "base/text.h"

@@ -15,6 +15,7 @@
 #include "base/elf.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "probe/embedded_json.h"

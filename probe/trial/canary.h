@@ -6,9 +6,10 @@
 #include "base/result.h"
 #include "probe/report/report.h"
 #include "probe/trial/material.h"
-#include "probe/worker/supervisor.h"
 
 namespace clvet {
+
+struct Outcome;
 
 Result<PreparedTrial> prepare_canary();
 // verdict "true" (right), "wrong", "false" (the driver returned an error), "crash" or "hang".

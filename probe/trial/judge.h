@@ -9,9 +9,10 @@
 #include "probe/trial/cases.h"
 #include "probe/trial/material.h"
 #include "probe/trial/request.h"
-#include "probe/worker/supervisor.h"
 
 namespace clvet {
+
+struct Outcome;
 
 // The verdict rows that do not depend on what happened: names, keys, combination, constructs.
 VerdictReport blank_verdict(const TrialCase& trial, const std::string& device_id);

@@ -1,7 +1,7 @@
 // The supervisor's half of the peaks: what a worker is asked, and what of its answer is believed.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "probe/report/report.h"

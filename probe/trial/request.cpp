@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/json.h"
+
 namespace clvet {
 
 uint64_t texel_bytes(TexelType type) {

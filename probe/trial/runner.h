@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,17 +14,13 @@
 #include "probe/report/report.h"
 #include "probe/trial/cases.h"
 #include "probe/trial/material.h"
+#include "probe/worker/device_route.h"
 #include "probe/worker/journal.h"
 #include "probe/worker/stage_page.h"
 #include "probe/worker/supervisor.h"
+#include "probe/worker/worker_limits.h"
 
 namespace clvet {
-
-// How a worker reaches a device.
-struct DeviceRoute {
-  std::string library;  // candidate name
-  size_t platform = 0, device = 0;
-};
 
 struct RunnerSettings {
   WorkerSettings worker;

@@ -4,11 +4,11 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
+#include "base/json.h"
 #include "base/result.h"
 
 namespace clvet {

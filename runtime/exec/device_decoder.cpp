@@ -46,10 +46,15 @@ Result<std::unique_ptr<DeviceDecoder>> DeviceDecoder::create(Device& device,
   CLVET_RETURN_IF_ERROR(decoder->allocate());
   CLVET_RETURN_IF_ERROR(decoder->reserve(first_capacity(kRowsOfAStep)));
   // Every program is built and every matrix brought there before the first token.
-  CLVET_ASSIGN_OR_RETURN(const auto* steps, decoder->steps_for(1, true));
-  decoder->launches_ = static_cast<int>(steps->size());
+  CLVET_RETURN_IF_ERROR(decoder->steps_for(1, true));
   CLVET_RETURN_IF_ERROR(device.finish());
   return decoder;
+}
+
+std::vector<DeviceDecoder::Launched> DeviceDecoder::launches() const {
+  std::vector<Launched> rows;
+  for (const ReadyStep& step : steps_.at({1, true})) rows.push_back(step.launched);
+  return rows;
 }
 
 int DeviceDecoder::head_parts() const {
@@ -154,6 +159,7 @@ Result<cl_mem> DeviceDecoder::object_of(const PlanStep& step, const Launch& laun
 Result<DeviceDecoder::ReadyStep> DeviceDecoder::ready(const PlanStep& step, const Dims& dims) {
   CLVET_ASSIGN_OR_RETURN(Launch launch, launch_of(*table_, step, dims));
   ReadyStep ready;
+  ready.launched.row = launch.row;
   CLVET_ASSIGN_OR_RETURN(ready.kernel, device_.kernel(*launch.row->program, guard_));
   for (size_t i = 0; i < launch.call.args.size(); ++i) {
     const CallArg& arg = launch.call.args[i];
@@ -192,6 +198,7 @@ Result<const std::vector<DeviceDecoder::ReadyStep>*> DeviceDecoder::steps_for(in
   for (size_t i = 0; i < calls.size(); ++i) {
     auto made = ready(phase.steps[i], calls[i].dims);
     if (!made) return wrap(made.error(), calls[i].name);
+    made->launched.node = calls[i].name;
     steps.push_back(std::move(*made));
   }
   return &(steps_[{rows, answer}] = std::move(steps));

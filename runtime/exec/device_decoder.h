@@ -37,13 +37,18 @@ class DeviceDecoder : public DecoderBackend {
   Result<std::vector<float>> step(std::span<const float> hidden, int64_t rows, int64_t position,
                                   bool answer) override;
   Status reserve(int64_t capacity) override;
-  // Of one token.
-  int launches() const { return launches_; }
+  // The launches of one token, in their order; they live as long as the decoder.
+  struct Launched {
+    std::string node;
+    const TableRow* row = nullptr;
+  };
+  std::vector<Launched> launches() const;
   // Pieces that the head lies in: more than one where it exceeds the device's images.
   int head_parts() const;
 
  private:
   struct ReadyStep {
+    Launched launched;
     ClKernel kernel;
     KernelCall call;
     int position_arg = -1;
@@ -73,7 +78,6 @@ class DeviceDecoder : public DecoderBackend {
   std::map<MatrixForm, Weights> matrices_;
   std::map<std::pair<int64_t, bool>, std::vector<ReadyStep>> steps_;  // by rows and answer
   int64_t capacity_ = 0;
-  int launches_ = 0;
   Bytes staging_;
 };
 

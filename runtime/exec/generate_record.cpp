@@ -1,6 +1,7 @@
 #include "runtime/exec/generate_record.h"
 
 #include <string>
+#include <utility>
 
 #include "runtime/exec/language_session.h"
 #include "runtime/plan/combination_json.h"
@@ -14,13 +15,21 @@ std::string generate_record_to_json(const std::string& model, const LanguageReco
   for (const auto& row : record.avoided) {
     avoided.push_back({{"combination", combination_json(row.combination)}, {"reason", row.reason}});
   }
+  Json nodes = Json::array();
+  for (const LaunchRecord& row : record.nodes) {
+    nodes.push_back({{"name", row.name},
+                     {"op", row.op},
+                     {"kernel", row.kernel},
+                     {"variant_key", row.variant_key}});
+  }
   const Json json = {
       {"schema", "clvet.generate/1"},
       {"model", model},
       {"device", record.device},
       {"combination", combination_json(record.combination)},
       {"device_bytes", record.device_bytes},
-      {"launches_a_token", record.launches},
+      {"launches_a_token", record.nodes.size()},
+      {"nodes", std::move(nodes)},
       {"device_ms_a_token", answer.device_ms ? Json(*answer.device_ms) : Json(nullptr)},
       {"load_ms", record.load_ms},
       {"warnings", record.warnings},

@@ -107,7 +107,13 @@ Status LanguageSession::open_device(PlannedDevice place) {
   }
   record_.device = device.name;
   record_.combination = plan_.combination;
-  record_.launches = decoder->launches();
+  record_.nodes.clear();
+  for (const auto& [node, row] : decoder->launches()) {
+    record_.nodes.push_back({.name = node,
+                             .op = row->variant.manifest->op,
+                             .kernel = row->name,
+                             .variant_key = row->program->variant_key});
+  }
   record_.device_bytes = static_cast<int64_t>(device_->allocated());
   used_ = &device;
   chooser_ = std::move(place.chooser);
@@ -121,7 +127,7 @@ Status LanguageSession::open_host() {
   used_ = nullptr;
   plan_ = {};
   record_.device = "host";
-  record_.launches = 0;
+  record_.nodes.clear();
   record_.device_bytes = 0;
   record_.combination = {Precision::kHigh, Memory::kLow, Storage::kBuffer, Storage::kBuffer};
   feed_ = std::make_unique<TokenFeed>(*backend_, config_, weights_, kRowsOfAStep);

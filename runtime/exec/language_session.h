@@ -36,14 +36,18 @@ struct LanguageOptions {
   EventSink sink;
 };
 
+struct LaunchRecord {
+  std::string name, op, kernel, variant_key;  // name: of the node; kernel: the variant's name
+};
+
 // What a run of a language model tells of itself.
 struct LanguageRecord {
   std::string device;  // its name, or "host"
   Combination combination;
   std::vector<RefusedCombination> avoided;
   std::vector<std::string> warnings;
-  int launches = 0;          // of kernels, a token
-  int64_t device_bytes = 0;  // of the device's memory, at the start
+  std::vector<LaunchRecord> nodes;  // the launches of one token; none on the host
+  int64_t device_bytes = 0;         // of the device's memory, at the start
   double load_ms = 0;
 };
 

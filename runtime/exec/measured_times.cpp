@@ -4,12 +4,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "base/text.h"
 

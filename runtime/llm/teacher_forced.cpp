@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,6 +11,7 @@
 
 #include "base/event.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/result.h"
 
 namespace clvet {

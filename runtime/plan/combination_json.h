@@ -1,8 +1,7 @@
 // A combination as the records of runs, answers and checks write it.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "kernels/combination.h"
 
 namespace clvet {

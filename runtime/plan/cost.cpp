@@ -111,17 +111,16 @@ double CostModel::kernel_ms(const std::vector<TimedLaunch>& timed, const CallWor
   std::sort(points.begin(), points.end(),
             [](const Point& a, const Point& b) { return a.ideal < b.ideal; });
   const double wanted = ideal_ms(work);
-  const auto after = std::find_if(points.begin(), points.end(),
-                                  [&](const Point& point) { return point.ideal >= wanted; });
-  if (after == points.begin()) {
-    return points.front().ideal > 0 ? points.front().ms * wanted / points.front().ideal : 0;
-  }
-  if (after == points.end()) {
-    const Point& last = points.back();
-    return last.ideal > 0 ? last.ms * wanted / last.ideal : last.ms;
-  }
-  const Point &a = *(after - 1), &b = *after;
-  return a.ms + (b.ms - a.ms) * (wanted - a.ideal) / (b.ideal - a.ideal);
+  size_t after = 1;
+  while (after + 1 < points.size() && points[after].ideal < wanted) ++after;
+  const Point& near = wanted < points.front().ideal ? points.front() : points.back();
+  const double in_proportion = near.ideal > 0 ? near.ms * wanted / near.ideal : near.ms;
+  if (points.size() == 1 || points[after].ideal <= points[after - 1].ideal) return in_proportion;
+  const Point &a = points[after - 1], &b = points[after];
+  const double on_line = a.ms + (b.ms - a.ms) * (wanted - a.ideal) / (b.ideal - a.ideal);
+  if (wanted < points.front().ideal) return std::clamp(on_line, in_proportion, near.ms);
+  if (wanted > points.back().ideal) return std::clamp(on_line, near.ms, in_proportion);
+  return on_line;
 }
 
 }  // namespace clvet

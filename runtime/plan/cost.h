@@ -32,8 +32,9 @@ class CostModel {
   // `best_gflops`: of the fastest kernel that was timed on the device; 0 where none was.
   CostModel(const PeaksReport& peaks, double best_gflops);
 
-  // The kernel's own time, the launch apart: between two timed launches by the line between them,
-  // beyond them in proportion to the work. 0 where none was timed.
+  // The kernel's own time, the launch apart: on the line through the two nearest timed launches;
+  // of less work than all of them between its share of the smallest's time and all of that, of more
+  // work between the largest's time and its multiple. 0 where none was timed.
   double kernel_ms(const std::vector<TimedLaunch>& timed, const CallWork& work) const;
   // No kernel reads these bytes faster than the device's memory gives them; for what is read once,
   // so that no cache holds it.

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "kernels/combination.h"

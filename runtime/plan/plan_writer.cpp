@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "runtime/ops/view.h"
 #include "runtime/plan/combination_json.h"
 #include "runtime/plan/plan.h"

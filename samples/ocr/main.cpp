@@ -4,13 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "base/event.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "runtime/graph/tensor.h"
 

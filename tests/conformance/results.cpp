@@ -1,11 +1,11 @@
 #include "tests/conformance/results.h"
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "tests/conformance/run_case.h"
 

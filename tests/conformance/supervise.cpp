@@ -8,7 +8,6 @@
 #include <chrono>
 #include <fstream>
 #include <ios>
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
 #include <thread>
@@ -18,6 +17,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "probe/worker/process.h"

@@ -1,5 +1,6 @@
 // The program runs itself as a worker; a stand-in that dies on command shows who is blamed.
 #include "tests/conformance/supervise.h"
+#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <stdlib.h>
@@ -8,7 +9,6 @@
 #include <fstream>
 #include <initializer_list>
 #include <ios>
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <vector>
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <regex>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "kernels/call.h"
 #include "kernels/catalog.h"

@@ -1,7 +1,6 @@
 // The documents that the program writes fit the schemas that it publishes.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 #include <valijson/validator.hpp>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "kernels/combination.h"
 #include "probe/data_files.h"
 #include "probe/discover/diagnosis.h"

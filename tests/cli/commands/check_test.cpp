@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/json.h"
 #include "kernels/catalog.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"

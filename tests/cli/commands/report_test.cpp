@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
 #include "tests/probe/fake/helpers.h"

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "probe/advice/advice.h"
 #include "probe/advice/identity.h"
 #include "probe/advice/known_issues.h"

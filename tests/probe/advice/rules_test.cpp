@@ -3,9 +3,9 @@
 
 #include <cctype>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/json.h"
 #include "probe/advice/rules.h"
 #include "probe/data_files.h"
 #include "probe/discover/change.h"

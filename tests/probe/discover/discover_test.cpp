@@ -2,7 +2,7 @@
 
 #include "base/result.h"
 #include "probe/discover/discover.h"
-#include "probe/worker/supervisor.h"
+#include "probe/worker/worker_limits.h"
 
 namespace clvet::discover_test {
 namespace {

@@ -172,8 +172,9 @@ TEST(DeviceFacts, ADeviceThatAnswersNoMoreIsLostAndIsSentNothingElse) {
   for (const VerdictReport& row : bench.report().verdicts) {
     crashes += row.verdict == Verdict::kCrash;
     lost += row.verdict == Verdict::kDeviceLost;
-    if (row.verdict == Verdict::kDeviceLost)
+    if (row.verdict == Verdict::kDeviceLost) {
       EXPECT_THAT(row.evidence.note, HasSubstr("since gemv_split/low"));
+    }
   }
   EXPECT_EQ(crashes, 1) << "the case that did it keeps its own verdict";
   EXPECT_EQ(lost, 23);

@@ -225,7 +225,9 @@ TEST(OverPocl, AnExtensionAdvertisedAndAbsentIsTheDriversBuildErrorNeverUnsuppor
   for (const VerdictReport& row : bench.report().verdicts) {
     const bool low = row.combination.precision == Precision::kLow;
     EXPECT_EQ(row.verdict, low ? Verdict::kBuildError : Verdict::kPass) << row.id;
-    if (low) EXPECT_THAT(row.evidence.log, HasSubstr("half")) << row.id;
+    if (low) {
+      EXPECT_THAT(row.evidence.log, HasSubstr("half")) << row.id;
+    }
   }
 }
 

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"

@@ -118,7 +118,9 @@ TEST(TimedShapes, LeaveOutThoseThatExceedTheImageLimits) {
   features.image_width = features.image_height = 64;
   std::map<std::string, int> timed;
   for (const TrialCase& trial : plan(features)) {
-    if (trial.timed) EXPECT_EQ(trial.unsupported, "") << trial.id;
+    if (trial.timed) {
+      EXPECT_EQ(trial.unsupported, "") << trial.id;
+    }
     timed[trial.variant.manifest->op] += trial.timed;
   }
   EXPECT_GT(timed["gemm"], 0);

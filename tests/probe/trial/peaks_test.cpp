@@ -1,4 +1,5 @@
 #include "probe/trial/peaks.h"
+#include "base/json.h"
 
 #include <gmock/gmock.h>
 

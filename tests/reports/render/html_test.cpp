@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
 #include "base/hash.h"
+#include "base/json.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"

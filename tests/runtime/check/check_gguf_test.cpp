@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "kernels/catalog.h"
 #include "kernels/combination.h"

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/half.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "kernels/combination.h"
 #include "kernels/layout.h"

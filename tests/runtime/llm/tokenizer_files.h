@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "runtime/gguf/file.h"
 #include "runtime/llm/tokenizer.h"
 #include "runtime/llm/vocabulary.h"

@@ -57,16 +57,36 @@ TEST(CostModel, PredictsNothingWhereNothingWasTimed) {
 }
 
 // Each timed launch took 0.1 ms besides.
-TEST(CostModel, GoesAlongTheLineBetweenTwoSizesAndInProportionBeyond) {
+TEST(CostModel, GoesAlongTheLineThroughTheTwoNearestSizes) {
   const CostModel cost(measured_peaks(), 100);
   const std::vector<TimedLaunch> timed = {{{3e6, 0}, 7.1}, {{1e6, 0}, 1.1}, {{5e6, 0}, 8.1}};
   const struct {
     double flops, ms;
   } rows[] = {{0.25e6, 0.25}, {1e6, 1},   {2e6, 4}, {2.5e6, 5.5},
-              {3e6, 7},       {4e6, 7.5}, {5e6, 8}, {10e6, 16}};
+              {3e6, 7},       {4e6, 7.5}, {5e6, 8}, {10e6, 10.5}};
   for (const auto& row : rows) {
     EXPECT_NEAR(cost.kernel_ms(timed, {row.flops, 0}), row.ms, 1e-9) << row.flops;
   }
+}
+
+// A kernel that always takes 2 ms, and 0.5 ms a million operations: no launch that is too small to
+// fill the device is free, no large one pays the 2 ms again. One that slows down as it leaves the
+// cache is in proportion to its largest; one of no sense (less time for more work) never falls.
+TEST(CostModel, StaysBetweenNoCostAndFullCostForWorkBeyondWhatWasTimed) {
+  const CostModel cost(measured_peaks(), 100);
+  const struct {
+    double small_ms, large_ms, flops, ms;
+  } rows[] = {{3, 4, 1e6, 2.5}, {3, 4, 0, 2},   {3, 4, 8e6, 6}, {1, 8, 1e6, 0.5},
+              {1, 8, 8e6, 16},  {5, 2, 1e6, 5}, {5, 2, 8e6, 2}, {4, 4, 1e6, 4},
+              {4, 4, 8e6, 4},   {2, 4, 1e6, 1}, {2, 4, 8e6, 8}};
+  for (const auto& row : rows) {
+    EXPECT_NEAR(cost.kernel_ms({{{2e6, 0}, row.small_ms + 0.1}, {{4e6, 0}, row.large_ms + 0.1}},
+                               {row.flops, 0}),
+                row.ms, 1e-9)
+        << row.small_ms << " " << row.large_ms << " " << row.flops;
+  }
+  // One size alone: in proportion.
+  EXPECT_NEAR(cost.kernel_ms({{{2e6, 0}, 3.1}}, {8e6, 0}), 12, 1e-9);
 }
 
 TEST(CostModel, AddsTheTimesOfArithmeticAndOfMemory) {
@@ -86,7 +106,7 @@ TEST(CostModel, TakesAFiftiethOfATimeThatIsNotLongerThanAnEmptyLaunch) {
 TEST(CostModel, HasATimeForWorkThatCannotBeWeighed) {
   const CostModel cost(measured_peaks(), 100);
   EXPECT_NEAR(cost.kernel_ms({{{0, 0}, 3.1}}, {1e6, 0}), 3, 1e-9);
-  EXPECT_EQ(cost.kernel_ms({{{0, 0}, 3.1}}, {0, 0}), 0);
+  EXPECT_NEAR(cost.kernel_ms({{{0, 0}, 3.1}}, {0, 0}), 3, 1e-9);
 }
 
 struct WorkRow {

@@ -1,4 +1,5 @@
 #include "runtime/plan/plan_json.h"
+#include "base/json.h"
 
 #include <gmock/gmock.h>
 
@@ -9,8 +10,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "base/result.h"
 #include "kernels/combination.h"
