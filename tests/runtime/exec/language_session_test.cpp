@@ -67,7 +67,7 @@ TEST(LanguageSessionOnTheHost, SaysWhereItRuns) {
   const LanguageRecord& record = talk->record();
   EXPECT_EQ(record.device, "host");
   EXPECT_EQ(record.combination.precision, Precision::kHigh);
-  EXPECT_EQ(record.launches, 0);
+  EXPECT_THAT(record.nodes, IsEmpty());
   EXPECT_EQ(record.device_bytes, 0);
   EXPECT_THAT(record.warnings, IsEmpty());
   EXPECT_THAT(talk->plan().phases, IsEmpty());

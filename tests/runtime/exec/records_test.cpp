@@ -96,7 +96,7 @@ TEST(GenerateRecord, TellsTokensTimesAndWhatWasAvoided) {
   record.combination = kHalves;
   record.avoided = {{kHalves, "wrong here", false, 0, 0}};
   record.warnings = {"slow"};
-  record.launches = 42;
+  record.nodes.resize(2);
   record.device_bytes = int64_t{1} << 40;
   Answer answer{.prompt = {1, 2}, .tokens = {3}, .text = "a\xC3\xA9\xff", .interrupted = true};
   answer.prompt_ms = 2;
@@ -106,7 +106,7 @@ TEST(GenerateRecord, TellsTokensTimesAndWhatWasAvoided) {
       json,
       AllOf(HasSubstr(R"({"schema":"clvet.generate/1","model":"m.gguf")"),
             HasSubstr(R"("device":"Board")"), HasSubstr(R"("reason":"wrong here")"),
-            HasSubstr(R"("launches_a_token":42)"), HasSubstr(R"("device_bytes":1099511627776)"),
+            HasSubstr(R"("launches_a_token":2)"), HasSubstr(R"("device_bytes":1099511627776)"),
             HasSubstr(R"("device_ms_a_token":0.5)"), HasSubstr(R"("prompt_ids":[1,2],"ids":[3])"),
             HasSubstr("\"text\":\"a\xC3\xA9\xEF\xBF\xBD\",\"interrupted\":true")));
 }
