@@ -12,13 +12,14 @@ namespace clvet {
 Result<BufferMap> BufferMap::read(const ClApi& api, cl_command_queue queue, cl_mem buffer,
                                   size_t bytes) {
   cl_int code = CL_SUCCESS;
-  BufferMap map;
-  map.data_ = api.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, bytes, 0, nullptr,
-                                     nullptr, &code);
+  void* data = api.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, bytes, 0, nullptr,
+                                      nullptr, &code);
   CLVET_RETURN_IF_ERROR(cl_status(code, "clEnqueueMapBuffer"));
-  if (!map.data_) {
+  if (!data) {
     return fail(ErrorCode::kDeviceError, "clEnqueueMapBuffer returned success and a null pointer");
   }
+  BufferMap map;
+  map.data_ = data;
   map.api_ = &api;
   map.queue_ = queue;
   map.buffer_ = buffer;

@@ -66,6 +66,9 @@ void LanguageSession::warn(const std::string& text) {
 }
 
 Status LanguageSession::open_somewhere(const Report* report) {
+  if (!report && options_.device != "host" && options_.strict) {
+    return fail(ErrorCode::kUnavailable, "--strict: no device can run the model (no report)");
+  }
   if (options_.device == "host" || !report) return open_host();
   CLVET_ASSIGN_OR_RETURN(
       PlannedDevices found,

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "base/text.h"
 
 namespace clvet {
 namespace {
@@ -44,13 +45,14 @@ MeasuredTimesFile::MeasuredTimesFile(std::string path) : path_(std::move(path)) 
 }
 
 std::optional<MeasuredTimes> MeasuredTimesFile::find(const std::string& key) const {
-  const auto found = rows_.find(key);
+  const auto found = rows_.find(clean_utf8(key));
   return found == rows_.end() ? std::nullopt : std::optional(found->second.times);
 }
 
 Status MeasuredTimesFile::keep(const std::string& key, const MeasuredTimes& times) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  rows_[key] = {times, std::chrono::duration<double>(now).count()};
+  // A key holds names from models, which need not be UTF-8; the file must be.
+  rows_[clean_utf8(key)] = {times, std::chrono::duration<double>(now).count()};
   while (rows_.size() > kMostRows) {
     rows_.erase(std::min_element(rows_.begin(), rows_.end(), [](const auto& a, const auto& b) {
       return a.second.at < b.second.at;

@@ -31,7 +31,7 @@ constexpr TypeName kTypes[] = {
 template <class... Args>
 tl::unexpected<Error> bad(const std::string& name, fmt::format_string<Args...> text,
                           Args&&... args) {
-  return fail(ErrorCode::kInvalidArgument, "{}: {}", shorten(clean_utf8(name), 300),
+  return fail(ErrorCode::kInvalidArgument, "{}: {}", one_line(name, 300),
               fmt::format(text, std::forward<Args>(args)...));
 }
 
@@ -56,7 +56,7 @@ Result<DType> parse_descr(std::string_view text, const std::string& name) {
     if (type.descr == descr) return type.dtype;
   }
   return bad(name, "element type '{}' is not supported; save with .astype('<f4') or the like",
-             shorten(clean_utf8(descr), 40));
+             one_line(descr, 40));
 }
 
 Result<Shape> parse_shape(std::string_view text, const std::string& name) {

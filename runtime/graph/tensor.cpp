@@ -97,11 +97,11 @@ Result<int64_t> checked_elements(const Shape& shape) {
     else
       overflow |= __builtin_mul_overflow(product, dim, &product);
   }
-  if (empty) return 0;
-  if (overflow || product > (int64_t{1} << 40)) {
+  // An empty shape, too: loops multiply the extents beside an axis.
+  if (overflow || (!empty && product > (int64_t{1} << 40))) {
     return fail(ErrorCode::kInvalidArgument, "shape {} has too many elements", to_string(shape));
   }
-  return product;
+  return empty ? 0 : product;
 }
 
 int64_t elements_of(std::span<const int64_t> dims) {

@@ -81,7 +81,8 @@ decltype(auto) visit(DType dtype, Fn&& fn) {
 
 using Shape = std::vector<int64_t>;
 std::string to_string(const Shape& shape);  // "[1,3,48,192]"
-// The product of the dims; kInvalidArgument where one is negative or the product overflows.
+// The product of the dims; kInvalidArgument where one is negative or the product (of those that are
+// not 0) overflows.
 Result<int64_t> checked_elements(const Shape& shape);
 // The same for a shape already known to be sound.
 int64_t elements_of(std::span<const int64_t> dims);

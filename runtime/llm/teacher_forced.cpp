@@ -30,7 +30,8 @@ Result<std::vector<T>> numbers(const nlohmann::json& row, const char* field,
   }
   for (const auto& value : *found) {
     const double number = value.is_number() ? value.get<double>() : NAN;
-    if (!std::isfinite(number) || (std::is_integral_v<T> && (number < 0 || number > INT32_MAX))) {
+    const bool whole = number >= 0 && number <= INT32_MAX && number == std::floor(number);
+    if (!std::isfinite(number) || (std::is_integral_v<T> && !whole)) {
       return fail(ErrorCode::kInvalidArgument, "{}: '{}' holds {}", where, field, value.dump());
     }
     out.push_back(static_cast<T>(number));

@@ -16,14 +16,15 @@ std::optional<Activation> clip_of(const Graph& graph, const Node& node) {
   constexpr double kLargest = std::numeric_limits<float>::max();
   Activation activation{Act::kClip, node.float_attr("min", -kLargest),
                         node.float_attr("max", kLargest)};
+  bool bare = node.attributes.empty();
   for (size_t i = 1; i < node.inputs.size(); ++i) {
     if (node.inputs[i] == kNoValue) continue;
+    bare = false;
     const Tensor* bound = graph.constant(node.inputs[i]);
     if (!bound || bound->elements() != 1 || bound->dtype() != DType::kF32) return std::nullopt;
     (i == 1 ? activation.lo : activation.hi) = bound->to_f64()[0];
   }
   // Without any bound the type may be an integer's.
-  const bool bare = node.inputs.size() < 2 && node.attributes.empty();
   if (bare) return std::nullopt;
   return activation;
 }

@@ -21,17 +21,19 @@ struct Weights {
   bool transposed = false;
 };
 
-// nullopt where the node is no convolution by constant float weights.
+// nullopt where the node is no convolution by constant float weights that fit each other. Inference
+// has not checked them where extents are open.
 std::optional<Weights> weights_of(const Graph& graph, const Node& node) {
   const bool transposed = node.op == "ConvTranspose";
   if (!node.domain.empty() || (node.op != "Conv" && !transposed)) return std::nullopt;
   if (node.activation.act != Act::kNone) return std::nullopt;
   const Tensor* w = graph.constant(node.inputs[1]);
-  if (!w || w->dtype() != DType::kF32 || w->rank() < 3) return std::nullopt;
-  const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
-  if (has_bias && !graph.constant(node.inputs[2])) return std::nullopt;
+  if (!w || w->dtype() != DType::kF32 || w->rank() < 3 || w->elements() == 0) return std::nullopt;
   const int64_t group = node.int_attr("group", 1);
-  return Weights{transposed ? w->dim(1) * group : w->dim(0), w->rank(), transposed};
+  if (group < 1 || w->dim(0) % group != 0) return std::nullopt;
+  const int64_t channels = transposed ? w->dim(1) * group : w->dim(0);
+  if (!bias_fits(graph, node, channels)) return std::nullopt;
+  return Weights{channels, w->rank(), transposed};
 }
 
 // A constant with one value, or one value a channel and extent 1 elsewhere.

@@ -29,8 +29,7 @@ std::optional<Ramp> ramp_of(const Graph& graph, const Links& links, const Node& 
   const int side = constant_side(graph, add);
   if (side < 0 || add.activation.act != Act::kNone) return std::nullopt;
   const auto b = scalar_of(graph, add.inputs[side]);
-  // A constant of higher rank would change the shape.
-  if (!b || graph.constant(add.inputs[side])->rank() > 1) return std::nullopt;
+  if (!b || adds_axis(graph, add, side)) return std::nullopt;
   return Ramp{add.inputs[1 - side], *b, activation->hi};
 }
 
@@ -39,7 +38,7 @@ std::optional<double> factor_of(const Graph& graph, const Node& node) {
   const int side = constant_side(graph, node);
   if (side < 0 || (node.op != "Mul" && (node.op != "Div" || side == 0))) return std::nullopt;
   const auto value = scalar_of(graph, node.inputs[side]);
-  if (!value || *value == 0 || graph.constant(node.inputs[side])->rank() > 1) return std::nullopt;
+  if (!value || *value == 0 || adds_axis(graph, node, side)) return std::nullopt;
   return node.op == "Div" ? 1 / *value : *value;
 }
 

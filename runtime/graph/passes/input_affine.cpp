@@ -26,9 +26,8 @@ bool stays_inside(const Node& conv) {
 bool takes_map(const Graph& graph, const Node& node) {
   if (node.op != "Conv" || !node.domain.empty() || !node.def) return false;
   const Tensor* w = graph.constant(node.inputs[1]);
-  const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
   return w && w->dtype() == DType::kF32 && w->rank() >= 3 && w->elements() > 0 &&
-         (!has_bias || graph.constant(node.inputs[2]));
+         bias_fits(graph, node, w->dim(0));
 }
 
 // conv(scale * x + shift) as a convolution of x.

@@ -1,5 +1,7 @@
 #include "runtime/graph/passes/match.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <utility>
@@ -23,11 +25,24 @@ std::optional<double> scalar_of(const Graph& graph, ValueId value) {
   return tensor->to_f64()[0];
 }
 
+bool bias_fits(const Graph& graph, const Node& conv, int64_t channels) {
+  if (conv.inputs.size() < 3 || conv.inputs[2] == kNoValue) return true;
+  const Tensor* bias = graph.constant(conv.inputs[2]);
+  return bias && bias->type() == TensorType{DType::kF32, {channels}};
+}
+
 int constant_side(const Graph& graph, const Node& node) {
-  if (node.inputs.size() != 2) return -1;
+  if (node.inputs.size() != 2 || node.inputs[0] == kNoValue || node.inputs[1] == kNoValue)
+    return -1;
   const bool left = graph.constant(node.inputs[0]), right = graph.constant(node.inputs[1]);
   if (left == right) return -1;
   return left ? 0 : 1;
+}
+
+bool adds_axis(const Graph& graph, const Node& node, int side) {
+  const size_t rank = graph.constant(node.inputs[side])->shape().size();
+  const auto& other = graph.values[node.inputs[1 - side]].shape;
+  return rank > 1 || (rank == 1 && other && other->empty());
 }
 
 std::optional<Activation> scalar_affine_of(const Graph& graph, const Node& node) {
@@ -35,7 +50,7 @@ std::optional<Activation> scalar_affine_of(const Graph& graph, const Node& node)
   if (side < 0) return std::nullopt;
   const auto c = scalar_of(graph, node.inputs[side]);
   const Tensor* tensor = graph.constant(node.inputs[side]);
-  if (!c || tensor->rank() > 1 || tensor->dtype() != DType::kF32) return std::nullopt;
+  if (!c || adds_axis(graph, node, side) || tensor->dtype() != DType::kF32) return std::nullopt;
   if (node.op == "Mul") return Activation{Act::kAffine, *c, 0};
   if (node.op == "Add") return Activation{Act::kAffine, 1, *c};
   if (node.op == "Sub" && side == 1) return Activation{Act::kAffine, 1, -*c};

@@ -1,6 +1,7 @@
 // What the passes have in common.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -12,11 +13,15 @@ namespace clvet {
 
 // The one node that reads `value`, if nothing else does and it is no output; else -1.
 int only_consumer(const Graph& graph, const Links& links, ValueId value);
-// The value of a constant of one element. Its rank may be 1, which matters only beside a tensor of
-// rank 0: no exporter writes that.
+// The value of a constant of one element.
 std::optional<double> scalar_of(const Graph& graph, ValueId value);
+// Whether a convolution has no bias, or a constant one of a float for each channel.
+bool bias_fits(const Graph& graph, const Node& conv, int64_t channels);
 // For a binary node: which input is constant (0 or 1), if exactly one is; else -1.
 int constant_side(const Graph& graph, const Node& node);
+// Whether the constant on that side of a binary node may have more axes than the other side. Where
+// the other's rank is not known, it is taken for 1 or more.
+bool adds_axis(const Graph& graph, const Node& node, int side);
 // A Mul, Div, Add or Sub by one constant that adds no axis, as kAffine: lo * z + hi.
 std::optional<Activation> scalar_affine_of(const Graph& graph, const Node& node);
 // The values rounded to float32.

@@ -55,7 +55,10 @@ Status activate(const Activation& activation, Tensor& tensor) {
       for (int64_t i = 0; i < count; ++i) y[i] = y[i] < 0 ? 0 : y[i];
       return {};
     case Act::kClip:
-      for (int64_t i = 0; i < count; ++i) y[i] = y[i] < lo ? lo : (y[i] > hi ? hi : y[i]);
+      for (int64_t i = 0; i < count; ++i) {
+        const float raised = y[i] < lo ? lo : y[i];
+        y[i] = raised > hi ? hi : raised;
+      }
       return {};
     case Act::kAffine:
       for (int64_t i = 0; i < count; ++i) y[i] = lo * y[i] + hi;

@@ -72,5 +72,37 @@ TEST(Ctc, AModelWithoutCharactersIsNamedSo) {
   EXPECT_THAT(characters.error().message, HasSubstr("character"));
 }
 
+TEST(Ctc, TakesTheFirstOfEqualClassesAndScoresByTheMean) {
+  Tensor two = scores({{1, 0, 2}});
+  two.data<float>()[1] = 0.25f;      // step 0: class 1 is best with 0.25
+  two.data<float>()[8 + 1] = 0.75f;  // step 2: classes 1 and 2 are alike
+  const auto texts = decode_ctc(two, kLetters);
+  ASSERT_TRUE(texts);
+  EXPECT_EQ((*texts)[0].text, "aa");
+  EXPECT_DOUBLE_EQ((*texts)[0].score, 0.5);
+}
+
+TEST(Ctc, NoStepsAreAnEmptyTextAndNoRowsAreNone) {
+  EXPECT_EQ(decode_ctc(Tensor::create(DType::kF32, {2, 0, 4}).value(), kLetters)->size(), 2u);
+  EXPECT_EQ(decode_ctc(Tensor::create(DType::kF32, {0, 3, 4}).value(), kLetters)->size(), 0u);
+}
+
+TEST(Ctc, RefusesOtherTypesAndRanks) {
+  for (const Tensor& other :
+       {Tensor::create(DType::kF64, {1, 2, 4}).value(), Tensor::create(DType::kF32, {2, 4}).value(),
+        Tensor::create(DType::kF32, {1, 1, 2, 4}).value(), Tensor(), Tensor::scalar(1.f)}) {
+    EXPECT_FALSE(decode_ctc(other, kLetters)) << to_string(other.type());
+  }
+}
+
+TEST(Ctc, CharactersOfAnEmptyListAreTheSpaceAlone) {
+  Graph graph;
+  graph.metadata["character"] = "";
+  EXPECT_THAT(*ctc_characters(graph), ElementsAre(" "));
+  graph.metadata["character"] = "a\xff\n\nb";
+  EXPECT_THAT(*ctc_characters(graph), ElementsAre("a\xEF\xBF\xBD", "", "b", " "))
+      << "a class without a character keeps its number";
+}
+
 }  // namespace
 }  // namespace clvet

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstddef>
 #include <string>
 
@@ -55,6 +56,38 @@ TEST_F(MeasuredTimesFileTest, ForgetsTheOldestRowsOnceItIsFull) {
   EXPECT_TRUE(read.find("new"));
   EXPECT_FALSE(read.find("k0"));
   EXPECT_TRUE(read.find("k1"));
+}
+
+// Keys hold the names of a model's inputs.
+TEST_F(MeasuredTimesFileTest, TakesKeysOfAnyBytes) {
+  for (const std::string key : {"\xff x=[1]", "line\nbreak", "quote\"", "", "\xed\xa0\x80"}) {
+    ASSERT_TRUE(MeasuredTimesFile(path_).keep(key, {1, 2})) << key;
+    ASSERT_TRUE(MeasuredTimesFile(path_).keep(key, {3, 4})) << key;
+    const auto times = MeasuredTimesFile(path_).find(key);
+    ASSERT_TRUE(times) << key;
+    EXPECT_EQ(times->host_ms, 4);
+  }
+}
+
+TEST_F(MeasuredTimesFileTest, KeepsWhatIsNoTimeOnlyUntilItIsReadAgain) {
+  for (const double ms : {HUGE_VAL - HUGE_VAL, HUGE_VAL, -1.0}) {
+    ASSERT_TRUE(MeasuredTimesFile(path_).keep("a", {ms, 1}));
+    EXPECT_FALSE(MeasuredTimesFile(path_).find("a")) << ms;
+  }
+}
+
+TEST_F(MeasuredTimesFileTest, SaysThatItCannotWrite) {
+  EXPECT_FALSE(MeasuredTimesFile(dir_ / "no/such/folder/times.json").keep("a", {1, 1}));
+}
+
+TEST_F(MeasuredTimesFileTest, TakesAFileThatIsTooLargeForAnEmptyOne) {
+  const std::string padding(2 << 20, ' ');
+  ASSERT_TRUE(
+      write_file_atomically(path_,
+                            "{\"schema\": \"clvet.times/1\", \"rows\": {\"a\": {\"device_ms\": 1, "
+                            "\"host_ms\": 1, \"at\": 1}}}" +
+                                padding));
+  EXPECT_FALSE(MeasuredTimesFile(path_).find("a"));
 }
 
 TEST(MeasuredTimes, PreferTheHostOnlyWhereItIsClearlyAhead) {

@@ -113,5 +113,71 @@ TEST(Npy, RawFilesMustHaveExactlyTheTypesBytes) {
   EXPECT_THAT(wrong.error().message, HasSubstr("8 bytes, a raw f32[3] has 12"));
 }
 
+TEST(Npy, ReadsHeadersAsOtherProgramsWriteThem) {
+  const char* const headers[] = {
+      "{'shape': (2,), 'fortran_order': False, 'descr': '<f4'}",
+      "{\"descr\": \"<f4\", \"fortran_order\": False, \"shape\": (2,), }",
+      "{'descr':'<f4','fortran_order':False,'shape':(2,)}",
+      "{'descr' : '<f4' , 'fortran_order' : False , 'shape' : ( 2 , )}        ",
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, 1)}",
+  };
+  for (const char* header : headers) {
+    const auto tensor = parse_npy(npy(header, kFloats), "t.npy");
+    ASSERT_TRUE(tensor) << header << tensor.error().message;
+    EXPECT_EQ(test::floats(*tensor), (std::vector<float>{1, 2})) << header;
+  }
+}
+
+TEST(Npy, ReadsAScalarAndArraysWithoutElements) {
+  const auto shape_of = [](const std::string& shape, const std::string& data) {
+    const auto tensor = parse_npy(
+        npy("{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + "}", data), "t.npy");
+    return tensor ? to_string(tensor->shape()) : tensor.error().message;
+  };
+  EXPECT_EQ(shape_of("()", kFloats.substr(0, 4)), "[]");
+  EXPECT_EQ(shape_of("(0,)", ""), "[0]");
+  EXPECT_EQ(shape_of("(3, 0)", ""), "[3,0]");
+  EXPECT_THAT(shape_of("(0, 9223372036854775807, 9223372036854775807)", ""), HasSubstr("too many"));
+  EXPECT_THAT(shape_of("(9223372036854775808,)", ""), HasSubstr("no sense"));
+}
+
+TEST(Npy, SaysEachFaultInOneLineWhateverTheHeaderHolds) {
+  for (const std::string descr : {"<\n4", "a\tb\x01\xff", "", "'"}) {
+    const std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (2,)}";
+    const auto tensor = parse_npy(npy(header, kFloats), "two\nlines.npy");
+    ASSERT_FALSE(tensor);
+    EXPECT_THAT(tensor.error().message, ::testing::Not(HasSubstr("\n"))) << descr;
+    EXPECT_THAT(tensor.error().message, HasSubstr("lines.npy"));
+  }
+}
+
+TEST(Npy, SurvivesEveryFlippedByte) {
+  const std::string whole = npy(kHeader, kFloats);
+  for (size_t at = 0; at < whole.size(); ++at) {
+    for (const int flip : {0x01, 0x20, 0x80, 0xff}) {
+      std::string damaged = whole;
+      damaged[at] = static_cast<char>(damaged[at] ^ flip);
+      const auto tensor = parse_npy(damaged, "t.npy");
+      EXPECT_LE(tensor ? tensor->bytes() : 0, damaged.size());
+    }
+  }
+}
+
+TEST(Npy, TakesEveryByteButZeroForTrue) {
+  const std::string header = "{'descr': '|b1', 'fortran_order': False, 'shape': (3,)}";
+  const auto tensor = parse_npy(npy(header, std::string("\0\x02\xff", 3)), "t.npy");
+  ASSERT_TRUE(tensor) << tensor.error().message;
+  EXPECT_EQ(tensor->to_i64(), test::list({0, 1, 1}));
+}
+
+TEST(Npy, NamesAFileThatIsAbsentOrCannotBeWritten) {
+  const test::TempDir dir;
+  EXPECT_THAT(read_npy(dir / "absent.npy").error().message, HasSubstr("absent.npy"));
+  EXPECT_FALSE(write_npy(dir / "no/folder/t.npy", test::noise({1})));
+  EXPECT_THAT(read_raw(dir / "absent.bin", {DType::kF32, {1}}).error().message,
+              HasSubstr("absent.bin"));
+  EXPECT_FALSE(read_raw(dir / "absent.bin", {DType::kF32, {-1}}));
+}
+
 }  // namespace
 }  // namespace clvet

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -93,6 +94,39 @@ TEST(Chat, GivesTheGoldenPromptsOfSmollm2) {
     EXPECT_EQ(*tokenizer->encode(*parts),
               golden.at(3 + i).at("prompt_ids").get<std::vector<TokenId>>());
   }
+}
+
+TEST(Chat, KeepsAConversationInOrder) {
+  const std::vector<ChatMessage> messages{
+      {"user", "a"}, {"assistant", "b"}, {"system", "late"}, {"user", ""}};
+  EXPECT_EQ(joined(chat_prompt(kWithDefault, messages)),
+            "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\nb<|im_end|>\n"
+            "<|im_start|>system\nlate<|im_end|>\n<|im_start|>user\n<|im_end|>\n"
+            "<|im_start|>assistant\n");
+  EXPECT_EQ(joined(chat_prompt(kWithout, {})), "<|im_start|>assistant\n");
+}
+
+TEST(Chat, TakesNoSystemTextThatTheTemplateComputesOrDoesNotEnd) {
+  for (const char* text :
+       {"<|im_start|>system\n{{ system }}<|im_end|>",
+        "'<|im_start|>system\\n' + tools + '<|im_end|>'", "<|im_start|>system\nnever ends",
+        "<|im_start|>system and no line break<|im_end|>", "<|im_start|>system",
+        "<|im_start|>systematic\"<|im_end|>"}) {
+    EXPECT_EQ(joined(chat_prompt(text, kQuestion)), kTurns) << text;
+  }
+}
+
+TEST(Chat, NamesTemplatesByTheirMarks) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"", "none"},
+      {" ", "unknown"},
+      {"<|im_start|>", "ChatML"},
+      {"<|im_start|> beside [INST]", "ChatML"},
+      {"<\xEF\xBD\x9CUser\xEF\xBD\x9C>", "DeepSeek"},
+      {"[INST] {{ x }} [/INST]", "Llama 2 or Mistral"},
+      {"<|user|>", "Zephyr or Phi"},
+  };
+  for (const auto& [text, name] : rows) EXPECT_EQ(chat_template_name(text), name) << text;
 }
 
 }  // namespace

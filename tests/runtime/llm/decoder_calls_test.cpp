@@ -98,5 +98,52 @@ TEST(DecoderCallsOfGemma, GiveTheWindowToAllLayersButTheLastOfEachPattern) {
   EXPECT_EQ(windows, (std::vector<int64_t>{8, 8, 0}));
 }
 
+TEST(DecoderCallsOfTheHead, CoverEachRowOnceInParts) {
+  const LlmConfig config = small(false);  // of 100 words
+  for (const int64_t part : {0, 1, 33, 50, 99, 100, 1000}) {
+    int64_t next = 0;
+    std::set<std::string> names;
+    for (const DecoderCall& call : decoder_calls(config, 1, 32, true, part)) {
+      EXPECT_TRUE(names.insert(call.name).second) << call.name << " twice";
+      if (call.matrix() != "head") continue;
+      EXPECT_EQ(call.first, next);
+      EXPECT_LE(call.dims.at("N"), part ? part : 100);
+      EXPECT_EQ(call.tensors.find("y")->second, "logits");
+      next += call.dims.at("N");
+    }
+    EXPECT_EQ(next, 100) << part;
+  }
+}
+
+TEST(DecoderCallsOfTheHead, AreThereForAnAnswerAlone) {
+  for (const DecoderCall& call : decoder_calls(small(true), 5, 32, false)) {
+    EXPECT_NE(call.matrix(), "head");
+    EXPECT_NE(call.op, "gemv") << "five rows are a product of matrices";
+  }
+}
+
+TEST(DecoderCalls, TakeBiasAnglesAndScalesThatTheModelHas) {
+  LlmConfig config = small(true);
+  config.qkv_bias = true;
+  config.rope = RopeKind::kNeox;
+  config.attention_scale = 0.5;
+  std::vector<std::string> cosines;
+  for (const DecoderCall& call : decoder_calls(config, 1, 32, true)) {
+    if (call.op == "rope") {
+      cosines.push_back(call.tensors.at("cosines"));
+      EXPECT_EQ(call.dims.at("halves"), 1);
+      EXPECT_EQ(call.dims.at("norm"), 1);
+      EXPECT_NE(call.tensors.at("q_scale"), call.tensors.at("k_scale"));
+    }
+    if (call.op == "attention") {
+      EXPECT_EQ(call.scalars.at("scale"), 0.5);
+    }
+    if (call.matrix().empty()) continue;
+    const bool biased = call.matrix().ends_with(".qkv");
+    EXPECT_EQ(call.tensors.at("bias"), biased ? call.matrix() + "_bias" : "zeros");
+  }
+  EXPECT_EQ(cosines, (std::vector<std::string>{"cos_local", "cos_local", "cos_global"}));
+}
+
 }  // namespace
 }  // namespace clvet

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -14,6 +16,7 @@
 #include "runtime/gguf/block_type.h"
 #include "runtime/gguf/file.h"
 #include "runtime/llm/arch.h"
+#include "runtime/llm/decoder.h"
 #include "runtime/llm/host_decoder.h"
 #include "runtime/llm/llm_config.h"
 #include "runtime/llm/token_feed.h"
@@ -135,9 +138,10 @@ class WholeText {
         for (int64_t j = from; j <= p; ++j) {
           double dot = 0;
           for (int64_t i = 0; i < d; ++i) dot += q[p][h * d + i] * k[j][own + i];
-          share.push_back(std::exp(c_.attention_scale * dot));
-          sum += share.back();
+          share.push_back(c_.attention_scale * dot);
         }
+        const double top = *std::max_element(share.begin(), share.end());
+        for (double& score : share) sum += score = std::exp(score - top);
         for (int64_t j = from; j <= p; ++j) {
           for (int64_t i = 0; i < d; ++i)
             out[p][h * d + i] += share[j - from] / sum * v[j][own + i];
@@ -158,17 +162,49 @@ class WholeText {
   const LlmConfig& c_;
 };
 
+// A model whose matrices are blocks of random bytes with scales of 1/256.
+GgufBuilder quantised_model(const std::string& arch, const std::string& type) {
+  const bool k = type.ends_with("_K");
+  TinyShape shape{.layers = 2, .heads = 2, .kv_heads = 1};
+  shape.width = shape.ff = k ? 256 : 64;
+  shape.head_dim = shape.width / 2;
+  GgufBuilder builder = tiny_model(arch, shape, type);
+  builder.put(arch + ".context_length", gguf_u32(4096));
+  uint32_t state = 5;
+  for (auto& row : builder.tensors) {
+    const BlockType& block = *find_block_type(row.type);
+    if (!block.quantised()) {
+      for (size_t i = 0; i < row.data.size(); i += 4) {
+        row.data.replace(i, 4, raw(static_cast<float>(noise(state) / 4294967296.0 + 0.5)));
+      }
+      continue;
+    }
+    for (char& byte : row.data) byte = static_cast<char>(noise(state) >> 24);
+    const auto size = static_cast<size_t>(block.bytes);
+    for (size_t at = 0; at < row.data.size(); at += size) {
+      // K types multiply their scale by up to 6 bits: 2^-13 in place of 2^-8.
+      row.data.replace(at, 2, k ? std::string("\0\x08", 2) : std::string("\0\x1c", 2));
+      if (k) row.data.replace(at + 2, 2, std::string("\0\x08", 2));
+      if (type == "Q4_1" || type == "Q5_1") row.data.replace(at + 2, 2, std::string("\0\xa8", 2));
+    }
+  }
+  return builder;
+}
+
 struct Model {
   const char* arch;
   uint32_t window;
   size_t tokens;
+  const char* type = "F32";
 };
 
 class HostDecoderOf : public testing::TestWithParam<Model> {};
 
 TEST_P(HostDecoderOf, GivesTheLogitsOfTheWholeTextInFloat64) {
-  const auto [arch, window, count] = GetParam();
-  const std::string bytes = noisy_model(arch, window).bytes();
+  const auto [arch, window, count, type] = GetParam();
+  const bool floats = std::string(type) == "F32";
+  const std::string bytes =
+      (floats ? noisy_model(arch, window) : quantised_model(arch, type)).bytes();
   const auto file = parse_gguf(bytes);
   ASSERT_TRUE(file) << file.error().message;
   const auto config = load_config(*file);
@@ -196,11 +232,94 @@ TEST_P(HostDecoderOf, GivesTheLogitsOfTheWholeTextInFloat64) {
 INSTANTIATE_TEST_SUITE_P(Models, HostDecoderOf,
                          testing::Values(Model{"llama", 0, 70}, Model{"qwen2", 0, 70},
                                          Model{"gemma3", 0, 40}, Model{"gemma3", 512, 600},
-                                         Model{"llama", 0, 2100}),
+                                         Model{"llama", 0, 2100}, Model{"llama", 0, 9, "Q8_0"},
+                                         Model{"qwen2", 0, 9, "Q4_0"}, Model{"llama", 0, 9, "Q4_1"},
+                                         Model{"gemma3", 0, 9, "Q5_0"},
+                                         Model{"qwen2", 0, 9, "Q5_1"}, Model{"llama", 0, 6, "Q4_K"},
+                                         Model{"qwen2", 0, 6, "Q5_K"}),
                          [](const auto& row) {
-                           return fmt::format("{}_{}_tokens_window_{}", row.param.arch,
-                                              row.param.tokens, row.param.window);
+                           return fmt::format("{}_{}_{}_tokens_window_{}", row.param.arch,
+                                              row.param.type, row.param.tokens, row.param.window);
                          });
+
+// A backend that only notes what it is asked for.
+struct NotedSteps : DecoderBackend {
+  struct Step {
+    int64_t rows, position;
+    bool answer;
+    bool operator==(const Step&) const = default;
+  };
+  Result<std::vector<float>> step(std::span<const float> hidden, int64_t rows, int64_t position,
+                                  bool answer) override {
+    EXPECT_EQ(hidden.size(), static_cast<size_t>(rows * 32));
+    if (static_cast<int64_t>(steps.size()) == fails_at) {
+      return fail(ErrorCode::kDeviceError, "broken");
+    }
+    steps.push_back({rows, position, answer});
+    return std::vector<float>(answer ? 7 : 0, 1.f);
+  }
+  Status reserve(int64_t) override { return {}; }
+  std::vector<Step> steps;
+  int64_t fails_at = -1;
+};
+
+class FeedSteps : public testing::Test {
+ protected:
+  void SetUp() override {
+    bytes_ = noisy_model("llama", 0).bytes();
+    auto file = parse_gguf(bytes_);
+    ASSERT_TRUE(file) << file.error().message;
+    file_ = std::make_unique<GgufFile>(std::move(*file));
+    config_ = load_config(*file_).value();
+    weights_ = std::make_unique<LlmWeights>(*file_, config_);
+    feed_ = std::make_unique<TokenFeed>(backend_, config_, *weights_, 4);
+  }
+  std::string bytes_;
+  std::unique_ptr<GgufFile> file_;
+  LlmConfig config_;
+  std::unique_ptr<LlmWeights> weights_;
+  NotedSteps backend_;
+  std::unique_ptr<TokenFeed> feed_;
+};
+
+TEST_F(FeedSteps, TakeFullRowsAndTheLastTokenAlone) {
+  const std::vector<int32_t> ten(10, 1), one(1, 1), five(5, 1);
+  std::vector<size_t> progress;
+  ASSERT_TRUE(feed_->take(ten, [&](size_t done) { progress.push_back(done); }));
+  ASSERT_TRUE(feed_->take(one));
+  ASSERT_TRUE(feed_->take(five));
+  EXPECT_EQ(backend_.steps, (std::vector<NotedSteps::Step>{{4, 0, false},
+                                                           {4, 4, false},
+                                                           {1, 8, false},
+                                                           {1, 9, true},
+                                                           {1, 10, true},
+                                                           {4, 11, false},
+                                                           {1, 15, true}}));
+  EXPECT_EQ(progress, (std::vector<size_t>{4, 8, 9, 10}));
+  EXPECT_EQ(feed_->position(), 16);
+  feed_->restart();
+  EXPECT_EQ(feed_->position(), 0);
+}
+
+TEST_F(FeedSteps, FillTheContextToItsLastPosition) {
+  const std::vector<int32_t> all(4096, 1), one(1, 1);
+  ASSERT_TRUE(feed_->take(all));
+  const auto refused = feed_->take(one);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kResourceExhausted);
+  EXPECT_EQ(feed_->position(), 4096) << "nothing was taken";
+  feed_->restart();
+  EXPECT_TRUE(feed_->take(one));
+}
+
+TEST_F(FeedSteps, StopWhereTheBackendFails) {
+  const std::vector<int32_t> ten(10, 1);
+  backend_.fails_at = 1;
+  const auto refused = feed_->take(ten);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kDeviceError);
+  EXPECT_EQ(feed_->position(), 4);
+}
 
 TEST(TokenFeed, RefusesMoreTokensThanTheContextHolds) {
   const std::string bytes = noisy_model("llama", 0).bytes();

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -125,6 +127,74 @@ TEST(Sampler, RefusesOptionsThatMakeNoSense) {
         SamplerOptions{.top_p = NAN}}) {
     EXPECT_EQ(Sampler::create(options).error().code, ErrorCode::kInvalidArgument);
   }
+}
+
+// The choice as sampler.h defines it, in 128-bit integers and the other way round: every unit of
+// weight counted from the front.
+TokenId by_definition(const SamplerOptions& options, const std::vector<float>& logits,
+                      uint64_t step) {
+  std::vector<TokenId> order;
+  for (size_t i = 0; i < logits.size(); ++i) order.push_back(static_cast<TokenId>(i));
+  const auto logit = [&](TokenId id) {
+    return static_cast<double>(logits[static_cast<size_t>(id)]);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](TokenId a, TokenId b) { return logit(a) > logit(b); });
+  const double greatest = logit(order[0]);
+  if (options.top_k > 0 && order.size() > static_cast<size_t>(options.top_k)) {
+    order.resize(static_cast<size_t>(options.top_k));
+  }
+  std::vector<uint64_t> weights;
+  uint64_t all = 0, kept = 0;
+  for (const TokenId id : order) {
+    const double share = std::exp((logit(id) - greatest) / options.temperature);
+    weights.push_back(static_cast<uint64_t>(std::ldexp(share, 40)));
+    all += weights.back();
+  }
+  size_t count = 0;
+  while (count < order.size() &&
+         (count == 0 || static_cast<double>(kept) < options.top_p * static_cast<double>(all))) {
+    kept += weights[count++];
+  }
+  __extension__ using Wide = unsigned __int128;
+  auto draw = static_cast<uint64_t>(Wide{random_bits(options.seed, step)} * kept >> 64);
+  for (size_t i = 0; i < count; ++i) {
+    if (draw < weights[i]) return order[i];
+    draw -= weights[i];
+  }
+  return kNoToken;
+}
+
+TEST(Sampler, ChoosesAsItIsDefined) {
+  uint32_t state = 9;
+  const auto next = [&] { return state = state * 1664525u + 1013904223u; };
+  for (const SamplerOptions& options :
+       {SamplerOptions{.temperature = 1}, SamplerOptions{.temperature = 0.3, .seed = ~0ull},
+        SamplerOptions{.temperature = 2, .top_k = 3},
+        SamplerOptions{.temperature = 1, .top_p = 0.5},
+        SamplerOptions{.temperature = 50, .top_k = 20, .top_p = 0.9, .seed = 5},
+        SamplerOptions{.temperature = 1e-3}, SamplerOptions{.temperature = 1e-320},
+        SamplerOptions{.temperature = 1e308, .top_k = 1000}}) {
+    const Sampler made = sampler(options);
+    for (uint64_t step = 0; step < 60; ++step) {
+      std::vector<float> logits;
+      // Few values, so that ties are frequent; some words are ruled out.
+      for (int i = 0; i < 40; ++i) logits.push_back(static_cast<float>(next() >> 29));
+      logits[next() % 40] = -INFINITY;
+      logits[next() % 40] = 7.5f;
+      const auto id = made.pick(logits, step * 0x123456789abcull);
+      ASSERT_TRUE(id) << id.error().message;
+      ASSERT_EQ(*id, by_definition(options, logits, step * 0x123456789abcull))
+          << options.temperature << " step " << step;
+    }
+  }
+}
+
+TEST(Sampler, GivesTheOnlyToken) {
+  for (const double temperature : {0.0, 1.0}) {
+    EXPECT_EQ(*sampler({.temperature = temperature}).pick(std::vector<float>{-3}, 5), 0);
+  }
+  EXPECT_EQ(*sampler({.temperature = 9, .top_p = 1e-300}).pick(std::vector<float>{1, 2, 1}, 0), 1);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/event.h"
 #include "base/file.h"
 #include "base/result.h"
 #include "runtime/llm/teacher_forced.h"
@@ -55,6 +56,12 @@ TEST(TeacherForced, RefusesFilesThatHoldSomethingElseNamingCaseAndField) {
         Row{"{\"cases\": [1]}", "cases[0] is no object"},
         Row{"{\"cases\": [{}]}", "'prompt_ids' is no array"},
         Row{"{\"cases\": [{\"prompt_ids\": [-1]}]}", "'prompt_ids' holds -1"},
+        Row{"{\"cases\": [{\"prompt_ids\": [1.5]}]}", "'prompt_ids' holds 1.5"},
+        Row{"{\"cases\": [{\"prompt_ids\": [4294967296]}]}", "'prompt_ids' holds 4294967296"},
+        Row{"{\"cases\": [{\"prompt_ids\": [1], \"greedy_ids\": {}}]}", "'greedy_ids' is no array"},
+        Row{"{\"cases\": [{\"prompt_ids\": [1], \"greedy_ids\": [1], \"top1_top2_margin\": [1], "
+            "\"fp32_teacher_forced_argmax\": [1]}]}",
+            "different lengths"},
         Row{"{\"cases\": [{\"prompt_ids\": [\"a\"]}]}", "'prompt_ids' holds \"a\""},
         Row{"{\"cases\": [{\"prompt_ids\": [1], \"greedy_ids\": [1, 2], \"top1_top2_margin\": "
             "[1]}]}",
@@ -66,6 +73,43 @@ TEST(TeacherForced, RefusesFilesThatHoldSomethingElseNamingCaseAndField) {
     ASSERT_FALSE(read) << row.text;
     EXPECT_THAT(read.error().message, HasSubstr(row.fault)) << row.text;
   }
+}
+
+TEST(TeacherForced, StopsWhereTheModelFails) {
+  const std::vector<TeacherForcedCase> cases = {
+      {.prompt = {5}, .chosen = {1}, .margins = {1}, .exact = {}, .exact_margins = {}}};
+  const TeacherForcedModel broken = {[] {},
+                                     [](std::span<const int32_t>) -> Result<std::vector<float>> {
+                                       return fail(ErrorCode::kDeviceError, "the device is gone");
+                                     }};
+  const auto count = compare_teacher_forced(cases, broken, nullptr);
+  ASSERT_FALSE(count);
+  EXPECT_THAT(count.error().message, HasSubstr("gone"));
+}
+
+TEST(TeacherForced, GivesThePromptAtOnceAndThenTokenByToken) {
+  std::vector<std::vector<int32_t>> taken;
+  std::vector<std::string> told;
+  const TeacherForcedModel model = {
+      [&] { taken.push_back({}); },
+      [&](std::span<const int32_t> tokens) -> Result<std::vector<float>> {
+        taken.emplace_back(tokens.begin(), tokens.end());
+        return std::vector<float>{1, 0};
+      }};
+  const std::vector<TeacherForcedCase> cases = {
+      {.prompt = {5, 6, 7},
+       .chosen = {0, 1, 0},
+       .margins = {1, 1, 1},
+       .exact = {},
+       .exact_margins = {}},
+      {.prompt = {8}, .chosen = {}, .margins = {}, .exact = {}, .exact_margins = {}}};
+  const auto count =
+      compare_teacher_forced(cases, model, [&](const Event& event) { told.push_back(event.text); });
+  ASSERT_TRUE(count);
+  EXPECT_EQ(count->right, 2);
+  EXPECT_EQ(count->of, 3);
+  EXPECT_EQ(taken, (std::vector<std::vector<int32_t>>{{}, {5, 6, 7}, {0}, {1}, {}}));
+  EXPECT_EQ(told, (std::vector<std::string>{"text 1 of 2", "text 2 of 2"}));
 }
 
 }  // namespace

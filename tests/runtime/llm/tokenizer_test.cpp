@@ -256,5 +256,72 @@ TEST(Smollm2, EncodesPromptsAndDecodesAnswersAsTheGoldenFileHasThem) {
   EXPECT_FALSE(tokenizer->ends(198));
 }
 
+// Of two special tokens that begin alike the longer one is meant.
+TEST(Tokenizer, TakesTheLongestSpecialToken) {
+  test::GgufBuilder builder;
+  builder.put("tokenizer.ggml.model", test::gguf_text("gpt2"))
+      .put("tokenizer.ggml.tokens",
+           test::gguf_texts(std::vector<std::string>{"<", "a", ">", "<a", "<a>", "<|", "ab"}))
+      .put("tokenizer.ggml.token_type", test::gguf_ints({1, 1, 1, 3, 3, 4, 1}))
+      .put("tokenizer.ggml.merges", test::gguf_texts(std::vector<std::string>{}));
+  const TokenizerFile file(builder);
+  EXPECT_THAT(file.ids("<a>"), ElementsAre(4));
+  EXPECT_THAT(file.ids("<a<a>>"), ElementsAre(3, 4, 2));
+  EXPECT_THAT(file.ids("<<|<"), ElementsAre(0, 5, 0));
+  const std::vector<PromptPart> typed{{"<a>", false}, {"<|", false}};
+  EXPECT_THAT(*file.get().encode(typed), ElementsAre(0, 1, 2, 5))
+      << "control tokens are the template's, user-defined ones everybody's";
+  EXPECT_THAT(file.ids(""), testing::IsEmpty());
+}
+
+TEST(Tokenizer, AppliesMergesInTheOrderOfTheList) {
+  const auto ids = [](const std::vector<std::string>& merges, const std::string& text) {
+    test::GgufBuilder builder;
+    builder.put("tokenizer.ggml.model", test::gguf_text("gpt2"))
+        .put("tokenizer.ggml.tokens",
+             test::gguf_texts(std::vector<std::string>{"a", "b", "c", "ab", "bc", "abc"}))
+        .put("tokenizer.ggml.merges", test::gguf_texts(merges));
+    return TokenizerFile(builder).ids(text);
+  };
+  EXPECT_THAT(ids({"a b", "b c"}, "abc"), ElementsAre(3, 2));
+  EXPECT_THAT(ids({"b c", "a b"}, "abc"), ElementsAre(0, 4));
+  EXPECT_THAT(ids({"b c", "a bc"}, "abc"), ElementsAre(5));
+  EXPECT_THAT(ids({"a b", "b c", "a b"}, "abab"), ElementsAre(3, 3)) << "the first of two counts";
+  EXPECT_THAT(ids({}, "abc"), ElementsAre(0, 1, 2));
+}
+
+TEST(Tokenizer, EndsAtEosEotAndControlTokensOfThatNameAlone) {
+  test::GgufBuilder builder;
+  builder.put("tokenizer.ggml.model", test::gguf_text("gpt2"))
+      .put("tokenizer.ggml.tokens",
+           test::gguf_texts(std::vector<std::string>{"a", "b", "<|im_end|>", "</s>", "<eos>"}))
+      .put("tokenizer.ggml.token_type", test::gguf_ints({1, 1, 3, 1, 3}))
+      .put("tokenizer.ggml.eos_token_id", test::gguf_u32(0))
+      .put("tokenizer.ggml.eot_token_id", test::gguf_u32(1))
+      .put("tokenizer.ggml.merges", test::gguf_texts(std::vector<std::string>{}));
+  const TokenizerFile file(builder);
+  std::vector<TokenId> ends;
+  for (TokenId id = -2; id < 7; ++id) {
+    if (file.get().ends(id)) ends.push_back(id);
+  }
+  EXPECT_THAT(ends, ElementsAre(0, 1, 2, 4)) << "</s> is text here";
+}
+
+// Bytes in the letters that GPT-2's vocabularies write them in: U+0120 is the space.
+TEST(Tokenizer, GivesEveryByteBackThatItsLettersStandFor) {
+  const TokenizerFile file(test::vocabulary_file("bpe"));
+  std::string all;
+  for (int code = 1; code < 0x250; ++code) {
+    if (code < 0x80) {
+      all += static_cast<char>(code);
+    } else {
+      all += static_cast<char>(0xC0 | code >> 6);
+      all += static_cast<char>(0x80 | (code & 63));
+    }
+  }
+  all += std::string(1, '\0') + "\xF4\x8F\xBF\xBF";
+  EXPECT_EQ(test::text_of(file.get(), file.ids(all)), all);
+}
+
 }  // namespace
 }  // namespace clvet

@@ -1,0 +1,180 @@
+#include "runtime/graph/tensor.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/graph/onnx_types.h"
+#include "tests/runtime/helpers.h"
+
+namespace clvet {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+TEST(Shape, CountsItsElements) {
+  const std::pair<Shape, int64_t> rows[] = {
+      {{}, 1}, {{0}, 0}, {{7}, 7}, {{2, 3, 4}, 24}, {{5, 0, 9}, 0}, {{int64_t{1} << 40}, 1LL << 40},
+  };
+  for (const auto& [shape, count] : rows) {
+    EXPECT_EQ(checked_elements(shape).value(), count) << to_string(shape);
+    EXPECT_EQ(elements_of(shape), count) << to_string(shape);
+  }
+}
+
+TEST(Shape, RefusesNegativeExtentsAndProductsThatOverflow) {
+  const std::pair<Shape, const char*> rows[] = {
+      {{-1}, "negative extent -1"},
+      {{0, -3}, "negative extent -3"},
+      {{3, std::numeric_limits<int64_t>::min()}, "negative extent"},
+      {{kMost, 2}, "too many elements"},
+      {{int64_t{1} << 32, int64_t{1} << 32}, "too many elements"},
+      {{(int64_t{1} << 40) + 1}, "too many elements"},
+      {{int64_t{1} << 21, int64_t{1} << 21}, "too many elements"},
+  };
+  for (const auto& [shape, part] : rows) {
+    const auto count = checked_elements(shape);
+    ASSERT_FALSE(count) << to_string(shape);
+    EXPECT_EQ(count.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_THAT(count.error().message, HasSubstr(part));
+  }
+}
+
+// Loops multiply the extents on one side of an axis: these must be sound without the zero, too.
+TEST(Shape, RefusesAnEmptyShapeWhoseOtherExtentsOverflow) {
+  for (const Shape& shape : {Shape{kMost, kMost, 0}, Shape{0, int64_t{1} << 62, 4},
+                             Shape{int64_t{1} << 33, 0, int64_t{1} << 33}}) {
+    EXPECT_FALSE(checked_elements(shape)) << to_string(shape);
+    EXPECT_FALSE(Tensor::create(DType::kF32, shape)) << to_string(shape);
+  }
+  EXPECT_TRUE(Tensor::create(DType::kF32, {0, int64_t{1} << 41}));
+}
+
+TEST(Tensor, BeginsAsZerosAndWithoutStorageWhereItIsDefault) {
+  const Tensor made = Tensor::create(DType::kI16, {2, 2}).value();
+  EXPECT_THAT(made.to_i64(), Each(0));
+  EXPECT_EQ(made.bytes(), 8u);
+  const Tensor none;
+  EXPECT_EQ(none.elements(), 0);
+  EXPECT_EQ(to_string(none.type()), "f32[0]");
+}
+
+TEST(Tensor, SaysThatThereIsNoMemoryInPlaceOfDying) {
+  const auto tensor = Tensor::create(DType::kF64, {int64_t{1} << 39});
+  ASSERT_FALSE(tensor);
+  EXPECT_EQ(tensor.error().code, ErrorCode::kResourceExhausted);
+  EXPECT_THAT(tensor.error().message, HasSubstr("f64[549755813888]"));
+}
+
+TEST(Tensor, SharesItsStorageWithCopiesAndOtherShapes) {
+  const Tensor tensor = Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Tensor other = tensor.reshaped({3, 2});
+  EXPECT_EQ(other.raw(), tensor.raw());
+  EXPECT_EQ(other.dim(0), 3);
+  EXPECT_EQ(tensor.cast(DType::kF32)->raw(), tensor.raw());
+}
+
+TEST(Tensor, OfTooFewValuesReadsZerosAndOfTooManyTheFirst) {
+  EXPECT_THAT(test::floats(Tensor::of<float>({3}, {1})), ElementsAre(1, 0, 0));
+  EXPECT_THAT(test::floats(Tensor::of<float>({1}, {1, 2})), ElementsAre(1));
+}
+
+TEST(DTypes, HaveTheSizesAndNamesOfTheirTypes) {
+  const std::pair<size_t, const char*> rows[kDTypeCount] = {
+      {4, "f32"}, {8, "f64"}, {2, "f16"}, {1, "i8"},  {2, "i16"}, {4, "i32"},
+      {8, "i64"}, {1, "u8"},  {2, "u16"}, {4, "u32"}, {8, "u64"}, {1, "bool"},
+  };
+  for (int i = 0; i < kDTypeCount; ++i) {
+    EXPECT_EQ(size_of(static_cast<DType>(i)), rows[i].first);
+    EXPECT_STREQ(to_string(static_cast<DType>(i)), rows[i].second);
+  }
+}
+
+// Numbers of TensorProto.DataType in onnx.proto.
+TEST(DTypes, HaveTheNumbersThatOnnxGivesThem) {
+  const std::optional<DType> rows[] = {
+      std::nullopt, DType::kF32, DType::kU8,  DType::kI8,   DType::kU16,
+      DType::kI16,  DType::kI32, DType::kI64, std::nullopt, DType::kBool,
+      DType::kF16,  DType::kF64, DType::kU32, DType::kU64,  std::nullopt,
+  };
+  for (size_t code = 0; code < std::size(rows); ++code) {
+    EXPECT_EQ(dtype_of_onnx(static_cast<int64_t>(code)), rows[code]) << code;
+  }
+  for (const int64_t code : {int64_t{-1}, kMost, int64_t{16}, int64_t{1} << 32 | 1}) {
+    EXPECT_EQ(dtype_of_onnx(code), std::nullopt) << code;
+  }
+}
+
+template <class From>
+std::vector<int64_t> cast_to(DType to, std::initializer_list<From> values) {
+  return Tensor::of<From>({static_cast<int64_t>(values.size())}, values).cast(to)->to_i64();
+}
+
+TEST(Cast, TruncatesFloatsTowardZeroAndSaturates) {
+  EXPECT_THAT(cast_to<float>(DType::kI32, {1.9f, -1.9f, -0.5f, 2147483648.f, -3e9f}),
+              ElementsAre(1, -1, 0, INT32_MAX, INT32_MIN));
+  EXPECT_THAT(cast_to<double>(DType::kU8, {255.9, 256, -1, 1e300, 254.999}),
+              ElementsAre(255, 255, 0, 255, 254));
+  EXPECT_THAT(cast_to<double>(DType::kI8, {-128.9, -129, 127.5, kInf, -kInf}),
+              ElementsAre(-128, -128, 127, 127, -128));
+  EXPECT_THAT(cast_to<double>(DType::kI64, {9223372036854775807.0, -9.3e18, 4503599627370497.0}),
+              ElementsAre(INT64_MAX, INT64_MIN, 4503599627370497));
+}
+
+TEST(Cast, TakesNanForZeroWhereIntegersHaveNoSuchValue) {
+  for (const DType type : {DType::kI8, DType::kU16, DType::kI32, DType::kI64, DType::kU64}) {
+    EXPECT_THAT(cast_to<float>(type, {NAN}), ElementsAre(0)) << to_string(type);
+  }
+}
+
+// ONNX: integers wrap where the target is narrower, as in C.
+TEST(Cast, KeepsTheLowBitsOfIntegers) {
+  EXPECT_THAT(cast_to<int32_t>(DType::kI8, {300, -129, 127}), ElementsAre(44, 127, 127));
+  EXPECT_THAT(cast_to<int64_t>(DType::kU32, {-1, int64_t{1} << 32}), ElementsAre(UINT32_MAX, 0));
+  EXPECT_THAT(cast_to<uint8_t>(DType::kI8, {200}), ElementsAre(-56));
+}
+
+TEST(Cast, TakesEverythingButZeroForTrue) {
+  EXPECT_THAT(cast_to<float>(DType::kBool, {0.f, -0.f, 1e-45f, NAN, -2.f}),
+              ElementsAre(0, 0, 1, 1, 1));
+  EXPECT_THAT(cast_to<int64_t>(DType::kBool, {0, 256, int64_t{1} << 32}), ElementsAre(0, 1, 1));
+}
+
+TEST(Cast, RoundsToTheNearestHalfOnce) {
+  // 1 + 2^-11 is a tie and goes to the even 1; a little more must not be rounded twice.
+  const double tie = 1 + std::ldexp(1.0, -11), above = tie + std::ldexp(1.0, -40);
+  const Tensor halves =
+      Tensor::of<double>({5}, {tie, above, 65519.999, 65520, 1e9}).cast(DType::kF16).value();
+  EXPECT_THAT(halves.to_f64(), ElementsAre(1, 1 + std::ldexp(1.0, -10), 65504, kInf, kInf));
+  const Tensor back = Tensor::of<Half>({2}, {{0x0001}, {0xc000}}).cast(DType::kF32).value();
+  EXPECT_THAT(back.to_f64(), ElementsAre(std::ldexp(1.0, -24), -2));
+}
+
+TEST(Cast, BecomesInfinityBeyondTheRangeOfFloats) {
+  EXPECT_THAT(Tensor::of<double>({2}, {1e39, -1e300}).cast(DType::kF32)->to_f64(),
+              ElementsAre(kInf, -kInf));
+  EXPECT_EQ(Tensor::scalar(uint64_t{UINT64_MAX}).cast(DType::kF64)->to_f64()[0],
+            18446744073709551616.0);
+}
+
+TEST(Cast, KeepsShapesOfNoElementsAndOfNoAxes) {
+  EXPECT_EQ(to_string(Tensor::create(DType::kF32, {2, 0})->cast(DType::kI64)->type()), "i64[2,0]");
+  EXPECT_EQ(to_string(Tensor::scalar(2.5).cast(DType::kI32)->type()), "i32[]");
+}
+
+}  // namespace
+}  // namespace clvet
