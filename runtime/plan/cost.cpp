@@ -11,6 +11,7 @@
 #include "kernels/contract.h"
 #include "kernels/layout.h"
 #include "probe/report/report.h"
+#include "runtime/plan/kernel_time.h"
 
 namespace clvet {
 namespace {
@@ -49,6 +50,8 @@ double ms_a_byte(const std::optional<double>& gbs) {
   return rate > 0 ? 1e-6 / rate : 0;
 }
 
+constexpr double kNoise = 0.1;  // of a timed launch, the empty launch included
+
 }  // namespace
 
 CallWork work_of(std::string_view op, const Dims& dims, const std::vector<TensorRole>& roles,
@@ -79,48 +82,30 @@ CallWork work_of(std::string_view op, const Dims& dims, const std::vector<Tensor
   // These read of their input no more than they write.
   const bool part = op == "move" || op == "gather";
   work.bytes += written + (part ? read - largest_read + std::min(largest_read, written) : read);
+  work.outputs = outputs;
   work.flops = 2 * outputs * terms_of(op, dims, roles);
   return work;
 }
 
-CostModel::CostModel(const PeaksReport& peaks, double best_gflops)
+CostModel::CostModel(const PeaksReport& peaks, bool in_turn, double best_gflops)
     : launch_ms_(positive_or_zero(peaks.launch_us) * kMsAUs),
       piped_launch_ms_(positive_or_zero(peaks.piped_launch_us) * kMsAUs),
       read_ms_(positive_or_zero(peaks.read_us) * kMsAUs),
       read_ms_a_byte_(ms_a_byte(peaks.read_gbs)),
       write_ms_(positive_or_zero(peaks.write_us) * kMsAUs),
       write_ms_a_byte_(ms_a_byte(peaks.write_gbs)),
-      ms_a_flop_(best_gflops > 0 ? 1e-6 / best_gflops : 0),
-      ms_a_byte_(ms_a_byte(peaks.bandwidth_gbs)) {}
-
-double CostModel::ideal_ms(const CallWork& work) const {
-  const double ideal = work.flops * ms_a_flop_ + work.bytes * ms_a_byte_;
-  return ideal > 0 ? ideal : work.bytes;
-}
+      costs_{best_gflops > 0 ? 1e-6 / best_gflops : 0, ms_a_byte(peaks.bandwidth_gbs)},
+      in_turn_(in_turn) {}
 
 double CostModel::kernel_ms(const std::vector<TimedLaunch>& timed, const CallWork& work) const {
-  struct Point {
-    double ideal, ms;
-  };
-  std::vector<Point> points;
+  std::vector<OwnTime> own;
   for (const TimedLaunch& row : timed) {
     // A launch that took less than an empty one is lost in the noise.
-    points.push_back({ideal_ms(row.work), std::max(row.ms - launch_ms_, 0.02 * row.ms)});
+    const double ms = std::max(row.ms - launch_ms_, 0.02 * row.ms);
+    if (ms > 0 && std::isfinite(ms)) own.push_back({row.work, ms, kNoise * row.ms / ms});
   }
-  if (points.empty()) return 0;
-  std::sort(points.begin(), points.end(),
-            [](const Point& a, const Point& b) { return a.ideal < b.ideal; });
-  const double wanted = ideal_ms(work);
-  size_t after = 1;
-  while (after + 1 < points.size() && points[after].ideal < wanted) ++after;
-  const Point& near = wanted < points.front().ideal ? points.front() : points.back();
-  const double in_proportion = near.ideal > 0 ? near.ms * wanted / near.ideal : near.ms;
-  if (points.size() == 1 || points[after].ideal <= points[after - 1].ideal) return in_proportion;
-  const Point &a = points[after - 1], &b = points[after];
-  const double on_line = a.ms + (b.ms - a.ms) * (wanted - a.ideal) / (b.ideal - a.ideal);
-  if (wanted < points.front().ideal) return std::clamp(on_line, in_proportion, near.ms);
-  if (wanted > points.back().ideal) return std::clamp(on_line, near.ms, in_proportion);
-  return on_line;
+  if (own.empty()) return 0;
+  return in_turn_ ? time_on_line(own, work, costs_) : time_by_power_law(own, work);
 }
 
 }  // namespace clvet

@@ -112,6 +112,7 @@ TEST(Evidence, WeighsArithmeticByTheFastestKernelThatWasRight) {
   wrong.gflops = 1e9;
   Report report;
   report.devices = {test::device_with()};
+  report.devices[0].type = "cpu";
   report.devices[0].peaks.bandwidth_gbs = 10;
   report.verdicts = {slow, fast, wrong, slow};
   const CostModel cost = evidence_of(report, report.devices[0], *test::table()).cost;

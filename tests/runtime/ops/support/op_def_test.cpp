@@ -146,7 +146,8 @@ TEST(InferNode, RefusesTensorsBeyondAll) {
   EXPECT_THAT(test::inferred(make_node("MatMul", 2), {long_row, column}),
               HasSubstr("too many elements"));
   const Tensor none = Tensor::wrap(DType::kF32, {0, INT64_MAX, INT64_MAX}, nullptr);
-  EXPECT_EQ(test::inferred(make_node("Relu", 1), {none}), "f32" + to_string(none.shape()));
+  EXPECT_THAT(test::inferred(make_node("Relu", 1), {none}), HasSubstr("too many elements"))
+      << "its other extents are multiplied elsewhere";
 }
 
 TEST(NormalAxis, CountsFromBothEnds) {

@@ -1,0 +1,87 @@
+#include "runtime/plan/kernel_time.h"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+namespace clvet {
+namespace {
+
+double at_best(const CallWork& work, const UnitCosts& costs) {
+  const double ms = work.flops * costs.ms_a_flop + work.bytes * costs.ms_a_byte;
+  return ms > 0 ? ms : work.bytes;
+}
+
+using Coefficients = Eigen::Vector4d;  // of 1, log elements, log terms of each, log bytes
+using Square = Eigen::Matrix4d;
+
+// What a launch that nothing is known of follows: between a device with room for all elements at
+// once (0, 1, 0), and one that waits for its memory (0, 0, 1).
+const Coefficients kPrior(0, 0.3, 0.7, 0.3);
+constexpr double kSlack = 0.3;    // variance of an exponent around the prior
+constexpr double kFreedom = 25;   // of the constant: devices differ
+constexpr double kMisfit = 0.05;  // variance of log ms around the law: a factor of 1.25
+constexpr double kLargestLog = 50;
+
+double log_of(double value) { return std::log(std::max(value, 1.0)); }
+
+Coefficients logs_of(const CallWork& work) {
+  const double outputs = std::max(work.outputs, 1.0);
+  return {1, log_of(outputs), log_of(work.flops / (2 * outputs)), log_of(work.bytes)};
+}
+
+}  // namespace
+
+double time_on_line(const std::vector<OwnTime>& timed, const CallWork& work,
+                    const UnitCosts& costs) {
+  struct Point {
+    double ideal, ms;
+  };
+  std::vector<Point> points;
+  for (const OwnTime& row : timed) points.push_back({at_best(row.work, costs), row.ms});
+  std::sort(points.begin(), points.end(),
+            [](const Point& a, const Point& b) { return a.ideal < b.ideal; });
+  const double wanted = at_best(work, costs);
+  size_t after = 1;
+  while (after + 1 < points.size() && points[after].ideal < wanted) ++after;
+  const Point& near = wanted < points.front().ideal ? points.front() : points.back();
+  const double in_proportion = near.ideal > 0 ? near.ms * wanted / near.ideal : near.ms;
+  if (points.size() == 1 || points[after].ideal <= points[after - 1].ideal) return in_proportion;
+  const Point &a = points[after - 1], &b = points[after];
+  const double on_line = a.ms + (b.ms - a.ms) * (wanted - a.ideal) / (b.ideal - a.ideal);
+  if (wanted < points.front().ideal) return std::clamp(on_line, in_proportion, near.ms);
+  if (wanted > points.back().ideal) return std::clamp(on_line, near.ms, in_proportion);
+  return on_line;
+}
+
+// Minimises sum(weight * (x . c - log ms)^2) + sum((c - prior)^2 / variance) over c.
+double time_by_power_law(const std::vector<OwnTime>& timed, const CallWork& work) {
+  struct Sample {
+    Coefficients x;
+    double y, weight;
+  };
+  std::vector<Sample> samples;
+  Coefficients centre = Coefficients::Zero();
+  double weights = 0;
+  for (const OwnTime& row : timed) {
+    samples.push_back({logs_of(row.work), std::log(row.ms), 1 / (kMisfit + row.noise * row.noise)});
+    centre += samples.back().weight * samples.back().x;
+    weights += samples.back().weight;
+  }
+  centre /= weights;
+  centre[0] = 0;  // of the constant
+  Square left = Coefficients(1 / kFreedom, 1 / kSlack, 1 / kSlack, 1 / kSlack).asDiagonal();
+  Coefficients right = Coefficients::Zero();
+  for (const Sample& sample : samples) {
+    const Coefficients x = sample.x - centre;
+    left += sample.weight * x * x.transpose();
+    right += sample.weight * (sample.y - x.dot(kPrior)) * x;
+  }
+  const Coefficients fitted = kPrior + left.ldlt().solve(right);
+  return std::exp(std::clamp(fitted.dot(logs_of(work) - centre), -kLargestLog, kLargestLog));
+}
+
+}  // namespace clvet
