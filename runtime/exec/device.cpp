@@ -46,6 +46,14 @@ Status cl_status(cl_int code, const char* call) {
       ErrorCode::kDeviceError, fmt::format("{} failed: {}", call, cl_error_name(code)), code});
 }
 
+// Where maps are right, and not slower than reading.
+static bool maps_reads(const DeviceReport& report) {
+  const auto mapped = report.capabilities.find("map_read");
+  if (mapped == report.capabilities.end() || mapped->second.verdict != "true") return false;
+  const PeaksReport& peaks = report.peaks;
+  return !peaks.map_us || !peaks.read_us || *peaks.map_us <= *peaks.read_us;
+}
+
 Result<std::unique_ptr<Device>> Device::open(const DeviceReport& report) {
   auto library = load_library(report.library);
   if (!library) {
@@ -55,8 +63,7 @@ Result<std::unique_ptr<Device>> Device::open(const DeviceReport& report) {
   std::unique_ptr<Device> device(new Device(std::move(*library)));
   CLVET_RETURN_IF_ERROR(device->find(report));
   CLVET_RETURN_IF_ERROR(device->connect());
-  const auto mapped = report.capabilities.find("map_read");
-  device->maps_reads_ = mapped != report.capabilities.end() && mapped->second.verdict == "true";
+  device->maps_reads_ = maps_reads(report);
   return device;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,10 @@ constexpr char kScenario[] = R"({
      "do": {"action": "error", "code": "CL_OUT_OF_RESOURCES"}},
     {"match": {"call": "clEnqueueNDRangeKernel", "file_exists": "$FAKE_CL_STATE/once"},
      "do": {"action": "error", "code": "CL_OUT_OF_RESOURCES", "once_file": "$FAKE_CL_STATE/done"}},
+    {"match": {"call": "clEnqueueMapBuffer", "file_exists": "$FAKE_CL_STATE/map"},
+     "do": {"action": "error", "code": "CL_MAP_FAILURE"}},
+    {"match": {"call": "clEnqueueReadBuffer", "file_exists": "$FAKE_CL_STATE/map"},
+     "do": {"action": "error", "code": "CL_OUT_OF_HOST_MEMORY"}},
     {"match": {"call": "clCreateBuffer", "file_exists": "$FAKE_CL_STATE/room"},
      "do": {"action": "error", "code": "CL_MEM_OBJECT_ALLOCATION_FAILURE"}},
     {"match": {"call": "clBuildProgram", "file_exists": "$FAKE_CL_STATE/build"},
@@ -159,6 +164,29 @@ TEST(LanguageSession, SaysWhichCallFailed) {
   EXPECT_THAT(talk.record().warnings,
               ElementsAre(AllOf(HasSubstr("clEnqueueNDRangeKernel failed: CL_OUT_OF_RESOURCES"),
                                 HasSubstr("taken again on the host"))));
+}
+
+// A map of a GPU with memory of its own costs a millisecond there in the midst of launches.
+TEST(LanguageSession, MapsWhatItReadsWhereThatIsRightAndNotSlower) {
+  const struct {
+    std::string verdict;
+    std::optional<double> map_us, read_us;
+    std::string call;
+  } rows[] = {{"true", 10, 20, "clEnqueueMapBuffer"},   {"true", 20, 10, "clEnqueueReadBuffer"},
+              {"true", {}, 10, "clEnqueueMapBuffer"},   {"true", 10, {}, "clEnqueueMapBuffer"},
+              {"wrong", 10, 20, "clEnqueueReadBuffer"}, {"crash", {}, {}, "clEnqueueReadBuffer"}};
+  for (const auto& row : rows) {
+    const Driver driver;
+    Talk talk(test::noisy_model("llama"));
+    DeviceReport device = driver.device();
+    device.capabilities["map_read"].verdict = row.verdict;
+    device.peaks.map_us = row.map_us;
+    device.peaks.read_us = row.read_us;
+    ASSERT_TRUE(talk.open(test::report_of(device)));
+    driver.fail("map");
+    EXPECT_LT(talk.distance({1}), kSame);
+    EXPECT_THAT(talk.record().warnings, ElementsAre(HasSubstr(row.call + " failed")));
+  }
 }
 
 TEST(LanguageSession, StartsOnTheHostWhereADeviceHasNoRoomOrDoesNotBuild) {

@@ -11,6 +11,7 @@
 #include "kernels/combination.h"
 #include "kernels/contract.h"
 #include "probe/report/report.h"
+#include "runtime/plan/kernel_time.h"
 
 namespace clvet {
 namespace {
