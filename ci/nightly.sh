@@ -3,6 +3,8 @@
 #   sanitizers   every test that is not nightly, under the address and undefined-behaviour sanitizers
 #   tests        the tests labelled nightly on the release build (supervisor killed at random moments, ...)
 #   tidy         .clang-tidy over every file (ci/tidy.sh --all)
+#   includes     is an #include that goes missing noticed? (ci/mutate_includes.py)
+#   plans        plans of every model made without a driver and executed with one (tests/bench/plans.py)
 #   drivers      drivers that need a root of their own or long (ci/drivers.sh; root)
 #   mutants      do the trials notice wrong kernels, and the planner's tests a wrong planner?
 #   oclgrind     races, foreign memory, uninitialised values
@@ -30,6 +32,11 @@ stage_sanitizers() {
 }
 stage_tests() { bash ci/models_nightly.sh && build release && ctest --test-dir build --output-on-failure -L nightly; }
 stage_tidy() { bash ci/tidy.sh --all; }
+stage_includes() { cmake --preset release && python ci/mutate_includes.py; }
+stage_plans() {
+  bash ci/models_nightly.sh && build release || return
+  "$CLVET_TEST_PYTHON" tests/bench/plans.py build/cli/clvet "$CLVET_MODELS" --tier full
+}
 stage_drivers() {
   build release && bash ci/drivers.sh mali && bash ci/drivers.sh matrix --nightly build/cli/clvet
 }
@@ -45,7 +52,7 @@ stage_release() { bash ci/setup.sh --release && bash ci/release.sh && bash ci/re
 stage_personalities() { bash ci/personalities.sh; }
 stage_loaders() { build release && python ci/agreement.py loaders build/cli/clvet; }
 
-stages=(sanitizers tests tidy drivers mutants oclgrind conformance personalities loaders release)
+stages=(sanitizers tests tidy includes plans drivers mutants oclgrind conformance personalities loaders release)
 wanted=("$@")
 [ $# -gt 0 ] || wanted=("${stages[@]}")
 for name in "${wanted[@]}"; do

@@ -124,7 +124,7 @@ const OpDef def{
     .since = 10,
     .inputs = "* * *? *?",
     .attributes =
-        "auto_pad:s=NOTSET|SAME_UPPER|SAME_LOWER|VALID dilations:I group:i kernel_shape:I pads:I "
+        "auto_pad:s=|NOTSET|SAME_UPPER|SAME_LOWER|VALID dilations:I group:i kernel_shape:I pads:I "
         "strides:I",
     .infer = infer,
     .host = host,

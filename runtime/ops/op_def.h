@@ -104,7 +104,8 @@ struct OpDef {
   // The input of row numbers that a kernel takes at run time where input 0 is of floats; -1: none.
   int row_numbers = -1;
   // Words name:kind; i int, f float, s string, t tensor, g graph, I F S lists of them. A node with
-  // another attribute, or one of another kind, is refused. s=one|two: a string of those words.
+  // another attribute, or one of another kind, is refused. s=one|two: a string of those words;
+  // s=|one: or an empty one.
   std::string_view attributes = "";
   int min_outputs = 1, max_outputs = 1;
   // True where `host` moves whole elements only, so that it works for f16 as it stands. Otherwise

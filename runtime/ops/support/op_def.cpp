@@ -70,11 +70,12 @@ Status check_attribute(const OpDef& def, const Node& node, const std::string& ke
   for (const std::string& allowed : split(def.attributes, ' ')) {
     if (allowed == word) return {};
     if (!allowed.starts_with(word + '=')) continue;
-    const auto values = split(allowed.substr(word.size() + 1), '|');
+    const std::string words = allowed.substr(word.size() + 1);
+    const auto values = split(words, '|');
     const auto& value = std::get<std::string>(attribute);
     if (std::find(values.begin(), values.end(), value) != values.end()) return {};
     return fail(ErrorCode::kInvalidArgument, "{}'s {} is '{}', which is none of {}", node.op, key,
-                one_line(value), allowed.substr(word.size() + 1));
+                one_line(value), words.substr(words.starts_with('|') ? 1 : 0));
   }
   return fail(ErrorCode::kInvalidArgument, "{} takes no attribute '{}' of kind '{}'", node.op,
               one_line(key), kind_of(attribute));
