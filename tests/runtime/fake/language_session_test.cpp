@@ -13,16 +13,15 @@
 #include <vector>
 
 #include "base/result.h"
-#include "kernels/catalog.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
-#include "probe/trial/cases.h"
 #include "runtime/exec/language_session.h"
 #include "runtime/llm/arch.h"
 #include "runtime/llm/decoder_memory.h"
 #include "runtime/llm/decoder_plan.h"
 #include "runtime/llm/host_decoder.h"
-#include "runtime/plan/evidence.h"
+#include "runtime/plan/device_choice.h"
+#include "runtime/plan/variant_table.h"
 #include "tests/runtime/gguf/gguf_builder.h"
 #include "tests/runtime/llm/model_files.h"
 #include "tests/runtime/reports.h"
@@ -89,7 +88,8 @@ class Talk {
 
   Status open(const Report& report, LanguageOptions options = {}) {
     report_ = report;
-    CLVET_ASSIGN_OR_RETURN(session_, LanguageSession::open(file_, config_, &report_, options));
+    CLVET_ASSIGN_OR_RETURN(session_,
+                           LanguageSession::open(file_, config_, &report_, std::move(options)));
     return {};
   }
   const LanguageRecord& record() const { return session_->record(); }
