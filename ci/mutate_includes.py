@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+from check_includes import faults
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LAYERS = ("base", "kernels", "probe", "runtime", "reports", "cli", "samples", "tests")
 INCLUDE = re.compile(r'^#include "([^"]+)"\n', re.M)
@@ -66,7 +68,7 @@ def notice(copy, command, path, header):
         if subprocess.run(f"{command} -fsyntax-only -w", shell=True, cwd=copy, capture_output=True).returncode != 0:
             return "build"
         tidy = subprocess.run(["clang-tidy-19", "-p", str(copy / "tidy"), "--quiet", str(file)], capture_output=True)
-        return "tidy" if tidy.returncode != 0 else None
+        return "tidy" if tidy.returncode != 0 or faults(copy, [path]) else None
     finally:
         file.write_text(text)
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # ci/tidy.sh [--all | --since REV | FILE...]: C++ files hold what .clang-tidy asks for (version 19, Debian 12's): above all,
-# each includes what it uses and nothing else. Headers are checked as files of their own. Without arguments: what changed since
-# the upstream branch, or on it in the day before its last commit. Uncommitted files count as changed.
+# each includes what it uses and nothing else (ci/check_includes.py sees what the tool does not). Headers are checked as files of
+# their own. Without arguments: what changed since the upstream branch, or on it in the day before its last commit. Uncommitted
+# files count as changed.
 set -uo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 from=$PWD
@@ -32,7 +33,7 @@ known=$(python ci/tidy_commands.py build) || exit 1
 case ${1:-} in
   --all) wanted=$known ;;
   --since) wanted=$(changed "${2:?--since needs a revision}") || die "cannot tell what changed since $2" ;;
-  -*) sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}"; exit 2 ;;
+  -*) sed -n '2,5s/^# //p' "${BASH_SOURCE[0]}"; exit 2 ;;
   '') wanted=$(changed "$(start)") || die "cannot tell what changed; try --all" ;;
   *) wanted=$(cd "$from" && realpath --relative-to="$CLVET_ROOT" -- "$@") ;;
 esac
@@ -52,7 +53,8 @@ check_file() {
   return 1
 }
 export -f check_file
-if ! printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c 'check_file "$0"'; then
+python ci/check_includes.py "${files[@]}" || faulty=1
+if ! printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c 'check_file "$0"' || [ -n "${faulty:-}" ]; then
   say "tidy: mend what is named above: include what is used, drop what is not (ci/tidy.sh FILE checks one file)"
   exit 1
 fi

@@ -42,7 +42,7 @@ class Device {
   Result<ClMem> image(const ImageExtent& extent, cl_channel_type type);
 
   Status write(cl_mem buffer, std::span<const std::byte> bytes);
-  // Does not wait: keeps the bytes until the next read or finish.
+  // Does not wait for a few bytes: keeps them until the next read or finish.
   Status write_later(cl_mem buffer, Bytes bytes);
   Status write_image(cl_mem image, const ImageExtent& extent, std::span<const std::byte> bytes);
   // The first `bytes` of one buffer into another.

@@ -20,7 +20,7 @@ namespace {
 template <class T>
 const T* get(const Attributes& attributes, std::string_view key) {
   const auto found = attributes.find(key);
-  return found == attributes.end() ? nullptr : std::get_if<T>(&found->second);
+  return found == attributes.end() ? nullptr : found->second.get_if<T>();
 }
 
 Result<std::vector<int>> producers(const Graph& graph) {

@@ -8,11 +8,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "base/result.h"
 #include "kernels/contract.h"
+#include "runtime/graph/attribute.h"
 #include "runtime/graph/tensor.h"
 
 namespace clvet {
@@ -22,11 +22,6 @@ struct OpDef;
 
 using ValueId = int32_t;
 inline constexpr ValueId kNoValue = -1;  // an optional input or output that is not there
-
-using Attribute =
-    std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
-                 std::vector<std::string>, Tensor, std::shared_ptr<const Graph>>;
-using Attributes = std::map<std::string, Attribute, std::less<>>;
 
 // What is applied to each element of a node's first output; see kernels/contract.h.
 struct Activation {

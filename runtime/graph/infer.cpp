@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/result.h"
@@ -88,7 +87,7 @@ std::vector<ValueId> inputs_wanted_known(const Graph& graph) {
       }
       for (const auto& [name, attribute] : node.attributes) {
         // A branch may read anything.
-        if (std::holds_alternative<std::shared_ptr<const Graph>>(attribute)) known = false;
+        if (attribute.kind() == 'g') known = false;
       }
     }
     const bool integers = value.dtype == DType::kI32 || value.dtype == DType::kI64;

@@ -59,26 +59,21 @@ std::vector<InputSpec> input_specs(std::string_view text) {
   return specs;
 }
 
-char kind_of(const Attribute& attribute) {
-  static constexpr char kKinds[] = "ifsIFStg";
-  return kKinds[attribute.index()];
-}
-
 Status check_attribute(const OpDef& def, const Node& node, const std::string& key,
                        const Attribute& attribute) {
-  const std::string word = key + ":" + kind_of(attribute);
+  const std::string word = key + ":" + attribute.kind();
   for (const std::string& allowed : split(def.attributes, ' ')) {
     if (allowed == word) return {};
     if (!allowed.starts_with(word + '=')) continue;
     const std::string words = allowed.substr(word.size() + 1);
     const auto values = split(words, '|');
-    const auto& value = std::get<std::string>(attribute);
+    const auto& value = *attribute.get_if<std::string>();
     if (std::find(values.begin(), values.end(), value) != values.end()) return {};
     return fail(ErrorCode::kInvalidArgument, "{}'s {} is '{}', which is none of {}", node.op, key,
                 one_line(value), words.substr(words.starts_with('|') ? 1 : 0));
   }
   return fail(ErrorCode::kInvalidArgument, "{} takes no attribute '{}' of kind '{}'", node.op,
-              one_line(key), kind_of(attribute));
+              one_line(key), attribute.kind());
 }
 
 bool type_fits(char type, DType dtype, std::string_view classes) {

@@ -20,6 +20,7 @@
 #include "runtime/llm/decoder_memory.h"
 #include "runtime/llm/decoder_plan.h"
 #include "runtime/llm/host_decoder.h"
+#include "runtime/llm/token_feed.h"
 #include "runtime/plan/device_choice.h"
 #include "runtime/plan/variant_table.h"
 #include "tests/runtime/gguf/gguf_builder.h"

@@ -149,7 +149,7 @@ TEST(GraphBuilder, ReadsAttributesOfEveryKind) {
   EXPECT_EQ(node.tensor_attr("t")->to_f64()[0], 9);
   EXPECT_THAT(*node.floats_attr("floats"), ElementsAre(1, -2));
   EXPECT_THAT(*node.ints_attr("ints"), IsEmpty());
-  EXPECT_EQ(std::get<std::vector<std::string>>(node.attributes.at("strings")),
+  EXPECT_EQ(*node.attributes.at("strings").get_if<std::vector<std::string>>(),
             std::vector<std::string>{"word"});
 }
 

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""check_includes.py [FILE...]: who builds a value of a project's type includes the header that declares the type.
+
+clang-tidy's misc-include-cleaner (19) does not see a type that only `Type(a, b)` or `Type{a, b}` names. Without arguments: all
+sources. Exit 1: an include is missing.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LAYERS = ("base", "kernels", "probe", "runtime", "reports", "cli", "samples", "tests")
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
+DECLARED = re.compile(r"^(?:template <[^\n]*>\n)?(?:class|struct|enum class) ([A-Z]\w+)[^;\n]*\{", re.M)
+NOT_CODE = re.compile(r'//[^\n]*|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|^#include[^\n]*', re.M | re.S)
+MADE = re.compile(r"(?<![\w.:>~])([A-Z]\w+)[({]")
+
+
+def faults(root, wanted=()):
+    """(file, type, header) for each include that is missing below `root`; of all files where none are named."""
+    paths = [path for layer in LAYERS for kind in ("*.cpp", "*.h") for path in (root / layer).rglob(kind)]
+    files = {path.relative_to(root).as_posix(): path.read_text() for path in paths}
+    homes = {}
+    for name, text in files.items():
+        if name.endswith(".h"):
+            for declared in DECLARED.findall(text):
+                homes.setdefault(declared, set()).add(name)
+    known = {declared: next(iter(where)) for declared, where in homes.items() if len(where) == 1}
+    rows = []
+    for name in wanted or sorted(files):
+        text = files.get(name, "")
+        included = set(INCLUDE.findall(text)) | {name}
+        code = NOT_CODE.sub(" ", text)
+        own = set(re.findall(r"(?:class|struct|enum|using) (?:class )?([A-Z]\w+)", code))
+        for made in sorted(set(MADE.findall(code)) - own):
+            if made in known and known[made] not in included:
+                rows.append((name, made, known[made]))
+    return rows
+
+
+def main():
+    wanted = [pathlib.Path(word).resolve().relative_to(ROOT).as_posix() for word in sys.argv[1:]]
+    rows = faults(ROOT, wanted)
+    for name, made, header in rows:
+        print(f'{name}: makes a {made} without #include "{header}"')
+    return 1 if rows else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
