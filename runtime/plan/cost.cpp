@@ -105,7 +105,7 @@ double CostModel::kernel_ms(const std::vector<TimedLaunch>& timed, const CallWor
     if (ms > 0 && std::isfinite(ms)) own.push_back({row.work, ms, kNoise * row.ms / ms});
   }
   if (own.empty()) return 0;
-  return in_turn_ ? time_on_line(own, work, costs_) : time_by_power_law(own, work);
+  return in_turn_ ? time_on_line(own, work, costs_) : time_by_power_law(own, work, costs_);
 }
 
 }  // namespace clvet

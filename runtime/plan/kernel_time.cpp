@@ -58,18 +58,20 @@ double time_on_line(const std::vector<OwnTime>& timed, const CallWork& work,
 }
 
 // Minimises sum(weight * (x . c - log ms)^2) + sum((c - prior)^2 / variance) over c.
-double time_by_power_law(const std::vector<OwnTime>& timed, const CallWork& work) {
+double time_by_power_law(const std::vector<OwnTime>& timed, const CallWork& work,
+                         const UnitCosts& costs) {
   struct Sample {
     Coefficients x;
     double y, weight;
   };
   std::vector<Sample> samples;
   Coefficients centre = Coefficients::Zero();
-  double weights = 0;
+  double weights = 0, best_rate = 0;
   for (const OwnTime& row : timed) {
     samples.push_back({logs_of(row.work), std::log(row.ms), 1 / (kMisfit + row.noise * row.noise)});
     centre += samples.back().weight * samples.back().x;
     weights += samples.back().weight;
+    best_rate = std::max(best_rate, row.work.flops / row.ms);
   }
   centre /= weights;
   centre[0] = 0;  // of the constant
@@ -81,7 +83,10 @@ double time_by_power_law(const std::vector<OwnTime>& timed, const CallWork& work
     right += sample.weight * (sample.y - x.dot(kPrior)) * x;
   }
   const Coefficients fitted = kPrior + left.ldlt().solve(right);
-  return std::exp(std::clamp(fitted.dot(logs_of(work) - centre), -kLargestLog, kLargestLog));
+  const double by_law =
+      std::exp(std::clamp(fitted.dot(logs_of(work) - centre), -kLargestLog, kLargestLog));
+  const double at_best_rate = best_rate > 0 ? work.flops / best_rate : 0;
+  return std::max({by_law, at_best_rate, work.bytes * costs.ms_a_byte});
 }
 
 }  // namespace clvet
