@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """predictions.py CLVET MODELS [--report FILE] [--device SEL] [--rounds N] [--forced] [NAME...]: are predicted times true?
 
-For each network: the predicted time of each node of the plan against its measured one (the least of N runs, each node waited
-for), as median and 90th percentile of the factor between them. With --forced also the time of a whole run as chosen by itself
+For each network: the predicted time of each node of the plan against its measured one (the median of N runs, as the
+report's times are medians; each node waited for), as median and 90th percentile of the factor between them. With --forced also the time of a whole run as chosen by itself
 and with each single combination forced, side by side: the choice should be within 1.1 of the best. Needs a quiet machine and the
 python of `bash ci/setup.sh --test`. NAME: det rec cls yolox magika vad.
 """
 
 import argparse
+import collections
 import json
 import pathlib
 import statistics
@@ -28,7 +29,7 @@ def run(clvet, model, arguments, folder, repeat):
 
 
 def node_factors(clvet, model, arguments, folder, rounds):
-    least, predicted = {}, {}
+    measured, predicted = collections.defaultdict(list), {}
     for _ in range(rounds):
         record = run(clvet, model, arguments, folder, 3)
         if record is None:
@@ -36,8 +37,8 @@ def node_factors(clvet, model, arguments, folder, rounds):
         for node in record["nodes"]:
             if node["where"] == "opencl" and node["predicted_ms"]:
                 predicted[node["name"]] = node["predicted_ms"]
-                least[node["name"]] = min(node["ms"], least.get(node["name"], 1e9))
-    kernels = {key: (predicted[key], least[key]) for key in least if least[key] > 0}
+                measured[node["name"]].append(node["ms"])
+    kernels = {key: (predicted[key], statistics.median(times)) for key, times in measured.items() if min(times) > 0}
     worst = sorted(kernels.items(), key=lambda row: -max(row[1][0] / row[1][1], row[1][1] / row[1][0]))[:5]
     for name, (said, took) in worst:
         print(f"    {name}: predicted {said:.4f} ms, took {took:.4f}")
@@ -65,7 +66,7 @@ def main():
     parser.add_argument("models", type=pathlib.Path)
     parser.add_argument("--report")
     parser.add_argument("--device", default="0")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--forced", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_intermixed_args()
