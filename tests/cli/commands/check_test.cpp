@@ -12,8 +12,8 @@
 #include "probe/report/report_json.h"
 #include "tests/probe/fake/helpers.h"
 #include "tests/probe/samples.h"
-#include "tests/runtime/helpers.h"
 #include "tests/runtime/llm/model_files.h"
+#include "tests/runtime/model_builder.h"
 #include "tests/support.h"
 
 namespace clvet {

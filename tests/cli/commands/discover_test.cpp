@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "tests/boards.h"
 #include "tests/elf_writer.h"
 #include "tests/probe/fake/helpers.h"

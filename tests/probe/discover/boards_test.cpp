@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "probe/advice/report_facts.h"
 #include "probe/advice/rules.h"
 #include "probe/discover/change.h"

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/json.h"
 #include "probe/discover/file_view.h"
 #include "probe/discover/kernel_view.h"
 #include "tests/boards.h"

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "probe/cl/library_search.h"
 #include "probe/discover/discover.h"
 #include "probe/discover/file_view.h"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "probe/discover/file_view.h"
 #include "probe/discover/linker.h"
 #include "probe/discover/linker_cache.h"

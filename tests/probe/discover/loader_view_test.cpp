@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "probe/discover/file_view.h"
 #include "probe/discover/icd_view.h"
 #include "probe/discover/linker.h"

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "probe/discover/change.h"
 #include "probe/discover/file_view.h"

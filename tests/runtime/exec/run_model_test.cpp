@@ -22,6 +22,7 @@
 #include "runtime/graph/tensor.h"
 #include "runtime/plan/network_plan.h"
 #include "tests/runtime/helpers.h"
+#include "tests/runtime/model_builder.h"
 #include "tests/runtime/reports.h"
 
 namespace clvet {
