@@ -42,19 +42,36 @@ std::vector<std::string> opencl_symbols() {
           "clGetExtensionFunctionAddressForPlatform"};
 }
 
-std::string elf_of(const nlohmann::json& row) {
+std::string elf_of(const TreeEntry& entry) {
   const std::map<std::string, std::pair<int, uint16_t>> machines = {{"aarch64", {64, EM_AARCH64}},
                                                                     {"arm", {32, EM_ARM}},
                                                                     {"x86-64", {64, EM_X86_64}},
                                                                     {"riscv64", {64, EM_RISCV}},
                                                                     {"i386", {32, EM_386}}};
-  ElfSpec spec = library_of_kind(row.value("kind", "plain"));
-  std::tie(spec.bits, spec.machine) = machines.at(row.at("elf"));
-  spec.soname = row.value("soname", "");
-  spec.needed = row.value("needed", std::vector<std::string>());
-  spec.gnu_hash = row.value("gnu_hash", true);
-  spec.tail = row.value("holds", "");
+  ElfSpec spec = library_of_kind(entry.body);
+  std::tie(spec.bits, spec.machine) = machines.at(entry.abi);
+  spec.soname = entry.soname;
+  spec.needed = entry.needed;
+  spec.gnu_hash = entry.gnu_hash;
+  spec.tail = entry.holds;
   return write_elf(spec);
+}
+
+TreeEntry entry_of(const nlohmann::json& row) {
+  if (row.contains("link")) return link(row.at("link").get<std::string>());
+  if (row.contains("folder")) return folder();
+  TreeEntry entry;
+  if (row.contains("elf")) {
+    entry =
+        elf(row.value("kind", "plain"), row.value("soname", ""), row.at("elf").get<std::string>());
+    entry.needed = row.value("needed", std::vector<std::string>());
+    entry.gnu_hash = row.value("gnu_hash", true);
+    entry.holds = row.value("holds", "");
+  } else {
+    entry = text(row.at("text").get<std::string>());
+  }
+  entry.mode = row.value("mode", "0644");
+  return entry;
 }
 
 }  // namespace
@@ -72,21 +89,42 @@ ElfSpec library_of_kind(const std::string& kind) {
   return spec;
 }
 
-void build_tree(const nlohmann::json& tree, const std::string& root) {
+TreeEntry text(const std::string& body) { return {TreeEntry::Is::kText, body}; }
+
+TreeEntry link(const std::string& target) { return {TreeEntry::Is::kLink, target}; }
+
+TreeEntry folder() { return {TreeEntry::Is::kFolder}; }
+
+TreeEntry elf(const std::string& kind, const std::string& soname, const std::string& abi) {
+  return {TreeEntry::Is::kLibrary, kind, abi, soname};
+}
+
+Tree with(Tree tree, const Tree& more) {
+  for (const auto& [path, entry] : more) tree[path] = entry;
+  return tree;
+}
+
+void build_tree(const Tree& tree, const std::string& root) {
   namespace fs = std::filesystem;
-  for (const auto& [path, row] : tree.items()) {
+  for (const auto& [path, entry] : tree) {
     const std::string file = root + path;
     fs::create_directories(fs::path(file).parent_path());
     fs::remove(file);
-    if (row.contains("link")) {
-      fs::create_symlink(row.at("link").get<std::string>(), file);
-    } else if (row.contains("folder")) {
+    if (entry.is == TreeEntry::Is::kLink) {
+      fs::create_symlink(entry.body, file);
+    } else if (entry.is == TreeEntry::Is::kFolder) {
       fs::create_directories(file);
     } else {
-      put(file, row.contains("elf") ? elf_of(row) : row.at("text").get<std::string>());
-      ::chmod(file.c_str(), static_cast<mode_t>(std::stoul(row.value("mode", "0644"), nullptr, 8)));
+      put(file, entry.is == TreeEntry::Is::kLibrary ? elf_of(entry) : entry.body);
+      ::chmod(file.c_str(), static_cast<mode_t>(std::stoul(entry.mode, nullptr, 8)));
     }
   }
+}
+
+void build_board(const nlohmann::json& tree, const std::string& root) {
+  Tree entries;
+  for (const auto& [path, row] : tree.items()) entries[path] = entry_of(row);
+  build_tree(entries, root);
 }
 
 std::map<std::string, std::string> read_tree(const std::string& root) {

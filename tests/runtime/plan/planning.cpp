@@ -12,7 +12,6 @@
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
-#include "probe/trial/cases.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/infer.h"
 #include "runtime/graph/tensor.h"

@@ -1,0 +1,45 @@
+#include "tests/json_fields.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+
+namespace clvet::test {
+namespace {
+
+using Pointer = nlohmann::json::json_pointer;
+
+}  // namespace
+
+JsonFields::JsonFields(std::string_view document)
+    : document_(std::make_shared<nlohmann::json>(nlohmann::json::parse(document))) {}
+
+bool JsonFields::has(const std::string& field) const { return document_->contains(Pointer(field)); }
+
+std::string JsonFields::json(const std::string& field) const {
+  return document_->at(Pointer(field)).dump();
+}
+
+std::string JsonFields::text(const std::string& field) const {
+  return document_->at(Pointer(field)).get<std::string>();
+}
+
+std::vector<std::string> JsonFields::texts(const std::string& field) const {
+  return document_->at(Pointer(field)).get<std::vector<std::string>>();
+}
+
+size_t JsonFields::size(const std::string& field) const {
+  return document_->at(Pointer(field)).size();
+}
+
+std::vector<std::string> JsonFields::names(const std::string& field) const {
+  std::vector<std::string> found;
+  for (const auto& [name, value] : document_->at(Pointer(field)).items()) found.push_back(name);
+  return found;
+}
+
+}  // namespace clvet::test
