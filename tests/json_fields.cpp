@@ -32,6 +32,10 @@ std::vector<std::string> JsonFields::texts(const std::string& field) const {
   return document_->at(Pointer(field)).get<std::vector<std::string>>();
 }
 
+std::vector<double> JsonFields::numbers(const std::string& field) const {
+  return document_->at(Pointer(field)).get<std::vector<double>>();
+}
+
 size_t JsonFields::size(const std::string& field) const {
   return document_->at(Pointer(field)).size();
 }

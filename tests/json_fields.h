@@ -21,6 +21,7 @@ class JsonFields {
   std::string json(const std::string& field) const;
   std::string text(const std::string& field) const;
   std::vector<std::string> texts(const std::string& field) const;
+  std::vector<double> numbers(const std::string& field) const;
   // How many fields an object or array has, and their names ("0", "1", ... those of an array).
   size_t size(const std::string& field) const;
   std::vector<std::string> names(const std::string& field) const;
