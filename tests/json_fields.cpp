@@ -46,4 +46,16 @@ std::vector<std::string> JsonFields::names(const std::string& field) const {
   return found;
 }
 
+std::string with_field(std::string_view document, const std::string& field,
+                       std::string_view value) {
+  auto json = nlohmann::json::parse(document);
+  const Pointer place(field);
+  if (value.empty()) {
+    json.at(place.parent_pointer()).erase(place.back());
+  } else {
+    json[place] = nlohmann::json::parse(value);
+  }
+  return json.dump();
+}
+
 }  // namespace clvet::test

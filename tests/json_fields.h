@@ -1,4 +1,5 @@
-// Reads fields of JSON documents, for tests that need no more of the JSON library than that.
+// Reads and changes fields of JSON documents, for tests that need no more of the JSON library than
+// that.
 #pragma once
 
 #include <cstddef>
@@ -29,5 +30,8 @@ class JsonFields {
  private:
   std::shared_ptr<const nlohmann::json> document_;
 };
+
+// The document with one field set to a value, written as JSON; an empty one removes the field.
+std::string with_field(std::string_view document, const std::string& field, std::string_view value);
 
 }  // namespace clvet::test
