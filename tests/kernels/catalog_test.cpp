@@ -1,20 +1,20 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "base/result.h"
 #include "kernels/call.h"
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
 #include "kernels/contract.h"
+#include "tests/json_fields.h"
 
 namespace clvet {
 namespace {
@@ -29,8 +29,7 @@ using testing::StartsWith;
 
 constexpr const char* kPath = "ops/gemm/gemm_sample.json";
 
-nlohmann::json sample() {
-  return nlohmann::json::parse(R"json({
+constexpr const char* kSample = R"json({
     "op": "gemm", "preludes": ["types.clh"], "precisions": ["normal", "high"],
     "activations": ["buffer"], "weights": ["buffer", "image"], "weight_types": ["float", "int4"],
     "params": {"TILE": 4}, "where": ["K % 4 == 0"], "pack": 16,
@@ -38,15 +37,12 @@ nlohmann::json sample() {
              "float:act_lo"],
     "global": ["ceil_div(N, TILE)", "M"], "local": ["8", "1"], "rank": {"cpu": 3},
     "tests": [{"name": "a", "dims": {"M": 3, "N": 5, "K": 8, "W": 1}, "scalars": {"act_lo": 0.5}}]
-  })json");
-}
+  })json";
 
-Result<Catalog> parse(const nlohmann::json& manifest) {
-  return Catalog::parse({{kPath, manifest.dump()}});
-}
+Result<Catalog> parse(const std::string& manifest) { return Catalog::parse({{kPath, manifest}}); }
 
 TEST(Manifest, IsReadFieldByField) {
-  const auto catalog = parse(sample());
+  const auto catalog = parse(kSample);
   ASSERT_TRUE(catalog) << catalog.error().message;
   const Manifest* manifest = catalog->find("gemm_sample");
   ASSERT_NE(manifest, nullptr);
@@ -62,45 +58,40 @@ TEST(Manifest, IsReadFieldByField) {
 
 struct BadField {
   const char* field;
-  nlohmann::json value;
+  const char* value;  // as JSON; empty: the field is not there
   const char* message;
 };
 
-class MalformedManifest : public testing::TestWithParam<BadField> {};
-
-TEST_P(MalformedManifest, IsRefusedNamingFileAndField) {
-  nlohmann::json manifest = sample();
-  if (GetParam().value.is_null()) {
-    manifest.erase(GetParam().field);
-  } else {
-    manifest[GetParam().field] = GetParam().value;
+TEST(Manifest, WithABadFieldIsRefusedNamingFileAndField) {
+  const BadField rows[] = {{"op", "", "missing"},
+                           {"op", "\"gemv\"", "must begin the id"},
+                           {"op", "\"gem\"", "no contract"},
+                           {"colour", "\"red\"", "not a known"},
+                           {"precisions", R"(["medium"])", "'medium'"},
+                           {"precisions", R"(["low", "low"])", "twice"},
+                           {"weights", R"(["disk"])", "'disk'"},
+                           {"weight_types", "[]", "together"},
+                           {"params", "[1]", "object of numbers"},
+                           {"pack", "20", "multiple of 16"},
+                           {"pack", "\"x\"", "an integer"},
+                           {"where", R"(["K %% 4"])", "expected a value"},
+                           {"args", R"(["in:x"])", "hold an output"},
+                           {"args", R"(["tensor:x"])", "unknown kind"},
+                           {"args", R"(["in:x@disk"])", "unknown storage"},
+                           {"args", R"(["weights:w"])", "no name"},
+                           {"local", R"(["8"])", "as many dimensions"},
+                           {"global", "[]", "empty"},
+                           {"tests", "[{}]", "tests[0].name"}};
+  for (const BadField& row : rows) {
+    SCOPED_TRACE(std::string(row.field) + ": " + row.value);
+    const auto catalog = parse(test::with_field(kSample, "/" + std::string(row.field), row.value));
+    EXPECT_FALSE(catalog);
+    if (catalog) continue;
+    EXPECT_EQ(catalog.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_THAT(catalog.error().message,
+                AllOf(HasSubstr(kPath), HasSubstr(row.field), HasSubstr(row.message)));
   }
-  const auto catalog = parse(manifest);
-  ASSERT_FALSE(catalog);
-  EXPECT_EQ(catalog.error().code, ErrorCode::kInvalidArgument);
-  EXPECT_THAT(catalog.error().message,
-              AllOf(HasSubstr(kPath), HasSubstr(GetParam().field), HasSubstr(GetParam().message)));
 }
-
-using Json = nlohmann::json;
-INSTANTIATE_TEST_SUITE_P(
-    Fields, MalformedManifest,
-    testing::Values(BadField{"op", nullptr, "missing"}, BadField{"op", "gemv", "must begin the id"},
-                    BadField{"op", "gem", "no contract"}, BadField{"colour", "red", "not a known"},
-                    BadField{"precisions", Json::array({"medium"}), "'medium'"},
-                    BadField{"precisions", Json::array({"low", "low"}), "twice"},
-                    BadField{"weights", Json::array({"disk"}), "'disk'"},
-                    BadField{"weight_types", Json::array(), "together"},
-                    BadField{"params", Json::array({1}), "object of numbers"},
-                    BadField{"pack", 20, "multiple of 16"}, BadField{"pack", "x", "an integer"},
-                    BadField{"where", Json::array({"K %% 4"}), "expected a value"},
-                    BadField{"args", Json::array({"in:x"}), "hold an output"},
-                    BadField{"args", Json::array({"tensor:x"}), "unknown kind"},
-                    BadField{"args", Json::array({"in:x@disk"}), "unknown storage"},
-                    BadField{"args", Json::array({"weights:w"}), "no name"},
-                    BadField{"local", Json::array({"8"}), "as many dimensions"},
-                    BadField{"global", Json::array(), "empty"},
-                    BadField{"tests", Json::array({Json::object()}), "tests[0].name"}));
 
 TEST(Manifest, ThatIsNotJsonIsRefusedNamingTheFile) {
   const auto catalog = Catalog::parse({{kPath, "{\"op\": "}});
@@ -109,14 +100,14 @@ TEST(Manifest, ThatIsNotJsonIsRefusedNamingTheFile) {
 }
 
 TEST(Manifest, MayNotBeDefinedTwice) {
-  const auto catalog = Catalog::parse({{kPath, sample().dump()}, {kPath, sample().dump()}});
+  const auto catalog = Catalog::parse({{kPath, kSample}, {kPath, kSample}});
   ASSERT_FALSE(catalog);
   EXPECT_THAT(catalog.error().message, HasSubstr("twice"));
 }
 
 class SampleCall : public testing::Test {
  protected:
-  Catalog catalog_ = *parse(sample());
+  Catalog catalog_ = *parse(kSample);
   const Manifest& manifest_ = *catalog_.find("gemm_sample");
   Dims dims_ = manifest_.tests[0].dims;
   Scalars scalars_ = manifest_.tests[0].scalars;
@@ -279,7 +270,10 @@ TEST_P(EmbeddedManifest, PassesAsManyArgumentsAsItsKernelTakes) {
 
 INSTANTIATE_TEST_SUITE_P(Catalog, EmbeddedManifest, testing::ValuesIn(embedded_ids()),
                          [](const auto& info) {
-                           return std::regex_replace(info.param, std::regex("[^A-Za-z0-9_]"), "_");
+                           std::string name = info.param;
+                           for (char& c : name)
+                             c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+                           return name;
                          });
 
 TEST(EmbeddedCatalog, HasAVariantThatNeedsNothingForEveryOpButTheCopies) {

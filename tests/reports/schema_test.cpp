@@ -110,7 +110,7 @@ TEST(Schema, HoldsForEveryFailureClass) {
 TEST(Schema, HoldsForADiscovery) {
   for (const char* name : {"rk3399", "icd_rejected", "namespace_denied", "no_library"}) {
     const test::TempDir dir;
-    test::build_tree(test::board(name).at("tree"), dir.path());
+    test::build_board(test::board(name).at("tree"), dir.path());
     DiagnosisOptions options;
     options.root = dir.path();
     options.as = "paddle-lite";

@@ -6,14 +6,14 @@
 #include <filesystem>
 #include <vector>
 
-#include "base/json.h"
 #include "kernels/catalog.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
+#include "tests/json_fields.h"
 #include "tests/probe/fake/helpers.h"
 #include "tests/probe/samples.h"
-#include "tests/runtime/helpers.h"
 #include "tests/runtime/llm/model_files.h"
+#include "tests/runtime/model_builder.h"
 #include "tests/support.h"
 
 namespace clvet {
@@ -48,9 +48,9 @@ TEST_F(CheckCommand, IsFineWithAModelThatCanRun) {
 TEST_F(CheckCommand, FindsAnArchitectureThatIsNotKnown) {
   const auto done = run({unknown_, "--json", "-"});
   EXPECT_EQ(done.exit_code, 1);
-  const auto json = nlohmann::json::parse(done.out);
-  EXPECT_EQ(json.at("runs"), false);
-  EXPECT_THAT(json.at("findings").at(0), HasSubstr("'phi3'"));
+  const test::JsonFields json(done.out);
+  EXPECT_EQ(json.json("/runs"), "false");
+  EXPECT_THAT(json.text("/findings/0"), HasSubstr("'phi3'"));
 }
 
 TEST_F(CheckCommand, RefusesFilesThatAreNoModels) {

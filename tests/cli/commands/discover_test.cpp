@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "tests/boards.h"
 #include "tests/elf_writer.h"
 #include "tests/probe/fake/helpers.h"
@@ -34,7 +35,7 @@ class DiscoverCommand : public testing::Test {
   std::string tree(const std::string& name) {
     const std::string root = bench_ / name;
     std::filesystem::create_directories(root);
-    test::build_tree(test::board(name).at("tree"), root);
+    test::build_board(test::board(name).at("tree"), root);
     return root;
   }
   test::Bench bench_;
@@ -118,14 +119,14 @@ TEST_F(DiscoverCommand, SaysThatStandardOutputIsFull) {
 TEST_F(DiscoverCommand, TellsOfEachLibraryWhatItsFileSays) {
   const std::string root = bench_ / "tree";
   const std::string own = "/usr/lib/x86_64-linux-gnu/";
-  test::build_tree({{"/bin/sh", {{"elf", "x86-64"}, {"kind", "plain"}}},
-                    {own + "libmali.so.1",
-                     {{"elf", "x86-64"},
-                      {"kind", "vendor"},
-                      {"soname", "libmali.so.1"},
-                      {"needed", {"libdrm.so.2"}},
-                      {"holds", "r1p0-00rel0 arm_release_ver of this libmali is 'g6p0-01eac0'"}}}},
-                   root);
+  test::build_board({{"/bin/sh", {{"elf", "x86-64"}, {"kind", "plain"}}},
+                     {own + "libmali.so.1",
+                      {{"elf", "x86-64"},
+                       {"kind", "vendor"},
+                       {"soname", "libmali.so.1"},
+                       {"needed", {"libdrm.so.2"}},
+                       {"holds", "r1p0-00rel0 arm_release_ver of this libmali is 'g6p0-01eac0'"}}}},
+                    root);
   std::filesystem::copy(FAKE_CL, root + own + "libOpenCL.so.1");
   const json found = json::parse(run({"--root", root, "--json", "-"}).out);
   const json& rows = found.at("files").at("libraries");
@@ -148,7 +149,7 @@ TEST_F(DiscoverCommand, SaysWhereALinkNeedsLdconfig) {
                 {"/etc/ld.so.conf", {{"text", "/opt/cl\n"}}},
                 {"/opt/cl/libOpenCL.so.1",
                  {{"elf", "aarch64"}, {"kind", "vendor"}, {"soname", "libOpenCL.so.1"}}}};
-  test::build_tree(board, bench_ / "conf");
+  test::build_board(board, bench_ / "conf");
   const std::string script = bench_ / "fix.sh";
   const std::vector<std::string> words = {"--root", bench_ / "conf", "--as",
                                           "tflite", "--fix-script",  script};
@@ -159,7 +160,7 @@ TEST_F(DiscoverCommand, SaysWhereALinkNeedsLdconfig) {
 }
 
 TEST_F(DiscoverCommand, SaysThatADriverIsMissingWhereNoChangeMakesUpForIt) {
-  test::build_tree(
+  test::build_board(
       {{"/bin/sh", {{"elf", "aarch64"}, {"kind", "plain"}}},
        {"/usr/lib/aarch64-linux-gnu/libOpenCL.so.1", {{"elf", "aarch64"}, {"kind", "loader"}}}},
       bench_ / "bare");

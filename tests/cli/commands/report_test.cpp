@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
+#include "tests/json_fields.h"
 #include "tests/probe/fake/helpers.h"
 #include "tests/probe/samples.h"
 #include "tests/support.h"
@@ -96,9 +96,9 @@ TEST_F(ReportCommand, MakesTenLinesForABugReportWithoutTheNamesOfThisMachine) {
 TEST_F(ReportCommand, GivesTheReportsAsJson) {
   const auto one = run({"show", board_, "--json", "-"});
   EXPECT_EQ(one.out, test::get(board_));
-  const auto two = nlohmann::json::parse(run({"show", board_, other_, "--json", "-"}).out);
-  ASSERT_EQ(two.size(), 2u);
-  EXPECT_EQ(two[1].at("schema"), "clvet.report/1");
+  const test::JsonFields two(run({"show", board_, other_, "--json", "-"}).out);
+  ASSERT_EQ(two.size(""), 2u);
+  EXPECT_EQ(two.text("/1/schema"), "clvet.report/1");
 }
 
 TEST_F(ReportCommand, PrintsNothingWithQuiet) {

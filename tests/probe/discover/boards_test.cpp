@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "probe/advice/report_facts.h"
 #include "probe/advice/rules.h"
 #include "probe/discover/change.h"
@@ -80,8 +81,8 @@ class Board : public testing::TestWithParam<std::string> {};
 void expect_tree(const json& board) {
   const test::TempDir before, copy, place;
   const std::string script = place / "fix.sh";
-  test::build_tree(board.at("tree"), before.path());
-  test::build_tree(board.at("tree"), copy.path());
+  test::build_board(board.at("tree"), before.path());
+  test::build_board(board.at("tree"), copy.path());
   const auto original = test::read_tree(copy.path());
   const Diagnosis found = look(before.path(), board);
   if (!board.at("expect").at("class").is_null()) expect_finding(found.findings, board.at("expect"));
@@ -100,7 +101,7 @@ void expect_tree(const json& board) {
   EXPECT_EQ(test::read_tree(copy.path()), original);
   run_script(script, copy.path(), "--apply");
   EXPECT_EQ(test::read_tree(copy.path()), applied);
-  if (board.contains("remedy")) test::build_tree(board.at("remedy"), copy.path());
+  if (board.contains("remedy")) test::build_board(board.at("remedy"), copy.path());
   expect_cured(copy.path(), board);
 }
 
@@ -167,7 +168,7 @@ TEST(FailureClasses, OfAHealthyMachineAreNone) {
   const test::TempDir dir;
   json tree = test::board("only_soname_runtime").at("tree");
   tree["/usr/lib/aarch64-linux-gnu/libOpenCL.so"] = {{"link", "libOpenCL.so.1"}};
-  test::build_tree(tree, dir.path());
+  test::build_board(tree, dir.path());
   const Diagnosis found = look(dir.path(), json::object());
   EXPECT_THAT(classes_of(found.findings), testing::IsEmpty());
   EXPECT_TRUE(found.usable);
@@ -229,20 +230,20 @@ TEST(Diagnosis, SaysWhatHasToBeInstalledWhereNoChangeHelps) {
       {base, "library"}, {loader, "driver"}, {cpu, "gpu-driver"}};
   for (const auto& [tree, missing] : rows) {
     const test::TempDir dir;
-    test::build_tree(tree, dir.path());
+    test::build_board(tree, dir.path());
     const Diagnosis found = look(dir.path(), {{"as", "mnn"}});
     EXPECT_FALSE(found.framework->change) << missing;
     EXPECT_EQ(found.framework->missing, missing);
   }
   const test::TempDir dir;
-  test::build_tree(test::board("namespace_denied").at("tree"), dir.path());
+  test::build_board(test::board("namespace_denied").at("tree"), dir.path());
   EXPECT_EQ(look(dir.path(), {{"as", "tflite"}}).framework->missing, "listing");
 }
 
 TEST(Diagnosis, OfAnRk3399SaysWhatPaddleLitePrints) {
   const test::TempDir dir;
   const json board = test::board("rk3399");
-  test::build_tree(board.at("tree"), dir.path());
+  test::build_board(board.at("tree"), dir.path());
   const Diagnosis found = look(dir.path(), board);
   EXPECT_THAT(found.framework->replay.prints, testing::Contains("Found opencl library:0"));
   ASSERT_TRUE(found.framework->change);

@@ -11,13 +11,11 @@
 namespace clvet::kernel_view_test {
 namespace {
 
-using nlohmann::json;
+using test::text;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-json text(const std::string& body) { return {{"text", body}}; }
-
-KernelInView kernel_of(const json& tree) {
+KernelInView kernel_of(const test::Tree& tree) {
   const test::TempDir dir;
   test::build_tree(tree, dir.path());
   const auto view = view_of(dir.path());
@@ -29,12 +27,12 @@ KernelInView kernel_of(const json& tree) {
 TEST(KernelView, NamesGpuReleaseClocksAndTemperatures) {
   const KernelInView found =
       kernel_of({{"/sys/devices/gpu/gpuinfo", text("Mali-G57 5 cores r0p1 0x9091\n")},
-                 {"/sys/class/misc/mali0/device", {{"link", "../../../devices/gpu"}}},
+                 {"/sys/class/misc/mali0/device", test::link("../../../devices/gpu")},
                  {"/sys/module/mali_kbase/version", text("g18p0-01eac0\n")},
                  {"/sys/devices/gpu/devfreq/cur_freq", text("300000000\n")},
                  {"/sys/devices/gpu/devfreq/max_freq", text("1000000000\n")},
                  {"/sys/devices/gpu/devfreq/governor", text("simple_ondemand\n")},
-                 {"/sys/class/devfreq/fb000000.gpu", {{"link", "../../devices/gpu/devfreq"}}},
+                 {"/sys/class/devfreq/fb000000.gpu", test::link("../../devices/gpu/devfreq")},
                  {"/sys/class/thermal/thermal_zone0/type", text("gpu-thermal\n")},
                  {"/sys/class/thermal/thermal_zone0/temp", text("45000\n")},
                  {"/sys/class/thermal/cooling_device0/type", text("fan\n")}});
@@ -65,7 +63,7 @@ TEST(KernelView, TellsContainersAndSelinux) {
 }
 
 TEST(KernelView, IsBoundedWhateverTheFilesHold) {
-  json tree;
+  test::Tree tree;
   std::string log;
   for (int i = 0; i < 5000; ++i) log += "mali " + std::string(1000, 'x') + "\n";
   tree["/var/log/dmesg"] = text(log.substr(0, 4 << 20));
@@ -85,7 +83,7 @@ TEST(KernelView, IsBoundedWhateverTheFilesHold) {
 }
 
 TEST(KernelView, OfAnEmptyTreeIsEmpty) {
-  const KernelInView found = kernel_of(json::object());
+  const KernelInView found = kernel_of({});
   EXPECT_THAT(found.gpus, IsEmpty());
   EXPECT_THAT(found.lines, IsEmpty());
   EXPECT_EQ(found.mali_release, "");

@@ -17,7 +17,6 @@
 namespace clvet::layer_view_test {
 namespace {
 
-using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -31,19 +30,18 @@ LoaderInView loader(LoaderKind kind) {
 }
 
 std::vector<LayerInView> look(LoaderKind kind, const std::map<std::string, std::string>& variables,
-                              json more = json::object()) {
-  json tree = {{"/bin/sh", {{"elf", "aarch64"}, {"kind", "plain"}}},
-               {"/opt/good.so", {{"elf", "aarch64"}, {"kind", "layer"}}},
-               {"/opt/driver.so", {{"elf", "aarch64"}, {"kind", "vendor"}}},
-               {"/etc/OpenCL/layers/b.lay", {{"text", "/opt/good.so\n"}}},
-               {"/etc/OpenCL/layers/a.lay", {{"text", "/opt/gone.so\n"}}},
-               {"/etc/OpenCL/layers/notes.txt", {{"text", "/opt/gone.so\n"}}},
-               {"/mine/c.lay", {{"text", "/opt/driver.so\n"}}},
-               {"/mine/d.lay", {{"text", "\n"}}},
-               {"/mine/e.lay", {{"link", "/nowhere"}}}};
-  tree.update(more);
+                              const test::Tree& more = {}) {
+  const test::Tree tree = {{"/bin/sh", test::elf("plain")},
+                           {"/opt/good.so", test::elf("layer")},
+                           {"/opt/driver.so", test::elf("vendor")},
+                           {"/etc/OpenCL/layers/b.lay", test::text("/opt/good.so\n")},
+                           {"/etc/OpenCL/layers/a.lay", test::text("/opt/gone.so\n")},
+                           {"/etc/OpenCL/layers/notes.txt", test::text("/opt/gone.so\n")},
+                           {"/mine/c.lay", test::text("/opt/driver.so\n")},
+                           {"/mine/d.lay", test::text("\n")},
+                           {"/mine/e.lay", test::link("/nowhere")}};
   const test::TempDir dir;
-  test::build_tree(tree, dir.path());
+  test::build_tree(test::with(tree, more), dir.path());
   const auto view = view_of(dir.path());
   LinkerSetting setting = setting_of(*view);
   setting.variables = variables;
@@ -81,9 +79,9 @@ TEST(Layers, OfFoldersAreNothingToALoaderThatReadsNone) {
 }
 
 TEST(Layers, AreBoundedInNumber) {
-  json many = json::object();
+  test::Tree many;
   for (int i = 0; i < 100; ++i)
-    many["/etc/OpenCL/layers/" + std::to_string(i) + ".lay"] = {{"text", "/opt/good.so\n"}};
+    many["/etc/OpenCL/layers/" + std::to_string(i) + ".lay"] = test::text("/opt/good.so\n");
   EXPECT_EQ(look(LoaderKind::kKhronos, {}, many).size(), 64u);
   EXPECT_THAT(facts_of_layers({}), IsEmpty());
 }

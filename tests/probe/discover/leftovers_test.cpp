@@ -16,16 +16,16 @@
 namespace clvet::leftovers_test {
 namespace {
 
-using nlohmann::json;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-json own(const std::string& kind) { return {{"elf", abi_name(own_abi())}, {"kind", kind}}; }
-json foreign() {
-  return {{"elf", own_abi().machine == EM_RISCV ? "aarch64" : "riscv64"}, {"kind", "vendor"}};
+test::TreeEntry own(const std::string& kind) { return test::elf(kind, "", abi_name(own_abi())); }
+test::TreeEntry foreign() {
+  return test::elf("vendor", "", own_abi().machine == EM_RISCV ? "aarch64" : "riscv64");
 }
 
-std::vector<std::string> leftovers(const json& tree, const std::vector<CandidateReport>& tried) {
+std::vector<std::string> leftovers(const test::Tree& tree,
+                                   const std::vector<CandidateReport>& tried) {
   const test::TempDir dir;
   test::build_tree(tree, dir.path());
   std::vector<std::string> names;
@@ -47,16 +47,16 @@ TEST(Leftovers, AreOfThisProgramsAbiAndHoldOpenCl) {
                  {"/opt/vendor/lib/libmali-nocl.so", own("egl")},
                  {"/opt/other/libmali.so", foreign()},
                  {"/usr/lib/libPVROCL.so.1", own("icd-only")},
-                 {"/opt/text/libOpenCL.so", {{"text", "no library"}}}},
+                 {"/opt/text/libOpenCL.so", test::text("no library")}},
                 {}),
       ElementsAre("/opt/vendor/lib/libmali-valhall-g610-g13p0-gbm.so", "/usr/lib/libPVROCL.so.1"));
 }
 
 TEST(Leftovers, AreNotWhatAKnownNameLedTo) {
-  const json tree = {{"/usr/lib/libmali-g52.so", own("vendor")},
-                     {"/usr/lib/libmali.so.1", {{"link", "libmali-g52.so"}}},
-                     {"/opt/a/libPVROCL.so", own("vendor")},
-                     {"/opt/b/libVivanteOpenCL.so", own("vendor")}};
+  const test::Tree tree = {{"/usr/lib/libmali-g52.so", own("vendor")},
+                           {"/usr/lib/libmali.so.1", test::link("libmali-g52.so")},
+                           {"/opt/a/libPVROCL.so", own("vendor")},
+                           {"/opt/b/libVivanteOpenCL.so", own("vendor")}};
   EXPECT_THAT(leftovers(tree, {tried("libmali.so.1"), tried("x", "/opt/a/libPVROCL.so"),
                                tried("/opt/b/libVivanteOpenCL.so")}),
               IsEmpty())
@@ -64,7 +64,7 @@ TEST(Leftovers, AreNotWhatAKnownNameLedTo) {
 }
 
 TEST(Leftovers, AreBoundedInNumber) {
-  json tree = json::object();
+  test::Tree tree;
   for (int i = 0; i < 50; ++i) tree["/opt/v/libmali-" + std::to_string(i) + ".so"] = own("vendor");
   EXPECT_EQ(leftovers(tree, {}).size(), 32u);
 }

@@ -56,10 +56,10 @@ TEST(LinkerCache, ReadsNothingOutsideOfTheFile) {
 
 TEST(LibraryScan, FindsWhatTheLinkersCacheAloneNames) {
   const test::TempDir dir;
-  test::build_tree({{"/srv/vendor/libmali.so.1.9", {{"text", "x"}}},
-                    {"/srv/vendor/libmali.so.1", {{"link", "libmali.so.1.9"}}},
-                    {"/srv/vendor/libz.so.1", {{"text", "x"}}},
-                    {"/etc/ld.so.conf", {{"text", ""}}}},
+  test::build_tree({{"/srv/vendor/libmali.so.1.9", test::text("x")},
+                    {"/srv/vendor/libmali.so.1", test::link("libmali.so.1.9")},
+                    {"/srv/vendor/libz.so.1", test::text("x")},
+                    {"/etc/ld.so.conf", test::text("")}},
                    dir.path());
   test::put(dir / "etc/ld.so.cache",
             cache_of({"/srv/vendor/libmali.so.1", "/srv/vendor/libz.so.1", "/gone/libOpenCL.so"}));

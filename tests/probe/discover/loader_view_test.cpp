@@ -13,12 +13,12 @@
 #include "probe/discover/linker.h"
 #include "probe/discover/loader_view.h"
 #include "tests/boards.h"
+#include "tests/json_fields.h"
 #include "tests/support.h"
 
 namespace clvet::loader_view_test {
 namespace {
 
-using nlohmann::json;
 using testing::Contains;
 using testing::IsEmpty;
 using testing::Not;
@@ -48,17 +48,18 @@ std::string strings_of(const std::string& loader) {
 
 constexpr const char* kOwn = "/usr/lib/aarch64-linux-gnu/";
 
-json board_with(const std::string& loader, const std::string& kind = "loader") {
-  return {{"/bin/sh", {{"elf", "aarch64"}, {"kind", "plain"}}},
-          {std::string(kOwn) + "libc.so.6", {{"elf", "aarch64"}, {"kind", "plain"}}},
-          {std::string(kOwn) + "libOpenCL.so.1",
-           {{"elf", "aarch64"}, {"kind", kind}, {"holds", strings_of(loader)}}},
-          {std::string(kOwn) + "libpocl.so.2", {{"elf", "aarch64"}, {"kind", "vendor"}}},
-          {std::string(kOwn) + "libother.so.1", {{"elf", "aarch64"}, {"kind", "vendor"}}},
-          {"/etc/OpenCL/vendors/pocl.icd", {{"text", "libpocl.so.2\n"}}},
-          {"/etc/OpenCL/vendors/other.icd", {{"text", "libother.so.1\n"}}},
-          {"/one/p.icd", {{"text", "libpocl.so.2\n"}}},
-          {"/empty", {{"folder", true}}}};
+test::Tree board_with(const std::string& loader, const std::string& kind = "loader") {
+  test::TreeEntry opencl = test::elf(kind);
+  opencl.holds = strings_of(loader);
+  return {{"/bin/sh", test::elf("plain")},
+          {std::string(kOwn) + "libc.so.6", test::elf("plain")},
+          {std::string(kOwn) + "libOpenCL.so.1", opencl},
+          {std::string(kOwn) + "libpocl.so.2", test::elf("vendor")},
+          {std::string(kOwn) + "libother.so.1", test::elf("vendor")},
+          {"/etc/OpenCL/vendors/pocl.icd", test::text("libpocl.so.2\n")},
+          {"/etc/OpenCL/vendors/other.icd", test::text("libother.so.1\n")},
+          {"/one/p.icd", test::text("libpocl.so.2\n")},
+          {"/empty", test::folder()}};
 }
 
 struct Looked {
@@ -67,7 +68,7 @@ struct Looked {
   std::vector<IcdInView> icd_files;
 };
 
-Looked look(const json& tree, const std::map<std::string, std::string>& variables) {
+Looked look(const test::Tree& tree, const std::map<std::string, std::string>& variables) {
   const test::TempDir dir;
   test::build_tree(tree, dir.path());
   const auto view = view_of(dir.path());
@@ -100,22 +101,25 @@ size_t usable(const std::vector<IcdInView>& rows) {
 
 // Each row was seen with the real loaders (tests/data/loader_variables.json says which).
 TEST(LoaderVariables, DoInAViewWhatTheyDoToTheRealLoaders) {
-  const json data =
-      json::parse(test::get(std::string(CLVET_SOURCE_DIR) + "/tests/data/loader_variables.json"));
-  EXPECT_GE(data.at("rows").size(), 30u);
-  for (const json& row : data.at("rows")) {
-    SCOPED_TRACE(row.dump());
-    const std::string loader = row.at("loader");
+  const test::JsonFields data(
+      test::get(std::string(CLVET_SOURCE_DIR) + "/tests/data/loader_variables.json"));
+  EXPECT_GE(data.size("/rows"), 30u);
+  for (const std::string& number : data.names("/rows")) {
+    const std::string row = "/rows/" + number;
+    SCOPED_TRACE(data.json(row));
+    const std::string loader = data.text(row + "/loader");
     std::map<std::string, std::string> variables;
-    for (const auto& [name, value] : row.at("set").items())
-      variables[name] = filled(value.get<std::string>());
+    for (const std::string& name : data.names(row + "/set"))
+      variables[name] = filled(data.text(row + "/set/" + name));
     const Looked found = look(board_with(loader), variables);
     EXPECT_EQ(to_string(found.loader.kind), loader);
-    const json& drivers = row.at("drivers");
-    EXPECT_EQ(usable(found.icd_files), drivers.is_string() ? 2u : drivers.get<size_t>());
-    std::map<std::string, std::string> states;
+    const std::string drivers = data.json(row + "/drivers");
+    EXPECT_EQ(std::to_string(usable(found.icd_files)), drivers.front() == '"' ? "2" : drivers);
+    std::map<std::string, std::string> states, wanted;
+    for (const std::string& name : data.names(row + "/states"))
+      wanted[name] = data.text(row + "/states/" + name);
     for (const VariableInView& variable : found.variables) states[variable.name] = variable.state;
-    EXPECT_EQ(states, (row.at("states").get<std::map<std::string, std::string>>()));
+    EXPECT_EQ(states, wanted);
   }
 }
 
@@ -143,8 +147,8 @@ TEST(Loader, ThatIsADriverInItsPlaceReadsNoVariable) {
 }
 
 TEST(Loader, OfAnUnknownKindIsNotJudged) {
-  json tree = board_with("khronos");
-  tree[std::string(kOwn) + "libOpenCL.so.1"]["holds"] = "";
+  test::Tree tree = board_with("khronos");
+  tree[std::string(kOwn) + "libOpenCL.so.1"].holds = "";
   const Looked found = look(tree, {{"OCL_ICD_VENDORS", "/nonexistent"}});
   EXPECT_EQ(found.loader.kind, LoaderKind::kUnknown);
   EXPECT_THAT(found.variables, IsEmpty());
@@ -154,8 +158,8 @@ TEST(Loader, OfAnUnknownKindIsNotJudged) {
 // takes the first, the Khronos loader both.
 TEST(IcdFile, WithAFaultCountsAsTheLoaderInUseTakesIt) {
   const auto drivers = [](const std::string& loader, const std::string& text) {
-    json tree = board_with(loader);
-    tree["/one/p.icd"]["text"] = text;
+    test::Tree tree = board_with(loader);
+    tree["/one/p.icd"] = test::text(text);
     return usable(look(tree, {{"OCL_ICD_VENDORS", "/one"}}).icd_files);
   };
   for (const char* loader : {"ocl-icd", "khronos"}) {
@@ -193,11 +197,11 @@ TEST(ProgramVariable, OfRusticlNamesMesasDrivers) {
 
 TEST(TreesVariables, AreThoseThatLoginsSet) {
   const test::TempDir dir;
-  test::build_tree({{"/etc/environment",
-                     {{"text",
-                       "PATH=/bin\n# OCL_ICD_VENDORS=/no\nOCL_ICD_VENDORS=\"/one two\"\n"
-                       " export OPENCL_LAYERS='liba.so'\r\nLD_LIBRARY_PATH=/x\nnothing\n"}}}},
-                   dir.path());
+  test::build_tree(
+      {{"/etc/environment",
+        test::text("PATH=/bin\n# OCL_ICD_VENDORS=/no\nOCL_ICD_VENDORS=\"/one two\"\n"
+                   " export OPENCL_LAYERS='liba.so'\r\nLD_LIBRARY_PATH=/x\nnothing\n")}},
+      dir.path());
   EXPECT_EQ(variables_of_tree(*view_of(dir.path())),
             (std::map<std::string, std::string>{{"OCL_ICD_VENDORS", "/one two"},
                                                 {"OPENCL_LAYERS", "liba.so"}}));

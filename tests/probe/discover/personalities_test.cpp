@@ -17,12 +17,16 @@
 #include "probe/discover/linker.h"
 #include "probe/discover/personalities.h"
 #include "tests/boards.h"
+#include "tests/json_fields.h"
 #include "tests/support.h"
 
 namespace clvet::personalities_test {
 namespace {
 
-using nlohmann::json;
+using test::elf;
+using test::link;
+using test::text;
+using test::with;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -32,7 +36,7 @@ using testing::StartsWith;
 // A tree that lives as long as its view.
 class Tree {
  public:
-  explicit Tree(const json& tree) {
+  explicit Tree(const test::Tree& tree) {
     test::build_tree(tree, dir_.path());
     view_ = view_of(dir_.path());
     setting_ = setting_of(*view_);
@@ -59,26 +63,14 @@ class Tree {
   LinkerSetting setting_;
 };
 
-json elf(const std::string& kind, const std::string& soname = "",
-         const std::string& abi = "aarch64") {
-  return {{"elf", abi}, {"kind", kind}, {"soname", soname}};
-}
-json link(const std::string& target) { return {{"link", target}}; }
-json text(const std::string& body) { return {{"text", body}}; }
-
 constexpr const char* kOwn = "/usr/lib/aarch64-linux-gnu/";
 
-json system_files() {
+test::Tree system_files() {
   return {{"/bin/sh", elf("plain")}, {std::string(kOwn) + "libc.so.6", elf("plain", "libc.so.6")}};
 }
 
-json with(json tree, const json& more) {
-  tree.update(more);
-  return tree;
-}
-
 // A Debian board: a loader's run-time package and Rockchip's driver behind an ICD file.
-json debian_board() {
+test::Tree debian_board() {
   return with(system_files(),
               {{std::string(kOwn) + "libOpenCL.so.1", link("libOpenCL.so.1.0.0")},
                {std::string(kOwn) + "libOpenCL.so.1.0.0", elf("loader", "libOpenCL.so.1")},
@@ -111,9 +103,9 @@ TEST(Personality, ThatIsUnknownIsRefusedWithTheKnownOnes) {
 }
 
 // Facts taken from the sources, apart from the table under test.
-json lookup_orders() {
-  return json::parse(test::get(std::string(CLVET_SOURCE_DIR) + "/tests/data/lookup_order.json"))
-      .at("frameworks");
+test::JsonFields lookup_orders() {
+  return test::JsonFields(
+      test::get(std::string(CLVET_SOURCE_DIR) + "/tests/data/lookup_order.json"));
 }
 
 LinkerSetting setting_called(const std::string& word) {
@@ -139,15 +131,17 @@ TEST(Personality, WithAPatternThatIsNoneIsRefusedAsBadData) {
 }
 
 TEST(Personality, TriesItsNamesInTheOrderOfItsSource) {
-  const Tree nothing(json::object());
+  const Tree nothing({});
   size_t systems = 0;
-  const json orders = lookup_orders();
-  for (const auto& [name, facts] : orders.items()) {
+  const test::JsonFields orders = lookup_orders();
+  for (const std::string& name : orders.names("/frameworks")) {
+    const std::string facts = "/frameworks/" + name;
     const auto found = find_personality("", name);
     ASSERT_TRUE(found) << found.error().message;
-    for (const auto& [system, names] : facts.at("systems").items()) {
+    for (const std::string& system : orders.names(facts + "/systems")) {
       const Replay done = replay(*found, nothing.view(), setting_called(system), devices_by_files);
-      EXPECT_EQ(tried(done), names.get<std::vector<std::string>>()) << name << " on " << system;
+      EXPECT_EQ(tried(done), orders.texts(facts + "/systems/" + system))
+          << name << " on " << system;
       ++systems;
     }
   }
@@ -156,19 +150,24 @@ TEST(Personality, TriesItsNamesInTheOrderOfItsSource) {
 
 TEST(Personality, GoesAboutItAsItsSourceDoes) {
   std::set<std::string> shown;
-  const json orders = lookup_orders();
-  for (const auto& [name, facts] : orders.items()) {
+  const test::JsonFields orders = lookup_orders();
+  for (const std::string& name : orders.names("/frameworks")) {
+    const std::string facts = "/frameworks/" + name;
     const auto found = find_personality("", name);
     ASSERT_TRUE(found) << found.error().message;
     const Lookup& lookup = lookup_on(*found, System::kLinux);
-    EXPECT_EQ(lookup.stops_at, facts.at("stops_at").get<std::string>()) << name;
-    EXPECT_EQ(lookup.symbol, facts.value("symbol", "")) << name;
-    EXPECT_EQ(lookup.variables, facts.value("variables", std::vector<std::string>())) << name;
-    if (facts.contains("flags")) {
-      EXPECT_EQ(lookup.flags, facts.at("flags").get<std::string>()) << name;
+    EXPECT_EQ(lookup.stops_at, orders.text(facts + "/stops_at")) << name;
+    EXPECT_EQ(lookup.symbol, orders.has(facts + "/symbol") ? orders.text(facts + "/symbol") : "")
+        << name;
+    EXPECT_EQ(lookup.variables, orders.has(facts + "/variables")
+                                    ? orders.texts(facts + "/variables")
+                                    : std::vector<std::string>())
+        << name;
+    if (orders.has(facts + "/flags")) {
+      EXPECT_EQ(lookup.flags, orders.text(facts + "/flags")) << name;
     }
-    if (facts.contains("google")) {
-      EXPECT_EQ(found->google, facts.at("google").get<bool>()) << name;
+    if (orders.has(facts + "/google")) {
+      EXPECT_EQ(found->google ? "true" : "false", orders.json(facts + "/google")) << name;
     }
     shown.insert(name);
   }
@@ -265,7 +264,7 @@ TEST(LeastChange, RewritesAnIcdFileThatTheLoaderStumblesOver) {
 }
 
 TEST(LeastChange, IsAnIcdFileWhereTheLoaderHasNone) {
-  json tree = debian_board();
+  test::Tree tree = debian_board();
   tree.erase("/etc/OpenCL/vendors/mali.icd");
   const Tree board(tree);
   EXPECT_EQ(board.as("hashcat").end, ReplayEnd::kNoDevice);
@@ -346,7 +345,7 @@ TEST(Personality, ThatWantsAGpuGetsNoneFromACpuDriver) {
   EXPECT_THAT(tree.as("mnn").reason, HasSubstr("CPU"));
 }
 
-json phone(const std::string& listed) {
+test::Tree phone(const std::string& listed) {
   return {{"/system/bin/sh", elf("plain")},
           {"/system/build.prop", text("ro.build.version.sdk=33\n")},
           {"/system/lib64/libc.so", elf("plain", "libc.so")},
@@ -363,7 +362,7 @@ TEST(Personality, OnAndroidReachesWhatIsListedByItsBareName) {
 }
 
 TEST(Personality, OnAPixelNeedsTheCallThatOpensTheLibrary) {
-  json tree = phone("libOpenCL-pixel.so\n");
+  test::Tree tree = phone("libOpenCL-pixel.so\n");
   tree.erase("/vendor/lib64/libOpenCL.so");
   tree["/vendor/lib64/libOpenCL-pixel.so"] = elf("google", "libOpenCL-pixel.so");
   const Tree pixel(tree);
@@ -374,8 +373,8 @@ TEST(Personality, OnAPixelNeedsTheCallThatOpensTheLibrary) {
 }
 
 TEST(Opening, NamesTheDependencyThatIsMissing) {
-  json tree = debian_board();
-  tree[std::string(kOwn) + "libmali.so.1"]["needed"] = {"libc.so.6", "libwayland-client.so.0"};
+  test::Tree tree = debian_board();
+  tree[std::string(kOwn) + "libmali.so.1"].needed = {"libc.so.6", "libwayland-client.so.0"};
   const Tree board(tree);
   const Opening found = open_library(board.view(), setting_of(board.view()), "libmali.so.1");
   EXPECT_EQ(found.outcome, Opening::Outcome::kDependency);
@@ -397,9 +396,7 @@ TEST(Opening, TakesTheFoldersOfLdSoConf) {
 
 // As glibc 2.36's ldconfig -r lists such a folder.
 TEST(Opening, FindsInAFolderOfLdSoConfWhatLdconfigLists) {
-  const auto named = [](const char* soname) {
-    return json{{"elf", "aarch64"}, {"kind", "vendor"}, {"soname", soname}};
-  };
+  const auto named = [](const char* soname) { return elf("vendor", soname); };
   const Tree tree(with(system_files(), {{"/etc/ld.so.conf", text("/opt/mali\n/usr/lib\n")},
                                         {"/opt/mali/libmali.so.1", named("libmali.so.1")},
                                         {"/opt/mali/libOpenCL.so", link("libmali.so.1")},

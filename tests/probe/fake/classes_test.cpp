@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/event.h"
+#include "base/json.h"
 #include "probe/advice/rules.h"
 #include "probe/probe.h"
 #include "probe/report/report.h"

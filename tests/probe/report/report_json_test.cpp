@@ -16,7 +16,7 @@
 namespace clvet {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 

@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "base/json.h"
 #include "base/result.h"
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
@@ -14,6 +13,7 @@
 #include "runtime/check/check.h"
 #include "runtime/check/check_record.h"
 #include "runtime/gguf/block_type.h"
+#include "tests/json_fields.h"
 #include "tests/runtime/gguf/damage.h"
 #include "tests/runtime/gguf/gguf_builder.h"
 #include "tests/runtime/llm/model_files.h"
@@ -303,14 +303,13 @@ TEST(CheckGguf, TakesTheHostWhereNothingIsRight) {
 
 TEST(CheckGguf, WritesWhatItFoundAsJson) {
   const Report report = test::report_of(test::device_with());
-  const auto json =
-      nlohmann::json::parse(check_record_to_json(checked(tiny_model("gemma3"), &report)));
-  EXPECT_EQ(json.at("schema"), "clvet.check/1");
-  EXPECT_EQ(json.at("runs"), true);
-  EXPECT_EQ(json.at("architecture").at("name"), "gemma3");
-  EXPECT_EQ(json.at("types").size(), 2u);
-  EXPECT_EQ(json.at("devices").at(0).at("combination").at("memory"), "low");
-  EXPECT_EQ(json.at("devices").at(0).at("combinations").size(), 12u);
+  const test::JsonFields json(check_record_to_json(checked(tiny_model("gemma3"), &report)));
+  EXPECT_EQ(json.text("/schema"), "clvet.check/1");
+  EXPECT_EQ(json.json("/runs"), "true");
+  EXPECT_EQ(json.text("/architecture/name"), "gemma3");
+  EXPECT_EQ(json.size("/types"), 2u);
+  EXPECT_EQ(json.text("/devices/0/combination/memory"), "low");
+  EXPECT_EQ(json.size("/devices/0/combinations"), 12u);
 }
 
 // The tied head of 49,152 rows is the largest piece: as floats 113 MB, as an image 12,288 texels.

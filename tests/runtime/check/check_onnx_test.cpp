@@ -8,7 +8,7 @@
 #include "runtime/check/check.h"
 #include "runtime/check/check_record.h"
 #include "runtime/graph/tensor.h"
-#include "tests/runtime/helpers.h"
+#include "tests/runtime/model_builder.h"
 #include "tests/support.h"
 
 namespace clvet {
@@ -53,7 +53,7 @@ TEST(CheckOnnx, SaysWhereEachNodeCouldRunAndWhy) {
 
 TEST(CheckOnnx, NamesOperatorsThatNothingRuns) {
   auto model = picture_model({1, 1, 8, 8});
-  model.graph().mutable_node(1)->set_op_type("Frobnicate");
+  model.set_op(1, "Frobnicate");
   const auto record = check_model(model);
   const auto nodes = nodes_by_op(record);
   EXPECT_FALSE(record->runs());

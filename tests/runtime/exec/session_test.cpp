@@ -18,6 +18,7 @@
 #include "runtime/plan/plan.h"
 #include "runtime/plan/planner.h"
 #include "tests/runtime/helpers.h"
+#include "tests/runtime/model_builder.h"
 
 namespace clvet {
 namespace {

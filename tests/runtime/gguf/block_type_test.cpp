@@ -13,12 +13,12 @@
 
 #include "base/file.h"
 #include "base/half.h"
-#include "base/json.h"
 #include "base/result.h"
 #include "kernels/combination.h"
 #include "kernels/layout.h"
 #include "runtime/gguf/block_type.h"
 #include "runtime/gguf/repack.h"
+#include "tests/json_fields.h"
 
 namespace clvet {
 namespace {
@@ -34,12 +34,12 @@ struct BlockCase {
 const std::vector<BlockCase>& block_cases() {
   static const auto table = [] {
     std::vector<BlockCase> rows;
-    const auto text = read_file(CLVET_SOURCE_DIR "/tests/data/gguf/blocks.json");
-    for (const auto& row : nlohmann::json::parse(*text)) {
+    const test::JsonFields blocks(*read_file(CLVET_SOURCE_DIR "/tests/data/gguf/blocks.json"));
+    for (const std::string& number : blocks.names("")) {
       BlockCase& made = rows.emplace_back();
-      made.type = row.at("type");
-      made.weights = row.at("weights").get<std::vector<double>>();
-      const std::string hex = row.at("bytes");
+      made.type = blocks.text("/" + number + "/type");
+      made.weights = blocks.numbers("/" + number + "/weights");
+      const std::string hex = blocks.text("/" + number + "/bytes");
       for (size_t i = 0; i < hex.size(); i += 2) {
         made.bytes.push_back(static_cast<std::byte>(std::stoi(hex.substr(i, 2), nullptr, 16)));
       }

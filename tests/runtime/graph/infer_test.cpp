@@ -8,6 +8,7 @@
 #include "runtime/graph/infer.h"
 #include "runtime/graph/tensor.h"
 #include "tests/runtime/helpers.h"
+#include "tests/runtime/model_builder.h"
 
 namespace clvet {
 namespace {
@@ -175,9 +176,7 @@ TEST(Infer, NamesTheNodeThatCannotBeFolded) {
 
 TEST(Specialise, TakesAnyShapeWhereTheModelStatesNone) {
   ModelBuilder model;
-  auto* input = model.graph().add_input();
-  input->set_name("x");
-  input->mutable_type()->mutable_tensor_type()->set_elem_type(1);
+  model.input_of_any_shape("x");
   model.node("Relu", {"x"}, {"y"});
   model.output("y");
   for (const Shape& shape : {Shape{}, Shape{0}, Shape{2, 3, 4, 5}}) {

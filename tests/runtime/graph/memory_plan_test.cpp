@@ -8,7 +8,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/infer.h"
 #include "runtime/graph/memory_plan.h"
-#include "tests/runtime/helpers.h"
+#include "tests/runtime/model_builder.h"
 
 namespace clvet {
 namespace {

@@ -11,6 +11,7 @@
 #include "runtime/graph/tensor.h"
 #include "runtime/host/executor.h"
 #include "tests/runtime/helpers.h"
+#include "tests/runtime/model_builder.h"
 
 namespace clvet {
 namespace {
@@ -242,7 +243,7 @@ TEST(FuseActivations, PutsEachActivationIntoTheConvBefore) {
   for (const char* op :
        {"Relu", "Sigmoid", "Tanh", "HardSigmoid", "HardSwish", "LeakyRelu", "Swish"}) {
     ModelBuilder model = conv_then();
-    model.model().mutable_opset_import(0)->set_version(24);
+    model.set_opset(24);
     model.node(op, {"c"}, {"y"});
     model.output("y");
     const Graph graph = pass(model, fuse_activations, test::noise({1, 4, 6, 5}));

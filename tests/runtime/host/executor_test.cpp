@@ -11,6 +11,7 @@
 #include "runtime/host/executor.h"
 #include "runtime/onnx/onnx.pb.h"
 #include "tests/runtime/helpers.h"
+#include "tests/runtime/model_builder.h"
 
 namespace clvet {
 namespace {

@@ -84,15 +84,14 @@ TEST(Chat, GivesTheGoldenPromptsOfSmollm2) {
   const auto file = GgufFile::open(test::smollm2_path());
   const auto tokenizer = Tokenizer::create(file->metadata());
   ASSERT_TRUE(tokenizer);
-  const auto golden = test::test_data("golden/smollm2-135m-q4_1.json").at("cases");
+  const auto golden = test::golden_cases("smollm2-135m-q4_1.json");
   const std::vector<ChatMessage> conversations[] = {
       {{"user", "What is OpenCL? Answer in one sentence."}},
       {{"system", "You answer briefly."}, {"user", "List three prime numbers."}}};
   for (size_t i = 0; i < 2; ++i) {
     const auto parts = chat_prompt(tokenizer->vocabulary().chat_template, conversations[i]);
-    EXPECT_EQ(joined(parts), golden.at(3 + i).at("prompt").get<std::string>());
-    EXPECT_EQ(*tokenizer->encode(*parts),
-              golden.at(3 + i).at("prompt_ids").get<std::vector<TokenId>>());
+    EXPECT_EQ(joined(parts), golden.at(3 + i).prompt);
+    EXPECT_EQ(*tokenizer->encode(*parts), golden.at(3 + i).prompt_ids);
   }
 }
 

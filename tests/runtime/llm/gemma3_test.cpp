@@ -34,18 +34,18 @@ class DISABLED_Gemma3 : public testing::Test {
 TEST_F(DISABLED_Gemma3, EncodesPromptsAndDecodesAnswersAsTheGoldenFileHasThem) {
   const auto tokenizer = Tokenizer::create(file_->metadata());
   ASSERT_TRUE(tokenizer) << tokenizer.error().message;
-  const auto cases = test::test_data("golden/gemma3-270m-q4_k_m.json").at("cases");
+  const auto cases = test::golden_cases("gemma3-270m-q4_k_m.json");
   ASSERT_EQ(cases.size(), 5u);
   for (const auto& row : cases) {
-    const auto ids = tokenizer->encode(row.at("prompt").get<std::string>());
+    const auto ids = tokenizer->encode(row.prompt);
     ASSERT_TRUE(ids);
-    EXPECT_EQ(*ids, row.at("prompt_ids").get<std::vector<TokenId>>()) << row.at("prompt");
+    EXPECT_EQ(*ids, row.prompt_ids) << row.prompt;
     TextStream stream(*tokenizer, {.control = true});
     std::string text;
-    for (const TokenId id : row.at("greedy_ids").get<std::vector<TokenId>>()) {
+    for (const TokenId id : row.greedy_ids) {
       text += stream.push(id);
     }
-    EXPECT_EQ(text + stream.finish(), row.at("text").get<std::string>());
+    EXPECT_EQ(text + stream.finish(), row.text);
   }
 }
 

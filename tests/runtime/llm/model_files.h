@@ -3,9 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <string>
-#include <vector>
 
 #include "tests/runtime/gguf/gguf_builder.h"
 
@@ -16,96 +14,16 @@ struct TinyShape {
 };
 
 // A GPT-2 vocabulary of single letters.
-inline void put_tiny_vocabulary(GgufBuilder& builder, uint64_t tokens) {
-  std::vector<std::string> texts{"<|im_end|>"};
-  for (uint64_t i = 1; i < tokens; ++i) texts.push_back(std::string(1, static_cast<char>('a' + i)));
-  std::vector<int32_t> kinds(tokens, 1);
-  kinds[0] = 3;
-  builder.put("tokenizer.ggml.model", gguf_text("gpt2"))
-      .put("tokenizer.ggml.pre", gguf_text("qwen2"))
-      .put("tokenizer.ggml.tokens", gguf_texts(texts))
-      .put("tokenizer.ggml.token_type", gguf_ints(kinds))
-      .put("tokenizer.ggml.merges", gguf_texts(std::vector<std::string>{}))
-      .put("tokenizer.ggml.eos_token_id", gguf_u32(0));
-}
+void put_tiny_vocabulary(GgufBuilder& builder, uint64_t tokens);
 
 // Matrices are of `type`, vectors F32; all zero.
-inline GgufBuilder tiny_model(const std::string& arch, const TinyShape& shape = {},
-                              const std::string& type = "Q8_0") {
-  const uint64_t d = shape.width, q = shape.heads * shape.head_dim,
-                 kv = shape.kv_heads * shape.head_dim, ff = shape.ff;
-  GgufBuilder builder;
-  const auto number = [&](const char* key, uint64_t value) {
-    builder.put(arch + key, gguf_u32(static_cast<uint32_t>(value)));
-  };
-  builder.put("general.architecture", gguf_text(arch));
-  number(".block_count", shape.layers);
-  number(".embedding_length", d);
-  number(".feed_forward_length", ff);
-  number(".context_length", 128);
-  number(".attention.head_count", shape.heads);
-  number(".attention.head_count_kv", shape.kv_heads);
-  builder.put(arch + ".attention.layer_norm_rms_epsilon", gguf_f32(1e-6f));
-  put_tiny_vocabulary(builder, shape.vocab);
-  builder.zeros("token_embd.weight", {d, shape.vocab}, type).zeros("output_norm.weight", {d});
-  for (uint64_t i = 0; i < shape.layers; ++i) {
-    const auto vector = [&](const char* name, uint64_t length) {
-      builder.zeros(fmt::format("blk.{}.{}", i, name), {length});
-    };
-    const auto matrix = [&](const char* name, uint64_t columns, uint64_t rows) {
-      builder.zeros(fmt::format("blk.{}.{}", i, name), {columns, rows}, type);
-    };
-    vector("attn_norm.weight", d);
-    matrix("attn_q.weight", d, q);
-    matrix("attn_k.weight", d, kv);
-    matrix("attn_v.weight", d, kv);
-    matrix("attn_output.weight", q, d);
-    vector("ffn_norm.weight", d);
-    matrix("ffn_gate.weight", d, ff);
-    matrix("ffn_up.weight", d, ff);
-    matrix("ffn_down.weight", ff, d);
-    if (arch == "qwen2") {
-      vector("attn_q.bias", q);
-      vector("attn_k.bias", kv);
-      vector("attn_v.bias", kv);
-    }
-    if (arch == "gemma3") {
-      vector("attn_q_norm.weight", shape.head_dim);
-      vector("attn_k_norm.weight", shape.head_dim);
-      vector("post_attention_norm.weight", d);
-      vector("post_ffw_norm.weight", d);
-    }
-  }
-  if (q != d) {
-    number(".attention.key_length", shape.head_dim);
-    number(".attention.value_length", shape.head_dim);
-  }
-  return builder;
-}
+GgufBuilder tiny_model(const std::string& arch, const TinyShape& shape = {},
+                       const std::string& type = "Q8_0");
 
-inline uint32_t noise(uint32_t& state) { return state = state * 1664525u + 1013904223u; }
+// The next of deterministic numbers.
+uint32_t noise(uint32_t& state);
 
 // Every tensor F32 and random, the extents small, the context long.
-inline GgufBuilder noisy_model(const std::string& arch, uint32_t window = 0) {
-  TinyShape shape;
-  shape.width = 32;
-  shape.ff = 32;
-  shape.heads = 2;
-  shape.kv_heads = 1;
-  GgufBuilder builder = tiny_model(arch, shape, "F32");
-  builder.put(arch + ".context_length", gguf_u32(4096));
-  if (window > 0) builder.put(arch + ".attention.sliding_window", gguf_u32(window));
-  if (window > 0) builder.put(arch + ".attention.sliding_window_pattern", gguf_u32(2));
-  uint32_t state = 7;
-  for (auto& row : builder.tensors) {
-    const bool scale = row.name.find("norm") != std::string::npos;
-    for (size_t i = 0; i < row.data.size(); i += 4) {
-      const double unit = noise(state) / 4294967296.0 - 0.5;
-      const auto value = static_cast<float>(scale ? 1 + unit : unit);
-      std::memcpy(row.data.data() + i, &value, 4);
-    }
-  }
-  return builder;
-}
+GgufBuilder noisy_model(const std::string& arch, uint32_t window = 0);
 
 }  // namespace clvet::test

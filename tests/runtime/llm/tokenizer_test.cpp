@@ -36,14 +36,11 @@ std::vector<std::string> words_of(const std::string& pre, const std::string& tex
 
 TEST(Pretokenizer, CutsWordsAsTheReferenceDoes) {
   std::set<std::string> seen;
-  const auto rows = test::test_data("tokenizers/tokenizers.json").at("words");
-  for (const auto& row : rows) {
-    const std::string pre = row.at("pre");
-    const auto words = row.at("words").get<std::vector<std::string>>();
+  for (const auto& [pre, text, words] : test::word_cases()) {
     seen.insert(pre);
-    EXPECT_EQ(words_of(pre, row.at("text")), words) << pre << ": " << row.at("text");
+    EXPECT_EQ(words_of(pre, text), words) << pre << ": " << text;
     const std::string alias = pre == "qwen2" ? "deepseek-r1-qwen" : pre == "gpt-2" ? "" : pre;
-    EXPECT_EQ(words_of(alias, row.at("text")), words) << "under another name";
+    EXPECT_EQ(words_of(alias, text), words) << "under another name";
   }
   EXPECT_THAT(seen, ElementsAre("gpt-2", "qwen2", "smollm"));
 }
@@ -64,17 +61,15 @@ TEST(Pretokenizer, NamesAnUnknownOneAndThoseThatAreKnown) {
 class SmallVocabulary : public testing::TestWithParam<const char*> {};
 
 TEST_P(SmallVocabulary, GivesTheReferencesIdsAndTheTextBack) {
-  const auto cases = test::test_data("tokenizers/tokenizers.json").at(GetParam()).at("cases");
+  const auto cases = test::token_cases(GetParam());
   const TokenizerFile file(test::vocabulary_file(GetParam()));
   ASSERT_GT(cases.size(), 15u);
-  for (const auto& row : cases) {
-    const std::string text = row.at("text");
-    const auto ids = row.at("ids").get<std::vector<TokenId>>();
+  for (const auto& [text, ids, wanted] : cases) {
     EXPECT_EQ(file.ids(text), ids) << text;
     TextStream stream(file.get(), {.control = true, .at_start = true});
     std::string decoded;
     for (const TokenId id : ids) decoded += stream.push(id);
-    EXPECT_EQ(decoded + stream.finish(), row.value("decoded", text));
+    EXPECT_EQ(decoded + stream.finish(), wanted);
   }
 }
 
@@ -239,18 +234,18 @@ TEST(Smollm2, EncodesPromptsAndDecodesAnswersAsTheGoldenFileHasThem) {
   ASSERT_TRUE(file) << file.error().message;
   const auto tokenizer = Tokenizer::create(file->metadata());
   ASSERT_TRUE(tokenizer) << tokenizer.error().message;
-  const auto golden = test::test_data("golden/smollm2-135m-q4_1.json");
-  ASSERT_EQ(golden.at("cases").size(), 5u);
-  for (const auto& row : golden.at("cases")) {
-    const auto ids = tokenizer->encode(row.at("prompt").get<std::string>());
+  const auto golden = test::golden_cases("smollm2-135m-q4_1.json");
+  ASSERT_EQ(golden.size(), 5u);
+  for (const auto& row : golden) {
+    const auto ids = tokenizer->encode(row.prompt);
     ASSERT_TRUE(ids);
-    EXPECT_EQ(*ids, row.at("prompt_ids").get<std::vector<TokenId>>()) << row.at("prompt");
+    EXPECT_EQ(*ids, row.prompt_ids) << row.prompt;
     TextStream stream(*tokenizer, {.control = true});
     std::string text;
-    for (const TokenId id : row.at("greedy_ids").get<std::vector<TokenId>>()) {
+    for (const TokenId id : row.greedy_ids) {
       text += stream.push(id);
     }
-    EXPECT_EQ(text + stream.finish(), row.at("text").get<std::string>());
+    EXPECT_EQ(text + stream.finish(), row.text);
   }
   EXPECT_TRUE(tokenizer->ends(2));
   EXPECT_FALSE(tokenizer->ends(198));

@@ -15,6 +15,7 @@
 #include "runtime/onnx/onnx.pb.h"
 #include "runtime/onnx/reader.h"
 #include "tests/runtime/helpers.h"
+#include "tests/runtime/model_builder.h"
 
 namespace clvet {
 namespace {

@@ -23,7 +23,6 @@ using test::make_node;
 using test::noise;
 using test::refusal;
 using test::word;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 struct Case {
@@ -236,7 +235,7 @@ TEST(Conv, OfNoChannelsIsTheBias) {
   const Tensor y =
       test::run_one(make_node("Conv", 3), {noise({1, 0, 2, 3}), noise({2, 0, 1, 2}), bias});
   EXPECT_EQ(y.shape(), (Shape{1, 2, 2, 2}));
-  EXPECT_THAT(test::floats(y), ElementsAre(3, 3, 3, 3, -4, -4, -4, -4));
+  EXPECT_EQ(test::floats(y), (std::vector<float>{3, 3, 3, 3, -4, -4, -4, -4}));
 }
 
 TEST(Conv, OfAnEmptyBatchIsEmpty) {
@@ -249,7 +248,7 @@ TEST(Conv, OfHalvesRoundsOnceAtTheEnd) {
   const Tensor w = Tensor::of<float>({1, 1, 3}, {1, 0.5f, 0.5f}).cast(DType::kF16).value();
   const Tensor y = test::run_one(make_node("Conv", 2), {x, w});
   EXPECT_EQ(y.dtype(), DType::kF16);
-  EXPECT_THAT(y.to_f64(), ElementsAre(1025));  // 1024.5 lost at each step would leave 1024
+  EXPECT_EQ(y.to_f64(), (std::vector<double>{1025}));  // 1024.5 lost at each step would leave 1024
 }
 
 TEST(Conv, RefusesWhatContradictsItself) {
@@ -361,8 +360,9 @@ TEST(Conv, GivesTheKernelItsWeightsByTapThenChannelThenFilter) {
   const std::vector<Tensor> inputs = {noise({1, 2, 1, 2}), test::counting({3, 2, 1, 2})};
   const OpCall call = test::make_call(node, inputs, {false, true});
   // w[filter][channel][tap] counts 4, 2 and 1 a step.
-  EXPECT_THAT(node.def->constant(call, {"w"}), ElementsAre(0, 4, 8, 2, 6, 10, 1, 5, 9, 3, 7, 11));
-  EXPECT_THAT(node.def->constant(call, {"bias"}), ElementsAre(0, 0, 0));
+  EXPECT_EQ(node.def->constant(call, {"w"}),
+            (std::vector<double>{0, 4, 8, 2, 6, 10, 1, 5, 9, 3, 7, 11}));
+  EXPECT_EQ(node.def->constant(call, {"bias"}), (std::vector<double>{0, 0, 0}));
 }
 
 }  // namespace

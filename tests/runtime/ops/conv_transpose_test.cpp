@@ -22,7 +22,6 @@ using test::make_node;
 using test::noise;
 using test::refusal;
 using test::word;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 struct Case {
@@ -198,8 +197,9 @@ TEST(ConvTranspose, GivesTheKernelItsWeightsByTapThenChannelThenFilter) {
   const std::vector<Tensor> inputs = {noise({1, 3, 1, 2}), test::counting({3, 2, 1, 2})};
   const OpCall call = test::make_call(node, inputs, {false, true});
   // w[channel][filter][tap] counts 4, 2 and 1 a step.
-  EXPECT_THAT(node.def->constant(call, {"w"}), ElementsAre(0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11));
-  EXPECT_THAT(node.def->constant(call, {"bias"}), ElementsAre(0, 0));
+  EXPECT_EQ(node.def->constant(call, {"w"}),
+            (std::vector<double>{0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11}));
+  EXPECT_EQ(node.def->constant(call, {"bias"}), (std::vector<double>{0, 0}));
 }
 
 TEST(ConvTranspose, LeavesGroupsAndThirdAxesToTheHost) {

@@ -58,11 +58,12 @@ TEST(MatMulInteger, SubtractsAZeroPointForEachRowAndColumn) {
 TEST(MatMulInteger, TakesBatchesAndVectors) {
   const Tensor a = Tensor::of<uint8_t>({2, 1, 2}, {1, 2, 3, 4}),
                b = Tensor::of<uint8_t>({2}, {10, 1});
-  EXPECT_THAT(test::run_one(make_node("MatMulInteger", 2), {a, b}).to_i64(), ElementsAre(12, 34));
+  EXPECT_EQ(test::run_one(make_node("MatMulInteger", 2), {a, b}).to_i64(),
+            (std::vector<int64_t>{12, 34}));
   const Tensor row = Tensor::of<int8_t>({2}, {-1, 3}),
                matrix = Tensor::of<int8_t>({2, 1}, {-128, 127});
-  EXPECT_THAT(test::run_one(make_node("MatMulInteger", 2), {row, matrix}).to_i64(),
-              ElementsAre(128 + 381));
+  EXPECT_EQ(test::run_one(make_node("MatMulInteger", 2), {row, matrix}).to_i64(),
+            (std::vector<int64_t>{128 + 381}));
 }
 
 // The longest product whose sum of the largest terms an int32 holds, and each length at which the
@@ -75,7 +76,7 @@ TEST(MatMulInteger, IsExactForEveryLength) {
     std::fill_n(b.data<uint8_t>(), k, uint8_t{127});
     a.data<uint8_t>()[k - 1] = 126;
     const Tensor y = test::run_one(make_node("MatMulInteger", 2), {a, b});
-    EXPECT_THAT(y.to_i64(), ElementsAre(k * 127 * 127 - 127)) << k;
+    EXPECT_EQ(y.to_i64(), (std::vector<int64_t>{k * 127 * 127 - 127})) << k;
   }
 }
 

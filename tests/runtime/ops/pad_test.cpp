@@ -71,14 +71,15 @@ TEST(Pad, ReadsTheIndexThatEachModeSays) {
 TEST(Pad, ReflectsASingleElementAsItself) {
   const Tensor x = Tensor::of<int32_t>({1}, {4});
   for (const char* mode : {"edge", "reflect", "wrap"}) {
-    EXPECT_THAT(test::run_one(pad_node(mode), {x, i64s({2, 1})}).to_i64(), ElementsAre(4, 4, 4, 4));
+    EXPECT_EQ(test::run_one(pad_node(mode), {x, i64s({2, 1})}).to_i64(),
+              (std::vector<int64_t>{4, 4, 4, 4}));
   }
 }
 
 TEST(Pad, FillsAnEmptyTensorWithTheConstantAlone) {
   const Tensor y =
       test::run_one(pad_node("constant", 3), {noise({0}), i64s({1, 2}), Tensor::scalar(5.f)});
-  EXPECT_THAT(test::floats(y), ElementsAre(5, 5, 5));
+  EXPECT_EQ(test::floats(y), (std::vector<float>{5, 5, 5}));
   for (const char* mode : {"edge", "reflect", "wrap"}) {
     EXPECT_THAT(refusal(pad_node(mode), {noise({0}), i64s({1, 2})}), HasSubstr("Pad of [0]"));
     EXPECT_EQ(test::run_one(pad_node(mode), {noise({0, 2}), i64s({0, 0, 0, 0})}).shape(),
@@ -90,14 +91,15 @@ TEST(Pad, PadsTheNamedAxesAlone) {
   const Tensor x = Tensor::of<int64_t>({1, 2}, {1, 2}), value = Tensor::scalar<int64_t>(-9);
   const Tensor y = test::run_one(pad_node("constant", 4), {x, i64s({1, 0}), value, i64s({-1})});
   EXPECT_EQ(y.shape(), (Shape{1, 3}));
-  EXPECT_THAT(y.to_i64(), ElementsAre(-9, 1, 2));
+  EXPECT_EQ(y.to_i64(), (std::vector<int64_t>{-9, 1, 2}));
 }
 
 TEST(Pad, TakesTheAttributesOfOldModelsForEveryFloatType) {
   const Node node = make_node("Pad", 1, {{"pads", list({1, 1})}, {"value", 1.5}}, 2);
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kF64}) {
     const Tensor x = Tensor::of<float>({1}, {4}).cast(dtype).value();
-    EXPECT_THAT(test::run_one(node, {x}).to_f64(), ElementsAre(1.5, 4, 1.5)) << to_string(dtype);
+    EXPECT_EQ(test::run_one(node, {x}).to_f64(), (std::vector<double>{1.5, 4, 1.5}))
+        << to_string(dtype);
   }
 }
 
@@ -105,8 +107,8 @@ TEST(Pad, MovesEveryElementSize) {
   for (const DType dtype : {DType::kBool, DType::kF16, DType::kU32, DType::kF64}) {
     const Tensor x = Tensor::of<float>({2}, {1, 0}).cast(dtype).value();
     const Tensor one = Tensor::scalar(1.f).cast(dtype).value();
-    EXPECT_THAT(test::run_one(pad_node("constant", 3), {x, i64s({1, 1}), one}).to_f64(),
-                ElementsAre(1, 1, 0, 1));
+    EXPECT_EQ(test::run_one(pad_node("constant", 3), {x, i64s({1, 1}), one}).to_f64(),
+              (std::vector<double>{1, 1, 0, 1}));
   }
 }
 

@@ -25,7 +25,6 @@ using test::make_node;
 using test::noise;
 using test::refusal;
 using test::word;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -174,26 +173,26 @@ std::vector<Tensor> with_indices(const Tensor& x, Attributes attributes) {
 TEST(MaxPool, CountsItsIndicesOverTheWholeTensor) {
   const Tensor x = Tensor::of<float>({2, 1, 2, 3}, {1, 5, 2, 4, 3, 6, 9, 7, 7, 8, 9, 1});
   const auto rows = with_indices(x, {{"kernel_shape", list({2, 2})}});
-  EXPECT_THAT(test::floats(rows[0]), ElementsAre(5, 6, 9, 9));
-  EXPECT_THAT(rows[1].to_i64(), ElementsAre(1, 5, 6, 10));
+  EXPECT_EQ(test::floats(rows[0]), (std::vector<float>{5, 6, 9, 9}));
+  EXPECT_EQ(rows[1].to_i64(), (std::vector<int64_t>{1, 5, 6, 10}));
   // By columns: element (r, c) of a plane of 2 rows is number 2 c + r.
   const auto columns =
       with_indices(x, {{"kernel_shape", list({2, 2})}, {"storage_order", int64_t{1}}});
-  EXPECT_THAT(columns[1].to_i64(), ElementsAre(2, 5, 6, 9));
+  EXPECT_EQ(columns[1].to_i64(), (std::vector<int64_t>{2, 5, 6, 9}));
 }
 
 TEST(MaxPool, TakesTheFirstOfEqualValues) {
   const auto outputs = with_indices(Tensor::of<float>({1, 1, 4}, {3, 3, -kInf, -kInf}),
                                     {{"kernel_shape", list({2})}, {"strides", list({2})}});
-  EXPECT_THAT(test::floats(outputs[0]), ElementsAre(3, -kInf));
-  EXPECT_THAT(outputs[1].to_i64(), ElementsAre(0, 2));
+  EXPECT_EQ(test::floats(outputs[0]), (std::vector<float>{3, -kInf}));
+  EXPECT_EQ(outputs[1].to_i64(), (std::vector<int64_t>{0, 2}));
 }
 
 TEST(MaxPool, WorksOnIntegers) {
   const Tensor x = Tensor::of<int8_t>({1, 1, 4}, {-128, -127, 127, -1});
   const Tensor y = test::run_one(make_node("MaxPool", 1, {{"kernel_shape", list({2})}}), {x});
   EXPECT_EQ(y.dtype(), DType::kI8);
-  EXPECT_THAT(y.to_i64(), ElementsAre(-127, 127, 127));
+  EXPECT_EQ(y.to_i64(), (std::vector<int64_t>{-127, 127, 127}));
 }
 
 TEST(Pools, RefuseWhatContradictsItself) {
@@ -236,9 +235,10 @@ TEST(Pools, LowerWithEveryPadNamed) {
     for (const char* name : names) values.push_back(dims.at(name));
     return values;
   };
-  EXPECT_THAT(are({"N", "C", "H", "W", "OH", "OW"}), ElementsAre(2, 3, 6, 5, 4, 5));
-  EXPECT_THAT(are({"pad_top", "pad_left", "pad_bottom", "pad_right"}), ElementsAre(1, 0, 2, 1));
-  EXPECT_THAT(are({"kind", "count_include_pad"}), ElementsAre(1, 1));
+  EXPECT_EQ(are({"N", "C", "H", "W", "OH", "OW"}), (std::vector<int64_t>{2, 3, 6, 5, 4, 5}));
+  EXPECT_EQ(are({"pad_top", "pad_left", "pad_bottom", "pad_right"}),
+            (std::vector<int64_t>{1, 0, 2, 1}));
+  EXPECT_EQ(are({"kind", "count_include_pad"}), (std::vector<int64_t>{1, 1}));
 }
 
 TEST(GlobalPools, ReduceEachPlane) {

@@ -27,7 +27,6 @@ using test::make_node;
 using test::noise;
 using test::refusal;
 using test::word;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 const Tensor kNone = Tensor::of<float>({0}, {});
@@ -133,10 +132,10 @@ TEST(Resize, PutsASingleOutputWhereEachTransformSays) {
   const auto run = [&](const char* transform) {
     return test::floats(test::run_one(resize("linear", transform), {x, kNone, reals({0.5f})}));
   };
-  EXPECT_THAT(run("half_pixel"), ElementsAre(15));            // 0.5 / 0.5 - 0.5 = 0.5
-  EXPECT_THAT(run("pytorch_half_pixel"), ElementsAre(10));    // 0 where one is left of 1.5
-  EXPECT_THAT(run("asymmetric"), ElementsAre(10));            // 0
-  EXPECT_THAT(run("half_pixel_symmetric"), ElementsAre(20));  // 1.5 (1 - 1/1.5) + 0.5 = 1
+  EXPECT_EQ(run("half_pixel"), (std::vector<float>{15}));            // 0.5 / 0.5 - 0.5 = 0.5
+  EXPECT_EQ(run("pytorch_half_pixel"), (std::vector<float>{10}));    // 0 where one is left of 1.5
+  EXPECT_EQ(run("asymmetric"), (std::vector<float>{10}));            // 0
+  EXPECT_EQ(run("half_pixel_symmetric"), (std::vector<float>{20}));  // 1.5 (1 - 1/1.5) + 0.5 = 1
 }
 
 // Places of 6 outputs for 4 elements, half_pixel: (i + 0.5) / 1.5 - 0.5.
@@ -146,28 +145,29 @@ TEST(Resize, RoundsToTheNearestAsEachModeSays) {
     const Node node = resize("nearest", transform, {{"nearest_mode", word(rounding)}});
     return test::floats(test::run_one(node, {x, kNone, reals({scale})}));
   };
-  EXPECT_THAT(run("floor", "half_pixel", 1.5f), ElementsAre(0, 0, 1, 1, 2, 3));
-  EXPECT_THAT(run("ceil", "half_pixel", 1.5f), ElementsAre(0, 1, 2, 2, 3, 3));
+  EXPECT_EQ(run("floor", "half_pixel", 1.5f), (std::vector<float>{0, 0, 1, 1, 2, 3}));
+  EXPECT_EQ(run("ceil", "half_pixel", 1.5f), (std::vector<float>{0, 1, 2, 2, 3, 3}));
   // Half a source element apart: 0.5, 2.5.
-  EXPECT_THAT(run("round_prefer_floor", "half_pixel", 0.5f), ElementsAre(0, 2));
-  EXPECT_THAT(run("round_prefer_ceil", "half_pixel", 0.5f), ElementsAre(1, 3));
+  EXPECT_EQ(run("round_prefer_floor", "half_pixel", 0.5f), (std::vector<float>{0, 2}));
+  EXPECT_EQ(run("round_prefer_ceil", "half_pixel", 0.5f), (std::vector<float>{1, 3}));
   // (i + 0.5) / 2 without the half taken off again: 0.25, 0.75, 1.25, ...
-  EXPECT_THAT(run("floor", "tf_half_pixel_for_nn", 2), ElementsAre(0, 0, 1, 1, 2, 2, 3, 3));
-  EXPECT_THAT(run("ceil", "tf_half_pixel_for_nn", 2), ElementsAre(1, 1, 2, 2, 3, 3, 3, 3));
+  EXPECT_EQ(run("floor", "tf_half_pixel_for_nn", 2), (std::vector<float>{0, 0, 1, 1, 2, 2, 3, 3}));
+  EXPECT_EQ(run("ceil", "tf_half_pixel_for_nn", 2), (std::vector<float>{1, 1, 2, 2, 3, 3, 3, 3}));
 }
 
 TEST(Resize, NearestKeepsInt64ThatNoDoubleHolds) {
   const int64_t odd = (int64_t{1} << 53) + 1;
   const Node node = resize("nearest", "asymmetric", {{"nearest_mode", word("floor")}});
-  EXPECT_THAT(test::run_one(node, {i64s({odd, -odd}), kNone, reals({2})}).to_i64(),
-              ElementsAre(odd, odd, -odd, -odd));
+  EXPECT_EQ(test::run_one(node, {i64s({odd, -odd}), kNone, reals({2})}).to_i64(),
+            (std::vector<int64_t>{odd, odd, -odd, -odd}));
 }
 
 // Integers are rounded toward zero once, after all axes, and never beyond their range.
 TEST(Resize, RoundsIntegersOnceAndWithinTheirRange) {
   const Tensor x = Tensor::of<uint8_t>({2, 2}, {0, 1, 1, 2});
   const Node middle = resize("linear", "half_pixel");
-  EXPECT_THAT(test::run_one(middle, {x, kNone, reals({0.5f, 0.5f})}).to_i64(), ElementsAre(1));
+  EXPECT_EQ(test::run_one(middle, {x, kNone, reals({0.5f, 0.5f})}).to_i64(),
+            (std::vector<int64_t>{1}));
   const Tensor edge = Tensor::of<uint8_t>({6}, {0, 0, 0, 255, 255, 255});
   const Tensor y = test::run_one(resize("cubic", "half_pixel"), {edge, kNone, reals({2})});
   const std::vector<int64_t> values = y.to_i64();
@@ -181,8 +181,9 @@ TEST(Resize, RoundsIntegersOnceAndWithinTheirRange) {
 TEST(Resize, AntialiasesByAWiderFilter) {
   const Tensor x = Tensor::of<float>({4}, {8, 16, 32, 64});
   const Node node = resize("linear", "half_pixel", {{"antialias", int64_t{1}}});
-  EXPECT_THAT(test::floats(test::run_one(node, {x, kNone, reals({0.5f})})),
-              ElementsAre((8 + 3 * 8 + 3 * 16 + 32) / 8.f, (16 + 3 * 32 + 3 * 64 + 64) / 8.f));
+  EXPECT_EQ(
+      test::floats(test::run_one(node, {x, kNone, reals({0.5f})})),
+      (std::vector<float>{(8 + 3 * 8 + 3 * 16 + 32) / 8.f, (16 + 3 * 32 + 3 * 64 + 64) / 8.f}));
 }
 
 // At place -0.25 the cubic weights of elements -2..1 lose those of -2 and -1, the rest is scaled
@@ -201,10 +202,10 @@ TEST(Resize, CropsARegionAndFillsWhatIsOutside) {
   const auto run = [&](float start, float end) {
     return test::floats(test::run_one(node, {x, reals({start, end}), kNone, i64s({3})}));
   };
-  EXPECT_THAT(run(0, 1), ElementsAre(0, 15, 30));
-  EXPECT_THAT(run(0.5f, 1), ElementsAre(15, 22.5f, 30));
-  EXPECT_THAT(run(1, 0), ElementsAre(30, 15, 0));
-  EXPECT_THAT(run(-0.5f, 0.5f), ElementsAre(-1, 0, 15));
+  EXPECT_EQ(run(0, 1), (std::vector<float>{0, 15, 30}));
+  EXPECT_EQ(run(0.5f, 1), (std::vector<float>{15, 22.5f, 30}));
+  EXPECT_EQ(run(1, 0), (std::vector<float>{30, 15, 0}));
+  EXPECT_EQ(run(-0.5f, 0.5f), (std::vector<float>{-1, 0, 15}));
 }
 
 TEST(Resize, KeepsTheAspectOfNamedAxes) {
@@ -231,16 +232,17 @@ TEST(Upsample, TakesItsScalesFromTheAttributeOrTheInput) {
   const Tensor x = Tensor::of<float>({1, 2}, {1, 2});
   const Node seven = make_node(
       "Upsample", 1, {{"scales", std::vector<double>{1, 2.5}}, {"mode", word("nearest")}}, 7);
-  EXPECT_THAT(test::floats(test::run_one(seven, {x})), ElementsAre(1, 1, 1, 2, 2));
+  EXPECT_EQ(test::floats(test::run_one(seven, {x})), (std::vector<float>{1, 1, 1, 2, 2}));
   const Node nine = make_node("Upsample", 2, {{"mode", word("linear")}}, 9);
-  EXPECT_THAT(test::floats(test::run_one(nine, {x, reals({1, 2})})), ElementsAre(1, 1.5f, 2, 2));
+  EXPECT_EQ(test::floats(test::run_one(nine, {x, reals({1, 2})})),
+            (std::vector<float>{1, 1.5f, 2, 2}));
 }
 
 // The name that linear had before opset 7.
 TEST(Upsample, TakesBilinearAsLinear) {
   const Node node = make_node("Upsample", 2, {{"mode", word("bilinear")}}, 9);
-  EXPECT_THAT(test::floats(test::run_one(node, {reals({1, 5}), reals({4})})),
-              ElementsAre(1, 2, 3, 4, 5, 5, 5, 5));
+  EXPECT_EQ(test::floats(test::run_one(node, {reals({1, 5}), reals({4})})),
+            (std::vector<float>{1, 2, 3, 4, 5, 5, 5, 5}));
 }
 
 TEST(Resize, RefusesScalesAndSizesThatMakeNoSense) {
@@ -293,8 +295,9 @@ TEST(Resize, GivesTheKernelAMatrixOfWeights) {
   EXPECT_EQ(lowering.calls[0].op, "gemm");
   const OpCall call = test::make_call(node, inputs, {false, true, true});
   // Places -0.25, 0.25, 0.75, 1.25 of two elements; rows are elements.
-  EXPECT_THAT(node.def->constant(call, {"w", 1}), ElementsAre(1, 0.75, 0.25, 0, 0, 0.25, 0.75, 1));
-  EXPECT_THAT(node.def->constant(call, {"bias", 1}), ElementsAre(0, 0, 0, 0));
+  EXPECT_EQ(node.def->constant(call, {"w", 1}),
+            (std::vector<double>{1, 0.75, 0.25, 0, 0, 0.25, 0.75, 1}));
+  EXPECT_EQ(node.def->constant(call, {"bias", 1}), (std::vector<double>{0, 0, 0, 0}));
 }
 
 TEST(Resize, ToTheSameSizeMovesNothing) {

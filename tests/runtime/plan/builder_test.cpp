@@ -23,6 +23,7 @@
 #include "runtime/plan/planner.h"
 #include "runtime/plan/variant_choice.h"
 #include "tests/runtime/helpers.h"
+#include "tests/runtime/model_builder.h"
 #include "tests/runtime/plan/plan_interpreter.h"
 #include "tests/runtime/plan/planning.h"
 #include "tests/runtime/reports.h"

@@ -15,7 +15,7 @@
 #include "runtime/plan/network_plan.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/variant_choice.h"
-#include "tests/runtime/helpers.h"
+#include "tests/runtime/model_builder.h"
 #include "tests/runtime/plan/planning.h"
 #include "tests/runtime/reports.h"
 

@@ -2,30 +2,30 @@
 // of everything.
 #pragma once
 
-#include <gmock/gmock.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "kernels/catalog.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
 #include "runtime/graph/graph.h"
-#include "runtime/graph/infer.h"
-#include "runtime/graph/tensor.h"
-#include "runtime/plan/device_choice.h"
-#include "runtime/plan/plan.h"
-#include "runtime/plan/variant_choice.h"
-#include "runtime/plan/variant_table.h"
-#include "tests/runtime/helpers.h"
 #include "tests/runtime/reports.h"
 
+namespace clvet {
+class VariantChooser;
+class VariantTable;
+struct ExecutionPlan;
+struct PlannedNode;
+struct TestShape;
+struct Variant;
+}  // namespace clvet
+
 namespace clvet::test {
+
+class ModelBuilder;
 
 // What a report says of one case; 0 ms: not timed.
 struct Told {
@@ -35,112 +35,38 @@ struct Told {
 using Teller = std::function<Told(const Variant&, const TestShape&)>;
 
 // Adds what `tell` says of every case of a device; "missing" is left out.
-inline void add_verdicts(const DeviceReport& device, const Teller& tell, Report& report) {
-  const Catalog catalog = *Catalog::embedded();
-  for (const Manifest& manifest : catalog.manifests()) {
-    for (const Variant& variant : variants_of(manifest)) {
-      const std::string key = program_of(variant)->variant_key;
-      for (const TestShape& shape : manifest.tests) {
-        const Told told = tell(variant, shape);
-        if (told.verdict == Verdict::kMissing) continue;
-        VerdictReport row;
-        row.device = device.id;
-        row.case_name = variant.name() + "/" + shape.name;
-        row.op = manifest.op;
-        row.kernel = manifest.id;
-        row.variant_key = key;
-        row.combination = variant.combination();
-        row.weight_type = variant.weight_type;
-        row.verdict = told.verdict;
-        row.median_ms = told.ms;
-        report.verdicts.push_back(std::move(row));
-      }
-    }
-  }
-}
+void add_verdicts(const DeviceReport& device, const Teller& tell, Report& report);
 
-inline Report timed_report(const DeviceReport& device, const Teller& tell) {
-  Report report;
-  report.kernel_set = kernel_set();
-  report.devices = {device};
-  add_verdicts(device, tell, report);
-  return report;
-}
+// Of that device alone.
+Report timed_report(const DeviceReport& device, const Teller& tell);
 
-inline std::shared_ptr<const VariantTable> table() { return *VariantTable::embedded(); }
+std::shared_ptr<const VariantTable> table();
 
-inline std::shared_ptr<const VariantChooser> chooser_of(const Report& report) {
-  return clvet::chooser_of(report, report.devices.front(), table());
-}
-inline std::shared_ptr<const VariantChooser> chooser_that(const Judge& judge,
-                                                          const Limits& limits = {}) {
-  return chooser_of(report_of(device_with(limits), judge));
-}
+// For the first device of the report.
+std::shared_ptr<const VariantChooser> chooser_of(const Report& report);
+std::shared_ptr<const VariantChooser> chooser_that(const Judge& judge, const Limits& limits = {});
 
 // All shapes are known.
-inline Graph ready(const ModelBuilder& model) {
-  auto graph = specialise(model.build(), {});
-  EXPECT_TRUE(graph) << graph.error().message;
-  return graph ? std::move(*graph) : Graph{};
-}
+Graph ready(const ModelBuilder& model);
 
-inline std::vector<float> values(size_t count, uint32_t seed = 1) {
-  const Tensor tensor = noise({static_cast<int64_t>(count)}, seed);
-  return floats(tensor);
-}
+// Noise.
+std::vector<float> values(size_t count, uint32_t seed = 1);
 
 // A node that no kernel runs.
-inline void host_node(ModelBuilder& model, const std::string& from, const std::string& to) {
-  model.node("IsNaN", {from}, {to + "_bool"});
-  set_int(model.node("Cast", {to + "_bool"}, {to}), "to", 1);
-}
+void host_node(ModelBuilder& model, const std::string& from, const std::string& to);
 
 // Convolutions, a view, a product, an addition, and a node in the middle that only the host has.
-inline Graph mixed_network() {
-  ModelBuilder model;
-  model.input("x", {1, 3, 6, 8}).output("y").output("side");
-  model.constant("w1", {8, 3, 3, 3}, values(8 * 3 * 3 * 3)).constant("b1", {8}, values(8, 2));
-  model.constant("w2", {4, 8, 1, 1}, values(32, 3));
-  model.constant("row", {4, 1, 1}, values(4, 4)).constant("w3", {8, 5}, values(40, 5));
-  set_ints(model.node("Conv", {"x", "w1", "b1"}, {"c1"}), "pads", {1, 1, 1, 1});
-  model.node("Conv", {"c1", "w2"}, {"c2"});
-  host_node(model, "c2", "h");
-  model.node("Add", {"c2", "h"}, {"a"});
-  model.node("Mul", {"a", "row"}, {"side"});
-  set_ints(model.node("Transpose", {"side"}, {"t"}), "perm", {0, 2, 1, 3});
-  model.node("MatMul", {"t", "w3"}, {"m"});
-  model.node("Softmax", {"m"}, {"y"});
-  return ready(model);
-}
+Graph mixed_network();
 
 inline const Combination kBuffers = {Precision::kHigh, Memory::kNormal, Storage::kBuffer,
                                      Storage::kBuffer};
 inline const Combination kImages = {Precision::kHigh, Memory::kNormal, Storage::kImage,
                                     Storage::kImage};
 
-inline const PlannedNode& node_of(const ExecutionPlan& plan, const std::string& name) {
-  for (const PlannedNode& node : plan.phases.front().nodes) {
-    if (node.name == name) return node;
-  }
-  ADD_FAILURE() << "no node " << name;
-  static const PlannedNode kNone;
-  return kNone;
-}
+// The node of the first phase with that name, which must be there.
+const PlannedNode& node_of(const ExecutionPlan& plan, const std::string& name);
 
 // "upload x, kernel gemm, host IsNaN_h, download y, ...": what the steps do.
-inline std::vector<std::string> outline(const ExecutionPlan& plan) {
-  std::vector<std::string> lines;
-  const PlanPhase& phase = plan.phases.front();
-  for (const PlanStep& step : phase.steps) {
-    const auto tensor = [&] { return plan.tensors.at(static_cast<size_t>(step.tensor)).value; };
-    if (step.kind == StepKind::kUpload) lines.push_back("upload " + tensor());
-    if (step.kind == StepKind::kDownload) lines.push_back("download " + tensor());
-    if (step.kind == StepKind::kKernel) lines.push_back("kernel " + step.op);
-    if (step.kind == StepKind::kHost) {
-      lines.push_back("host " + phase.nodes.at(static_cast<size_t>(step.node)).name);
-    }
-  }
-  return lines;
-}
+std::vector<std::string> outline(const ExecutionPlan& plan);
 
 }  // namespace clvet::test

@@ -14,7 +14,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/plan/plan.h"
-#include "tests/runtime/helpers.h"
+#include "tests/runtime/model_builder.h"
 #include "tests/runtime/plan/planning.h"
 #include "tests/runtime/reports.h"
 

@@ -16,6 +16,7 @@
 #include "runtime/host/executor.h"
 #include "tests/runtime/graph/passes/by_hand.h"
 #include "tests/runtime/helpers.h"
+#include "tests/runtime/model_builder.h"
 
 namespace clvet {
 namespace {

@@ -2,50 +2,25 @@
 // worked out by hand.
 #pragma once
 
-#include <gmock/gmock.h>
-
 #include <map>
 #include <string>
 #include <vector>
 
-#include "base/result.h"
 #include "runtime/graph/graph.h"
-#include "runtime/graph/infer.h"
-#include "runtime/graph/passes.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/host/executor.h"
-#include "tests/runtime/helpers.h"
+#include "tests/runtime/model_builder.h"
 
 namespace clvet::test {
 
-inline std::vector<std::string> ops_of(const Graph& graph) {
-  std::vector<std::string> names;
-  for (const Node& node : graph.nodes) names.push_back(node.op);
-  return names;
-}
+std::vector<std::string> ops_of(const Graph& graph);
 
-inline Graph folded(const ModelBuilder& model) {
-  Graph graph = model.build();
-  const Status done = infer_and_fold(graph);
-  EXPECT_TRUE(done) << done.error().message;
-  return graph;
-}
+// As it is before the first pass.
+Graph folded(const ModelBuilder& model);
 
 // The ops that `run` leaves; the model's one output must be `want` as read, after the pass and
 // after all passes. Sums of a few small numbers: a few roundings of float at most.
-inline std::vector<std::string> ops_after(const ModelBuilder& model, void (*run)(Graph&),
-                                          const std::map<std::string, Tensor>& inputs,
-                                          const Tensor& want, double relative = 1e-6) {
-  Graph one = folded(model), all = model.build();
-  run(one);
-  const Status optimised = optimise(all);
-  EXPECT_TRUE(optimised) << optimised.error().message;
-  for (const Graph& graph : {model.build(), one, all}) {
-    const auto got = run_graph(graph, inputs);
-    EXPECT_TRUE(got) << got.error().message;
-    if (got) expect_near(got->front(), want, relative);
-  }
-  return ops_of(one);
-}
+std::vector<std::string> ops_after(const ModelBuilder& model, void (*run)(Graph&),
+                                   const std::map<std::string, Tensor>& inputs, const Tensor& want,
+                                   double relative = 1e-6);
 
 }  // namespace clvet::test
