@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/graph/attribute.h"
 #include "runtime/graph/tensor.h"
 
 namespace clvet {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/op_def.h"

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "kernels/contract.h"
+#include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/passes.h"
 #include "runtime/graph/passes/match.h"

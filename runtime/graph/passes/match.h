@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/contract.h"
+#include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 

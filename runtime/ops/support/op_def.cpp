@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "base/text.h"
+#include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/op_def.h"

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "tests/runtime/helpers.h"

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "tests/runtime/helpers.h"

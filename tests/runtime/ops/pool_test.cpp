@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/op_def.h"

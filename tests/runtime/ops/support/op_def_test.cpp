@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "kernels/contract.h"
+#include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/op_def.h"
