@@ -8,8 +8,9 @@ import pathlib
 import re
 import sys
 
+from sources import sources
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LAYERS = ("base", "kernels", "probe", "runtime", "reports", "cli", "samples", "tests")
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 DECLARED = re.compile(r"^(?:template <[^\n]*>\n)?(?:class|struct|enum class) ([A-Z]\w+)[^;\n]*\{", re.M)
 NOT_CODE = re.compile(r'//[^\n]*|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|^#include[^\n]*', re.M | re.S)
@@ -18,8 +19,7 @@ MADE = re.compile(r"(?<![\w.:>~])([A-Z]\w+)[({]")
 
 def faults(root, wanted=()):
     """(file, type, header) for each include that is missing below `root`; of all files where none are named."""
-    paths = [path for layer in LAYERS for kind in ("*.cpp", "*.h") for path in (root / layer).rglob(kind)]
-    files = {path.relative_to(root).as_posix(): path.read_text() for path in paths}
+    files = {name: (root / name).read_text() for name in sources(root)}
     homes = {}
     for name, text in files.items():
         if name.endswith(".h"):
@@ -27,7 +27,7 @@ def faults(root, wanted=()):
                 homes.setdefault(declared, set()).add(name)
     known = {declared: next(iter(where)) for declared, where in homes.items() if len(where) == 1}
     rows = []
-    for name in wanted or sorted(files):
+    for name in wanted or files:
         text = files.get(name, "")
         included = set(INCLUDE.findall(text)) | {name}
         code = NOT_CODE.sub(" ", text)

@@ -18,14 +18,10 @@ import sys
 import tempfile
 
 from check_includes import faults
+from sources import LAYERS, sources
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LAYERS = ("base", "kernels", "probe", "runtime", "reports", "cli", "samples", "tests")
 INCLUDE = re.compile(r'^#include "([^"]+)"\n', re.M)
-
-
-def sources():
-    return [path.relative_to(ROOT).as_posix() for layer in LAYERS for kind in ("*.cpp", "*.h") for path in (ROOT / layer).rglob(kind)]
 
 
 @functools.cache
@@ -44,7 +40,7 @@ def brought(path, seen):
 
 def chosen(count, seed):
     rows = []
-    for path in sources():
+    for path in sources(ROOT):
         for header in included(path):
             if not (ROOT / header).exists():
                 continue  # generated

@@ -4,13 +4,14 @@
 Precompiled headers are left out: they hide what a file forgot to include. Each header gets the command of the
 nearest source, as a file of its own. Prints the project's files that have a command.
 """
-import glob
 import json
 import os
+import pathlib
 import re
 import sys
 
-LAYERS = ("base", "kernels", "probe", "runtime", "reports", "cli", "samples", "tests")
+from sources import LAYERS, sources
+
 DROPPED = re.compile(r" -Winvalid-pch| -include \S*/cmake_pch\.hxx| -o \S+| -c \S+$")
 
 
@@ -19,18 +20,17 @@ def main():
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
         rows = json.load(file)
-    sources = {}
+    compiled = {}
     for row in rows:
         path = os.path.relpath(row["file"], root)
         if path.split("/")[0] in LAYERS:
             # Of a file in several targets: the command that says most.
-            sources[path] = max(sources.get(path, ""), DROPPED.sub("", row["command"]), key=len)
+            compiled[path] = max(compiled.get(path, ""), DROPPED.sub("", row["command"]), key=len)
 
-    commands = dict(sources)
-    for layer in LAYERS:
-        for header in glob.glob(f"{layer}/**/*.h", root_dir=root, recursive=True):
-            nearest = max(sources, key=lambda path: (len(os.path.commonpath([header, path])), len(sources[path]), path))
-            commands[header] = sources[nearest] + " -x c++-header"
+    commands = dict(compiled)
+    for header in sources(pathlib.Path(root), ("h",)):
+        nearest = max(compiled, key=lambda path: (len(os.path.commonpath([header, path])), len(compiled[path]), path))
+        commands[header] = compiled[nearest] + " -x c++-header"
 
     os.makedirs(os.path.join(build, "tidy"), exist_ok=True)
     with open(os.path.join(build, "tidy", "compile_commands.json"), "w", encoding="utf-8") as file:
