@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """predictions.py CLVET MODELS [--report FILE] [--device SEL] [--rounds N] [--forced] [NAME...]: are predicted times true?
 
-For each network: the predicted time of each node of the plan against its measured one (the median of N runs, as the
-report's times are medians; each node waited for), as median and 90th percentile of the factor between them. With --forced also the time of a whole run as chosen by itself
-and with each single combination forced, side by side: the choice should be within 1.1 of the best. Needs a quiet machine and the
-python of `bash ci/setup.sh --test`. NAME: det rec cls yolox magika vad.
+For each network: the predicted time of each node of the plan against its measured one (the median of N runs, as the report's
+times are medians; each node waited for), as median and 90th percentile of the factor between them. With --forced also the time
+of a whole run as chosen by itself and with each single combination forced, side by side: the choice should be within 1.1 of the
+best. Needs a quiet machine and the python of `bash ci/setup.sh --test`. NAME: det rec cls yolox magika vad.
 """
 
 import argparse
