@@ -42,12 +42,12 @@ class Device {
   Result<ClMem> image(const ImageExtent& extent, cl_channel_type type);
 
   Status write(cl_mem buffer, std::span<const std::byte> bytes);
-  // Does not wait for a few bytes: keeps them until the next read or finish.
+  // Does not wait for a few bytes: keeps them until the next read or finish. Waits for more.
   Status write_later(cl_mem buffer, Bytes bytes);
   Status write_image(cl_mem image, const ImageExtent& extent, std::span<const std::byte> bytes);
   // The first `bytes` of one buffer into another.
   Status copy(cl_mem from, cl_mem to, size_t bytes);
-  // Through a mapping where the report says that a mapped read is right, else by a read.
+  // Through a mapping where the report says that one is right and no slower, else by a read.
   Status read(cl_mem buffer, std::span<std::byte> bytes);
   Status read_image(cl_mem image, const ImageExtent& extent, std::span<std::byte> bytes);
   Status enqueue(cl_kernel kernel, int work_dim, const size_t* global, const size_t* local);

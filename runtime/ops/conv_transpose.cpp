@@ -117,8 +117,7 @@ const OpDef def{
     .wants_known = {1, 2},
     .attributes =
         "auto_pad:s=|NOTSET|SAME_UPPER|SAME_LOWER|VALID dilations:I group:i kernel_shape:I "
-        "output_padding:I output_shape:I "
-        "pads:I strides:I",
+        "output_padding:I output_shape:I pads:I strides:I",
     .infer = infer,
     .host = host,
     .lower = lower,

@@ -164,9 +164,7 @@ const OpDef def{
     .types = "fiu",
     .attributes =
         "auto_pad:s=|NOTSET|SAME_UPPER|SAME_LOWER|VALID ceil_mode:i count_include_pad:i "
-        "dilations:I "
-        "kernel_shape:I pads:I "
-        "storage_order:i strides:I",
+        "dilations:I kernel_shape:I pads:I storage_order:i strides:I",
     .max_outputs = 2,
     .infer = infer,
     .host = host,
