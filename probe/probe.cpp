@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,9 @@
 
 namespace clvet {
 namespace {
+
+// Two programs at once: a third driver process is too much for a board of 1 GB.
+constexpr int kLanes = 2;
 
 bool all_digits(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
@@ -86,6 +90,7 @@ RunnerSettings runner_settings(const ProbeOptions& options, const WorkerSettings
   settings.scratch = options.state_dir + "/scratch";
   settings.stage_path = options.state_dir + "/probe.stage";
   settings.left_behind = StageView::left_behind(settings.stage_path);
+  settings.lanes = std::thread::hardware_concurrency() < 2 ? 1 : kLanes;
   settings.sink = options.sink;
   return settings;
 }

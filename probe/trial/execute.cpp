@@ -198,6 +198,7 @@ DrivenStatus time_launches(DriverSession& session, const TrialRequest& request,
 DrivenStatus run_trial(DriverSession& session, const TrialRequest& request,
                        std::vector<Device>& devices, nlohmann::json& reply) {
   CLVET_DRIVE(build_kernel(session, request.program, reply));
+  if (request.build_only) return {};
   CLVET_DRIVE(create_memory(session, devices));
   CLVET_DRIVE(set_args(session, request, devices));
   CLVET_DRIVE(run_and_read(session, request, devices));

@@ -283,15 +283,13 @@ class Builder {
   PreparedTrial& out_;
 };
 
-}  // namespace
-
-Result<std::shared_ptr<const Material>> MaterialStore::make(const TrialCase& trial) {
+Result<std::shared_ptr<const Material>> make(const TrialCase& trial,
+                                             std::shared_ptr<const CallValues>& inputs) {
   const Manifest& manifest = *trial.variant.manifest;
   const OpContract* contract = find_op_contract(manifest.op);
   if (!contract) return fail(ErrorCode::kInternal, "no contract for op {}", manifest.op);
   auto material = std::make_shared<Material>();
   CLVET_ASSIGN_OR_RETURN(material->roles, contract->roles(trial.shape->dims));
-  auto& inputs = inputs_[{trial.shape->name, trial.shape->dims, trial.shape->scalars}];
   if (!inputs) inputs = generate_inputs(trial, material->roles);
   material->inputs = inputs;
   CallValues stored{inputs->dims, inputs->scalars, {}};
@@ -303,18 +301,22 @@ Result<std::shared_ptr<const Material>> MaterialStore::make(const TrialCase& tri
   return std::shared_ptr<const Material>(std::move(material));
 }
 
+}  // namespace
+
+MaterialStore::OfOp& MaterialStore::of_op(const std::string& op) {
+  if (latest_.op != op) std::swap(latest_, earlier_);
+  if (latest_.op != op) latest_ = {op, {}, {}};
+  return latest_;
+}
+
 Result<std::shared_ptr<const Material>> MaterialStore::get(const TrialCase& trial) {
-  const Manifest& manifest = *trial.variant.manifest;
-  if (op_ != manifest.op) {
-    op_ = manifest.op;
-    made_.clear();
-    inputs_.clear();
-  }
+  OfOp& kept = of_op(trial.variant.manifest->op);
   const Key key{trial.shape->dims, trial.shape->scalars, stores_half(trial.variant.precision),
                 trial.variant.weight_type};
-  if (const auto found = made_.find(key); found != made_.end()) return found->second;
-  CLVET_ASSIGN_OR_RETURN(made_[key], make(trial));
-  return made_[key];
+  if (const auto found = kept.made.find(key); found != kept.made.end()) return found->second;
+  auto& inputs = kept.inputs[{trial.shape->name, trial.shape->dims, trial.shape->scalars}];
+  CLVET_ASSIGN_OR_RETURN(kept.made[key], make(trial, inputs));
+  return kept.made[key];
 }
 
 Result<PreparedTrial> prepare_trial(const TrialCase& trial, const Material& material) {

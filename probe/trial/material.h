@@ -30,7 +30,7 @@ struct Material {
 
 class MaterialStore {
  public:
-  // Made on first use and kept until another op is asked for.
+  // Made on first use and kept until two other ops were asked for.
   Result<std::shared_ptr<const Material>> get(const TrialCase& trial);
 
  private:
@@ -38,10 +38,13 @@ class MaterialStore {
   using Key = std::tuple<Dims, Scalars, bool, std::optional<WeightType>>;
   // What was generated for a shape serves every precision.
   using InputKey = std::tuple<std::string, Dims, Scalars>;
-  Result<std::shared_ptr<const Material>> make(const TrialCase& trial);
-  std::string op_;
-  std::map<InputKey, std::shared_ptr<const CallValues>> inputs_;
-  std::map<Key, std::shared_ptr<const Material>> made_;
+  struct OfOp {
+    std::string op;
+    std::map<InputKey, std::shared_ptr<const CallValues>> inputs;
+    std::map<Key, std::shared_ptr<const Material>> made;
+  };
+  OfOp& of_op(const std::string& op);
+  OfOp latest_, earlier_;
 };
 
 // A trial ready to be sent: the request, the descriptors beside it, and where the outputs come

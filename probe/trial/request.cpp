@@ -35,6 +35,7 @@ nlohmann::json to_message(const TrialRequest& request) {
   }
   return {{"do", "trial"},
           {"careful", request.careful},
+          {"build_only", request.build_only},
           {"release_program", request.release_program},
           {"sources", request.program.sources},
           {"options", request.program.options},
@@ -52,6 +53,7 @@ nlohmann::json to_message(const TrialRequest& request) {
 TrialRequest trial_from_message(const nlohmann::json& message) {
   TrialRequest request;
   request.careful = message.at("careful");
+  request.build_only = message.at("build_only");
   request.release_program = message.at("release_program");
   message.at("sources").get_to(request.program.sources);
   request.program.options = message.at("options");

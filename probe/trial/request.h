@@ -48,6 +48,7 @@ struct TrialRequest {
   int repeats = 2;            // readings of the outputs, each after a fresh sentinel
   double timing_seconds = 0;  // 0: not timed
   bool careful = false;
+  bool build_only = false;      // the kernel is built and nothing is run
   bool release_program = true;  // afterwards; else it is kept for the next case of the variant
 };
 

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <system_error>
+#include <span>
+#include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "probe/trial/canary.h"
 #include "probe/trial/cases.h"
 #include "probe/trial/judge.h"
+#include "probe/trial/lane.h"
 #include "probe/trial/material.h"
 #include "probe/trial/peaks.h"
 #include "probe/trial/request.h"
@@ -59,15 +61,23 @@ bool wants_second_attempt(Verdict verdict) {
 Result<DeviceRunner> DeviceRunner::create(const RunnerSettings& settings, const DeviceRoute& route,
                                           DeviceReport& device) {
   DeviceRunner runner(settings, route, device);
-  CLVET_ASSIGN_OR_RETURN(StageView stage, StageView::create(settings.stage_path));
-  runner.stage_ = std::make_unique<StageView>(std::move(stage));
+  for (int i = 0; i < std::max(1, settings.lanes); ++i) {
+    const std::string suffix = i == 0 ? "" : fmt::format(".{}", i + 1);
+    CLVET_ASSIGN_OR_RETURN(Lane lane,
+                           Lane::create(settings.stage_path + suffix, settings.scratch + suffix));
+    runner.lanes_.push_back(std::move(lane));
+  }
   return runner;
 }
 
-Outcome DeviceRunner::ask(const nlohmann::json& request, const std::vector<int>& fds) {
-  Outcome outcome = worker_->call(request, fds);
+void DeviceRunner::take_note(const Outcome& outcome) {
   totals_.driver_seconds += outcome.driver_seconds;
   if (ends_run(outcome.kind)) stopped_ = true;
+}
+
+Outcome DeviceRunner::ask(const nlohmann::json& request, const std::vector<int>& fds) {
+  Outcome outcome = lane().call(request, fds);
+  take_note(outcome);
   return outcome;
 }
 
@@ -95,36 +105,36 @@ void DeviceRunner::note_open_failure(const Outcome& outcome) {
   device_fault_ = fault;
 }
 
+WorkerSettings DeviceRunner::worker_settings() const {
+  WorkerSettings worker = settings_.worker;
+  const double floor = worker.limits.build.idle;
+  worker.limits.build.idle =
+      std::clamp(kBuildClockFactor * slowest_build_, floor, std::max(floor, kBuildClockCeiling));
+  worker.limits.build.busy = std::max(worker.limits.build.busy, 2 * worker.limits.build.idle);
+  return worker;
+}
+
+// Starts the lane's worker and opens the device in it. Nothing where no worker can be started.
+std::optional<Outcome> DeviceRunner::open_device() {
+  if (!lane().start(worker_settings())) return std::nullopt;
+  return ask({{"do", "open"},
+              {"library", route_.library},
+              {"platform", route_.platform},
+              {"device", route_.device}});
+}
+
 bool DeviceRunner::ensure_worker() {
-  if (worker_ && worker_->alive()) return true;
+  if (lane().alive()) return true;
   while (open_failures_ < kMaxOpenFailures && !stopped_) {
-    std::error_code ignored;
-    std::filesystem::remove_all(settings_.scratch, ignored);
-    const std::string folder = fmt::format("{}/{}", settings_.scratch, ++workers_);
-    const auto caches = cache_variables(folder);
-    if (!make_folders(folder) || !caches) return false;
-    WorkerSettings worker = settings_.worker;
-    worker.environment.insert(caches->begin(), caches->end());
-    const double floor = worker.limits.build.idle;
-    worker.limits.build.idle =
-        std::clamp(kBuildClockFactor * slowest_build_, floor, std::max(floor, kBuildClockCeiling));
-    worker.limits.build.busy = std::max(worker.limits.build.busy, 2 * worker.limits.build.idle);
-    auto started = Worker::start(worker, *stage_);
-    if (!started) return false;
-    worker_ = std::move(*started);
-    const Outcome outcome = ask({{"do", "open"},
-                                 {"library", route_.library},
-                                 {"platform", route_.platform},
-                                 {"device", route_.device}});
-    const bool good = outcome.kind == OutcomeKind::kReply && !outcome.reply.contains("lie") &&
-                      number_in(outcome.reply, "cl_error", -1) == 0;
-    if (good) {
+    const auto outcome = open_device();
+    if (!outcome) return false;
+    if (shows_open_device(*outcome)) {
       open_failures_ = 0;
       device_fault_.reset();
       return true;
     }
-    if (!stopped_) note_open_failure(outcome);
-    worker_.reset();
+    if (!stopped_) note_open_failure(*outcome);
+    lane().end_worker();
     ++open_failures_;
   }
   return false;
@@ -138,7 +148,7 @@ void DeviceRunner::check_canary() {
 }
 
 bool DeviceRunner::canary_lives() {
-  worker_.reset();  // what went wrong may have spoilt this process, and not the device
+  lane().end_worker();  // what went wrong may have spoilt this process, and not the device
   if (!ensure_worker()) return stopped_;
   auto canary = prepare_canary();
   if (!canary) return true;
@@ -243,7 +253,7 @@ std::optional<VerdictReport> DeviceRunner::known_verdict(const TrialCase& trial)
     verdict.evidence.note = trial.unsupported;
     return verdict;
   }
-  if (device_fault_ && !(worker_ && worker_->alive())) return device_failure(trial);
+  if (device_fault_ && !lane().alive()) return device_failure(trial);
   const auto broken = broken_programs_.find(trial.program->key);
   if (broken == broken_programs_.end()) return std::nullopt;
   VerdictReport verdict = blank_verdict(trial, device_->id);
@@ -258,23 +268,44 @@ void DeviceRunner::learn(const TrialCase& trial, const VerdictReport& verdict) {
   if (concerns_program(verdict)) broken_programs_.try_emplace(trial.program->key, verdict);
 }
 
+bool DeviceRunner::is_last_of_program(const TrialCase& trial) const {
+  const auto last = last_use_.find(trial.program->key);
+  return last != last_use_.end() && last->second == &trial;
+}
+
+Result<DeviceRunner::Attempt> DeviceRunner::prepare_attempt(const TrialCase& trial) {
+  Attempt made;
+  CLVET_ASSIGN_OR_RETURN(made.material, materials_.get(trial));
+  CLVET_ASSIGN_OR_RETURN(made.prepared, prepare_trial(trial, *made.material));
+  return made;
+}
+
+// The verdict on an attempt that has its outcome. A worker that did not answer is gone.
+VerdictReport DeviceRunner::conclude(const TrialCase& trial, const Attempt& made) const {
+  return judge(trial, *made.material, made.prepared, made.outcome, device_->id);
+}
+
+void DeviceRunner::note_build(const Outcome& outcome) {
+  if (outcome.kind == OutcomeKind::kReply && outcome.reply.contains("build_ms")) {
+    slowest_build_ = std::max(slowest_build_, outcome.wall_seconds);
+  }
+}
+
 Result<VerdictReport> DeviceRunner::attempt(const TrialCase& trial, bool careful) {
-  CLVET_ASSIGN_OR_RETURN(std::shared_ptr<const Material> material, materials_.get(trial));
-  CLVET_ASSIGN_OR_RETURN(PreparedTrial prepared, prepare_trial(trial, *material));
-  prepared.request.careful = careful;
-  prepared.request.release_program = last_of_program_;
+  CLVET_ASSIGN_OR_RETURN(Attempt made, prepare_attempt(trial));
+  TrialRequest& request = made.prepared.request;
+  request.careful = careful;
+  request.release_program = is_last_of_program(trial);
   ++totals_.attempts;
-  const Outcome outcome = ask(to_message(prepared.request), raw_fds(prepared));
+  made.outcome = ask(to_message(request), raw_fds(made.prepared));
   if (stopped_) {
     VerdictReport verdict = blank_verdict(trial, device_->id);
     verdict.evidence.note = "not finished: the probe was stopped";
     return verdict;
   }
-  if (outcome.kind == OutcomeKind::kReply && outcome.reply.contains("build_ms")) {
-    slowest_build_ = std::max(slowest_build_, outcome.wall_seconds);
-  }
-  if (outcome.kind != OutcomeKind::kReply) worker_.reset();
-  return judge(trial, *material, prepared, outcome, device_->id);
+  note_build(made.outcome);
+  if (made.outcome.kind != OutcomeKind::kReply) lane().end_worker();
+  return conclude(trial, made);
 }
 
 Result<VerdictReport> DeviceRunner::try_case(const TrialCase& trial, Journal& journal,
@@ -294,13 +325,23 @@ Result<VerdictReport> DeviceRunner::try_case(const TrialCase& trial, Journal& jo
     CLVET_RETURN_IF_ERROR(journal.end(key, verdict, true));
     return verdict;
   }
+  auto begun = begun_.extract(trial.id);
   for (;;) {
-    if (!ensure_worker()) {
+    const std::optional<VerdictReport> ahead = begun ? begun.mapped() : std::nullopt;
+    if (!ahead && !ensure_worker()) {
       if (!stopped_ && device_fault_) return device_failure(trial);
       return blank_verdict(trial, device_->id);
     }
-    CLVET_RETURN_IF_ERROR(journal.begin(key, ++attempts, reset));
-    CLVET_ASSIGN_OR_RETURN(VerdictReport verdict, attempt(trial, reset));
+    ++attempts;
+    if (!begun) CLVET_RETURN_IF_ERROR(journal.begin(key, attempts, reset));
+    begun = {};
+    CLVET_ASSIGN_OR_RETURN(VerdictReport verdict,
+                           ahead ? Result<VerdictReport>(*ahead) : attempt(trial, reset));
+    bool confirmed = false;
+    if (!stopped_ && may_be_of_company(verdict, ahead.has_value())) {
+      CLVET_ASSIGN_OR_RETURN(verdict, attempt_alone(trial, verdict, confirmed));
+      if (confirmed && wants_second_attempt(verdict.verdict)) ++attempts;
+    }
     if (stopped_) return verdict;
     verdict.attempts = attempts;
     if (earlier && verdict.verdict != earlier->verdict) {
@@ -311,13 +352,14 @@ Result<VerdictReport> DeviceRunner::try_case(const TrialCase& trial, Journal& jo
       verdict.evidence.note +=
           fmt::format("; {} at first, then {}", to_string(earlier->verdict), now);
     }
-    const bool again = !earlier && wants_second_attempt(verdict.verdict) && attempts < kMaxAttempts;
+    const bool again =
+        !earlier && !confirmed && wants_second_attempt(verdict.verdict) && attempts < kMaxAttempts;
     CLVET_RETURN_IF_ERROR(journal.end(key, verdict, !again));
     if (endangers_device(verdict.verdict) && !canary_lives()) {
       device_fault_ = verdict;
       device_fault_->verdict = Verdict::kDeviceLost;
       device_fault_->evidence.note = "the device answers no more since " + trial.id;
-      worker_.reset();
+      for (Lane& lane : lanes_) lane.end_worker();
       open_failures_ = kMaxOpenFailures;
       return verdict;
     }
@@ -355,30 +397,32 @@ Result<std::vector<VerdictReport>> DeviceRunner::run(const std::vector<TrialCase
   };
   std::stable_partition(order.begin(), order.end(), in_flight);
   std::vector<VerdictReport> verdicts(cases.size());
-  std::map<std::string, size_t> last_use;  // variant key -> the case that uses the program last
   for (const size_t i : order) {
     const JournalEntry* past = journal.find(key_of(cases[i]));
-    if (!past || !past->verdict) last_use[cases[i].program->key] = i;
+    if (!past || !past->verdict) last_use_[cases[i].program->key] = &cases[i];
   }
   CLVET_RETURN_IF_ERROR(measure_peaks(journal));
   int done = 0;
-  for (const size_t i : order) {
-    if (stopped_) {
-      verdicts[i] = blank_verdict(cases[i], device_->id);
-      continue;
+  std::vector<Group> groups = groups_of(order, cases);
+  for (size_t g = 0; g < groups.size(); ++g) {
+    if (!groups[g].begun) {
+      CLVET_RETURN_IF_ERROR(begin_together(std::span(groups).subspan(g), journal));
     }
-    const auto last = last_use.find(cases[i].program->key);
-    last_of_program_ = last != last_use.end() && last->second == i;
-    CLVET_ASSIGN_OR_RETURN(verdicts[i], decide(cases[i], journal));
-    settings_.sink({EventLevel::kProgress, fmt::format("{} {}", device_->name, cases[i].id), ++done,
-                    static_cast<int>(cases.size())});
+    lane_ = std::min(groups[g].lane, lanes_.size() - 1);
+    for (const size_t i : groups[g].cases) {
+      if (stopped_) {
+        verdicts[i] = blank_verdict(cases[i], device_->id);
+        continue;
+      }
+      CLVET_ASSIGN_OR_RETURN(verdicts[i], decide(cases[i], journal));
+      settings_.sink({EventLevel::kProgress, fmt::format("{} {}", device_->name, cases[i].id),
+                      ++done, static_cast<int>(cases.size())});
+    }
   }
   for (size_t i = 0; i < cases.size(); ++i) {
     verdicts[i].trial_only = cases[i].variant.manifest->trial_only;
   }
-  worker_.reset();
-  std::error_code ignored;
-  std::filesystem::remove_all(settings_.scratch, ignored);
+  for (Lane& lane : lanes_) lane.clear();
   return verdicts;
 }
 

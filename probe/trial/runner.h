@@ -1,4 +1,8 @@
-// Tries the cases of one device, one worker at a time, whatever the driver does.
+// Tries the cases of one device, whatever the driver does.
+//
+// Each case runs alone in the one worker that uses the device. Only the compilers of the next
+// programs work side by side, in a lane each; a CPU's first launch compiles too, so there the first
+// case of each program is run as well. Nothing is timed meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +18,7 @@
 #include "base/result.h"
 #include "probe/report/report.h"
 #include "probe/trial/cases.h"
+#include "probe/trial/lane.h"
 #include "probe/trial/material.h"
 #include "probe/worker/device_route.h"
 #include "probe/worker/journal.h"
@@ -25,10 +31,14 @@ namespace clvet {
 struct RunnerSettings {
   WorkerSettings worker;
   std::string scratch;        // folder for drivers' caches, emptied for each worker
-  std::string stage_path;     // file of the stage page
+  std::string stage_path;     // file of the stage page; that of a further lane ends in its number
+  int lanes = 1;              // programs that are built at once
   StageSnapshot left_behind;  // what an earlier session left in that file
   EventSink sink;
 };
+
+// What `open` answers where the device is there.
+bool shows_open_device(const Outcome& outcome);
 
 // Sums over everything a runner did.
 struct RunnerTotals {
@@ -55,9 +65,26 @@ class DeviceRunner {
   bool stopped() const { return stopped_; }  // by budget or interrupt
 
  private:
+  // The cases of one program, by their index, and the lane that its kernel is built in.
+  struct Group {
+    const TrialCase* first = nullptr;
+    std::vector<size_t> cases;
+    size_t lane = 0;
+    bool begun = false;
+  };
+  // A case in a worker's hands.
+  struct Attempt {
+    std::shared_ptr<const Material> material;
+    PreparedTrial prepared;
+    Outcome outcome;
+  };
   DeviceRunner(const RunnerSettings& settings, const DeviceRoute& route, DeviceReport& device)
       : settings_(settings), route_(route), device_(&device) {}
+  Lane& lane() { return lanes_[lane_]; }
   Outcome ask(const nlohmann::json& request, const std::vector<int>& fds = {});
+  void take_note(const Outcome& outcome);
+  WorkerSettings worker_settings() const;
+  std::optional<Outcome> open_device();
   bool ensure_worker();
   bool canary_lives();
   void check_canary();
@@ -66,7 +93,21 @@ class DeviceRunner {
   void read_objects();
   void note_open_failure(const Outcome& outcome);
   Result<VerdictReport> try_case(const TrialCase& trial, Journal& journal, const std::string& key);
+  bool is_last_of_program(const TrialCase& trial) const;
+  Result<Attempt> prepare_attempt(const TrialCase& trial);
   Result<VerdictReport> attempt(const TrialCase& trial, bool careful);
+  VerdictReport conclude(const TrialCase& trial, const Attempt& made) const;
+  void note_build(const Outcome& outcome);
+  static std::vector<Group> groups_of(const std::vector<size_t>& order,
+                                      const std::vector<TrialCase>& cases);
+  void open_lanes(size_t wanted);
+  std::vector<Group*> next_to_begin(std::span<Group> groups, const Journal& journal);
+  Status begin_together(std::span<Group> groups, Journal& journal);
+  bool may_be_of_company(const VerdictReport& found, bool beside);
+  Result<VerdictReport> attempt_alone(const TrialCase& trial, const VerdictReport& found,
+                                      bool& confirmed);
+  void keep_one_lane();
+  std::optional<VerdictReport> final_verdict(const TrialCase& trial, const Attempt& made) const;
   Result<VerdictReport> decide(const TrialCase& trial, Journal& journal);
   std::optional<VerdictReport> known_verdict(const TrialCase& trial);
   std::string key_of(const TrialCase& trial) const;
@@ -76,16 +117,19 @@ class DeviceRunner {
   RunnerSettings settings_;
   DeviceRoute route_;
   DeviceReport* device_;
-  std::unique_ptr<StageView> stage_;
-  std::optional<Worker> worker_;
+  std::vector<Lane> lanes_;
+  size_t lane_ = 0;  // of the case in hand
   MaterialStore materials_;
   std::map<std::string, VerdictReport> broken_programs_;  // variant key -> verdict of its build
-  std::optional<VerdictReport> device_fault_;             // the device cannot be opened, or is lost
+  std::map<std::string, const TrialCase*> last_use_;  // variant key -> its last case to be tried
+  std::optional<VerdictReport> device_fault_;         // the device cannot be opened, or is lost
+  // Cases begun beside others, by their id, with the verdict where one was found.
+  std::map<std::string, std::optional<VerdictReport>> begun_;
   RunnerTotals totals_;
-  int open_failures_ = 0, canary_errors_ = 0, workers_ = 0;
+  int open_failures_ = 0, canary_errors_ = 0;
   double slowest_build_ = 0;
+  bool company_cleared_ = false;  // a case failed beside another process, and alone just the same
   bool stopped_ = false;
-  bool last_of_program_ = true;  // no later case uses the program of the one in hand
 };
 
 }  // namespace clvet

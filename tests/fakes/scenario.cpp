@@ -14,6 +14,7 @@
 #include <exception>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -91,7 +92,8 @@ Rule rule_of(const json& document, size_t index) {
   const json& match = document.at("match");
   check_keys(match,
              {"call", "constructs_all", "constructs_any", "constructs_none", "source_regex",
-              "raw_source_regex", "options_regex", "kernel", "count", "file_exists", "mapped"},
+              "raw_source_regex", "options_regex", "kernel", "count", "file_exists", "held_file",
+              "mapped"},
              "match");
   Rule rule;
   rule.index = index;
@@ -116,6 +118,7 @@ Rule rule_of(const json& document, size_t index) {
   rule.parameters = document.at("do");
   rule.action = rule.parameters.at("action").get<std::string>();
   rule.file_exists = expanded(match.value("file_exists", ""));
+  rule.held_file = expanded(match.value("held_file", ""));
   rule.mapped = strings(match, "mapped");
   rule.once_file = expanded(rule.parameters.value("once_file", ""));
   rule.once_limit = rule.parameters.value("once_limit", uint64_t{1});
@@ -156,9 +159,23 @@ bool names(const Rule& rule, const std::string& call) {
   return false;
 }
 
+// True where another process holds the file. Else this one holds it from now to its end.
+bool held_by_another(const std::string& path) {
+  static std::map<std::string, int> held;
+  if (held.count(path)) return false;
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    close(fd);
+    return true;
+  }
+  held[path] = fd;
+  return false;
+}
+
 bool matches(const Rule& rule, const std::string& call, const Subject& subject) {
   if (!names(rule, call)) return false;
   if (!rule.file_exists.empty() && access(rule.file_exists.c_str(), F_OK) != 0) return false;
+  if (!rule.held_file.empty() && !held_by_another(rule.held_file)) return false;
   if (!all_mapped(rule.mapped)) return false;
   const auto& have = subject.constructs;
   if (!contains_all(have, rule.constructs_all) || contains_any(have, rule.constructs_none))

@@ -32,6 +32,7 @@ struct Rule {
   std::shared_ptr<Pattern> source, raw_source, options, kernel;
   std::vector<std::string> mapped;     // fires only while files of these names are loaded
   std::string file_exists;             // fires only while this file is there
+  std::string held_file;               // fires only while another process holds this file
   uint64_t from = 1, to = UINT64_MAX;  // which matches fire, counted in this process
   std::string once_file;               // counts across processes, a byte a firing
   uint64_t once_limit = 1;

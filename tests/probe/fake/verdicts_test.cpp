@@ -281,6 +281,26 @@ TEST(OverPocl, ANameThatIsNoUtf8IsMadeValidEverywhere) {
   EXPECT_THAT(done.out, testing::Not(HasSubstr("\xFF")));
 }
 
+// Drivers that stand no second process: nothing that passes alone may fail for our own company.
+class Company : public testing::TestWithParam<const char*> {};
+
+TEST_P(Company, ThatADriverDoesNotStandChangesNoVerdict) {
+  if (!kPocl.library) GTEST_SKIP() << "PoCL is not installed here";
+  const Words cases = case_options({"gemv*/normal/*/buffer/buffer/*/odd", "eltwise_unary*/odd"});
+  test::Bench undisturbed(*kPocl.library), bench(*kPocl.library, test::scenario(GetParam()));
+  EXPECT_EQ(undisturbed.probe(cases).exit_code, 0);
+  const test::Finished done = bench.probe(cases);
+  EXPECT_EQ(done.exit_code, 0) << done.err << done.out;
+  EXPECT_EQ(test::words_of(bench.report()), test::words_of(undisturbed.report()));
+  EXPECT_NE(bench.log(), "") << "there was no second process";
+}
+
+INSTANTIATE_TEST_SUITE_P(OverPocl, Company,
+                         testing::Values("device-for-one-process.json", "builds-alone-only.json"),
+                         [](const auto& info) {
+                           return std::string(info.index == 0 ? "Refuses" : "Crashes");
+                         });
+
 // The clocks of the program are long, so the library is called with shorter ones.
 class Hang : public testing::TestWithParam<Driver> {};
 

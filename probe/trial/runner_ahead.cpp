@@ -1,0 +1,155 @@
+// The part of DeviceRunner that begins the next programs beside each other.
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "probe/report/report.h"
+#include "probe/trial/canary.h"
+#include "probe/trial/cases.h"
+#include "probe/trial/judge.h"
+#include "probe/trial/lane.h"
+#include "probe/trial/material.h"
+#include "probe/trial/request.h"
+#include "probe/trial/runner.h"
+#include "probe/worker/journal.h"
+#include "probe/worker/protocol.h"
+#include "probe/worker/supervisor.h"
+
+namespace clvet {
+
+bool shows_open_device(const Outcome& outcome) {
+  return outcome.kind == OutcomeKind::kReply && !outcome.reply.contains("lie") &&
+         number_in(outcome.reply, "cl_error", -1) == 0;
+}
+
+std::vector<DeviceRunner::Group> DeviceRunner::groups_of(const std::vector<size_t>& order,
+                                                         const std::vector<TrialCase>& cases) {
+  std::vector<Group> groups;
+  for (const size_t i : order) {
+    const std::string& program = cases[i].program->key;
+    if (groups.empty() || cases[groups.back().cases.front()].program->key != program) {
+      groups.emplace_back();
+    }
+    Group& group = groups.back();
+    group.cases.push_back(i);
+    if (!group.first && cases[i].unsupported.empty()) group.first = &cases[i];
+  }
+  return groups;
+}
+
+// Opens the device in the lanes that have no worker. A driver that refuses a second process, or a
+// machine too small for one, leaves the first lane.
+void DeviceRunner::open_lanes(size_t wanted) {
+  for (lane_ = 0; lane_ < std::min(wanted, lanes_.size()) && !stopped_; ++lane_) {
+    if (lane_ == 0 ? ensure_worker() : lane().alive()) continue;
+    const auto outcome = lane_ == 0 ? std::nullopt : open_device();
+    if (outcome && shows_open_device(*outcome)) continue;
+    lanes_.erase(lanes_.begin() + std::max<ptrdiff_t>(1, static_cast<ptrdiff_t>(lane_)),
+                 lanes_.end());
+  }
+  lane_ = 0;
+}
+
+// The next groups, one a lane at most, that begin with a case of which nothing is known.
+std::vector<DeviceRunner::Group*> DeviceRunner::next_to_begin(std::span<Group> groups,
+                                                              const Journal& journal) {
+  std::vector<Group*> next;
+  for (Group& group : groups) {
+    if (next.size() == lanes_.size()) break;
+    const bool fresh =
+        group.first && !known_verdict(*group.first) && !journal.find(key_of(*group.first));
+    if (fresh) next.push_back(&group);
+    if (next.empty()) break;  // the first one has nothing to begin: those after it wait their turn
+  }
+  return next;
+}
+
+Status DeviceRunner::begin_together(std::span<Group> groups, Journal& journal) {
+  std::vector<Group*> next = next_to_begin(groups, journal);
+  if (next.size() < 2) return {};
+  open_lanes(next.size());
+  next.resize(std::min(next.size(), lanes_.size()));
+  if (next.size() < 2 || stopped_ || !lane().alive()) return {};
+  const bool build_only = features_of(*device_).device_class != "cpu";
+  std::vector<Attempt> made(next.size());
+  for (size_t i = 0; i < next.size(); ++i) {
+    const TrialCase& first = *next[i]->first;
+    CLVET_ASSIGN_OR_RETURN(made[i], prepare_attempt(first));
+    made[i].prepared.request.build_only = build_only;
+    made[i].prepared.request.release_program = !first.timed && is_last_of_program(first);
+    made[i].prepared.request.timing_seconds = 0;
+    CLVET_RETURN_IF_ERROR(journal.begin(key_of(first), 1, false));
+  }
+  {
+    std::vector<std::jthread> threads;
+    for (size_t i = 0; i < made.size(); ++i) {
+      threads.emplace_back([&lane = lanes_[i], &attempt = made[i]] {
+        attempt.outcome =
+            lane.call(to_message(attempt.prepared.request), raw_fds(attempt.prepared));
+      });
+    }
+  }
+  for (size_t i = 0; i < made.size(); ++i) {
+    const Outcome& outcome = made[i].outcome;
+    take_note(outcome);
+    note_build(outcome);
+    if (outcome.kind != OutcomeKind::kReply) lanes_[i].end_worker();
+    next[i]->begun = true;
+    next[i]->lane = i;
+    begun_[next[i]->first->id] = final_verdict(*next[i]->first, made[i]);
+  }
+  return {};
+}
+
+// Of a case that was begun beside others: nothing where it has yet to be run, or to be timed.
+std::optional<VerdictReport> DeviceRunner::final_verdict(const TrialCase& trial,
+                                                         const Attempt& made) const {
+  const Outcome& outcome = made.outcome;
+  if (stopped_) return std::nullopt;
+  const bool good = outcome.kind == OutcomeKind::kReply && !outcome.reply.contains("verdict") &&
+                    !outcome.reply.contains("fault");
+  if (good && made.prepared.request.build_only) return std::nullopt;
+  VerdictReport verdict = conclude(trial, made);
+  if (verdict.verdict == Verdict::kPass && trial.timed) return std::nullopt;
+  return verdict;
+}
+
+// Whether `found` may be the fault of a second process at the device and not of the driver.
+bool DeviceRunner::may_be_of_company(const VerdictReport& found, bool beside) {
+  if (found.verdict == Verdict::kPass || found.verdict == Verdict::kToolError) return false;
+  if (beside) return true;
+  const auto other = [&](Lane& other) { return &other != &lane() && other.alive(); };
+  return !company_cleared_ && std::any_of(lanes_.begin(), lanes_.end(), other);
+}
+
+// Tries again a case that failed in company. Where the same comes out without, the company was not
+// to blame, which need not be asked again; where not, there will be none any more.
+Result<VerdictReport> DeviceRunner::attempt_alone(const TrialCase& trial,
+                                                  const VerdictReport& found, bool& confirmed) {
+  for (Lane& other : lanes_) {
+    if (!company_cleared_ && &other != &lane()) other.end_worker();
+  }
+  if (!ensure_worker()) return found;
+  CLVET_ASSIGN_OR_RETURN(VerdictReport alone, attempt(trial, false));
+  if (stopped_) return alone;
+  confirmed = alone.verdict == found.verdict;
+  company_cleared_ = company_cleared_ || confirmed;
+  if (!confirmed) keep_one_lane();
+  return alone;
+}
+
+void DeviceRunner::keep_one_lane() {
+  std::swap(lanes_.front(), lane());
+  lanes_.erase(lanes_.begin() + 1, lanes_.end());
+  lane_ = 0;
+}
+
+}  // namespace clvet
