@@ -333,6 +333,7 @@ Result<VerdictReport> DeviceRunner::try_case(const TrialCase& trial, Journal& jo
       return blank_verdict(trial, device_->id);
     }
     ++attempts;
+    if (ahead) ++totals_.attempts;
     if (!begun) CLVET_RETURN_IF_ERROR(journal.begin(key, attempts, reset));
     begun = {};
     CLVET_ASSIGN_OR_RETURN(VerdictReport verdict,

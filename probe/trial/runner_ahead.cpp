@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
 #include "base/result.h"
 #include "probe/report/report.h"
 #include "probe/trial/canary.h"
