@@ -32,6 +32,7 @@
 #include "probe/worker/protocol.h"
 #include "probe/worker/stage_page.h"
 #include "probe/worker/supervisor.h"
+#include "probe/worker/worker_limits.h"
 
 namespace clvet {
 namespace {
