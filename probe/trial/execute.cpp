@@ -178,7 +178,7 @@ DrivenStatus run_and_read(DriverSession& session, const TrialRequest& request,
 DrivenStatus time_launches(DriverSession& session, const TrialRequest& request,
                            nlohmann::json& reply) {
   if (request.timing_seconds <= 0) return {};
-  constexpr size_t kMost = 25, kLeast = 3;
+  constexpr size_t kMost = 200, kLeast = 3;
   std::vector<double> samples;
   const double until = monotonic_seconds() + request.timing_seconds;
   while (samples.size() < kLeast || (samples.size() < kMost && monotonic_seconds() < until)) {

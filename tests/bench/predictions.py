@@ -31,7 +31,7 @@ def run(clvet, model, arguments, folder, repeat):
 def node_factors(clvet, model, arguments, folder, rounds):
     measured, predicted = collections.defaultdict(list), {}
     for _ in range(rounds):
-        record = run(clvet, model, arguments, folder, 3)
+        record = run(clvet, model, arguments, folder, 20)
         if record is None:
             return [], 0
         for node in record["nodes"]:
