@@ -128,6 +128,7 @@ Json put(const VerdictReport& value) {
                {"evidence", put(value.evidence)},
                {"median_ms", put_number(value.median_ms)},
                {"spread_ms", put_number(value.spread_ms)},
+               {"piped_ms", put_number(value.piped_ms)},
                {"gflops", put_number(value.gflops)},
                {"cure", nullptr}};
   if (value.cure) json["cure"] = *value.cure;
@@ -154,6 +155,7 @@ VerdictReport get_verdict(const Json& json) {
   if (const Json& spread = json.at("spread_ms"); value.median_ms && !spread.is_null()) {
     value.spread_ms = spread.get<double>();
   }
+  if (json.contains("piped_ms")) value.piped_ms = get_positive(json.at("piped_ms"));
   value.gflops = get_positive(json.at("gflops"));
   if (!json.at("cure").is_null()) value.cure = json.at("cure").get<std::string>();
   return value;

@@ -139,6 +139,8 @@ void take_times(const nlohmann::json& reply, double flops, VerdictReport& verdic
   if (!std::isfinite(median) || median <= 0 || !std::isfinite(spread) || spread < 0) return;
   verdict.median_ms = median;
   verdict.spread_ms = spread;
+  const double piped = number_in(reply, "piped_ms");
+  if (std::isfinite(piped) && piped > 0) verdict.piped_ms = piped;
   if (flops > 0) verdict.gflops = flops / median * 1e-6;
 }
 

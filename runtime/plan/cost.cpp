@@ -100,9 +100,12 @@ CostModel::CostModel(const PeaksReport& peaks, bool in_turn, double best_gflops)
 double CostModel::kernel_ms(const std::vector<TimedLaunch>& timed, const CallWork& work) const {
   std::vector<OwnTime> own;
   for (const TimedLaunch& row : timed) {
+    // Where a wait costs much more than a short kernel, only launches without one tell its time.
+    const bool piped = row.piped_ms > 0 && piped_launch_ms_ > 0;
+    const double whole = piped ? row.piped_ms : row.ms;
     // A launch that took less than an empty one is lost in the noise.
-    const double ms = std::max(row.ms - launch_ms_, 0.02 * row.ms);
-    if (ms > 0 && std::isfinite(ms)) own.push_back({row.work, ms, kNoise * row.ms / ms});
+    const double ms = std::max(whole - (piped ? piped_launch_ms_ : launch_ms_), 0.02 * whole);
+    if (ms > 0 && std::isfinite(ms)) own.push_back({row.work, ms, kNoise * whole / ms});
   }
   if (own.empty()) return 0;
   return in_turn_ ? time_on_line(own, work, costs_) : time_by_power_law(own, work, costs_);

@@ -21,6 +21,7 @@ CallWork work_of(std::string_view op, const Dims& dims, const std::vector<Tensor
 struct TimedLaunch {
   CallWork work;
   double ms = 0;
+  double piped_ms = 0;  // of one among others; 0: not timed
 };
 
 class CostModel {

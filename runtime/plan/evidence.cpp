@@ -30,7 +30,7 @@ void add_time(const VerdictReport& verdict, const VariantTable& table, VariantEv
   if (!roles) return;
   row.timed.push_back({work_of(manifest->op, shape->dims, *roles, verdict.combination.precision,
                                verdict.weight_type.value_or(WeightType::kFloat)),
-                       *verdict.median_ms});
+                       *verdict.median_ms, verdict.piped_ms.value_or(0)});
 }
 
 }  // namespace

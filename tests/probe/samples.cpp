@@ -34,6 +34,7 @@ VerdictReport sample_verdict(Verdict verdict) {
   row.evidence.cpu_ms = 3.25;
   row.evidence.note = "a note";
   row.median_ms = 0.5;
+  row.piped_ms = 0.25;
   row.spread_ms = 0.125;
   row.gflops = 2;
   row.cure = "-cl-opt-disable";
@@ -117,6 +118,7 @@ Report sample_report() {
   report.verdicts[1].evidence = {};
   report.verdicts[1].cure.reset();
   report.verdicts[1].median_ms.reset();
+  report.verdicts[1].piped_ms.reset();
   report.verdicts[1].spread_ms.reset();
   report.verdicts[1].gflops.reset();
   report.advice = {{"mali-quant", "cause", {"evidence"}, {"fix"}, "en"}};

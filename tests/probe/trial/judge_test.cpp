@@ -333,11 +333,12 @@ TEST_F(JudgeOutcome, OfARightOutputInTheSharedMemoryIsAPassWithItsSpeed) {
   std::copy(right.begin(), right.end(), mapping->bytes().begin());
   std::copy(right.begin(), right.end(), mapping->bytes().begin() + static_cast<long>(right.size()));
   Outcome outcome;
-  outcome.reply = {{"median_ms", 0.5}, {"spread_ms", 0.1}};
+  outcome.reply = {{"median_ms", 0.5}, {"spread_ms", 0.1}, {"piped_ms", 0.25}};
   outcome.captured = "a banner";
   const VerdictReport verdict = judged(outcome);
   EXPECT_EQ(verdict.verdict, Verdict::kPass) << verdict.evidence.note;
   EXPECT_GT(verdict.gflops, 0);
+  EXPECT_EQ(verdict.piped_ms, 0.25);
   EXPECT_EQ(verdict.evidence.stderr_text, "") << "a pass keeps no banner";
 }
 
@@ -350,12 +351,13 @@ TEST_F(JudgeOutcome, OfALaunchThatTookNoTimeIsNotTimed) {
   std::copy(right.begin(), right.end(), mapping->bytes().begin() + static_cast<long>(right.size()));
   for (const double median : {0.0, -1.0, std::nan("")}) {
     Outcome outcome;
-    outcome.reply = {{"median_ms", median}, {"spread_ms", 0.1}};
+    outcome.reply = {{"median_ms", median}, {"spread_ms", 0.1}, {"piped_ms", median}};
     const VerdictReport verdict = judged(outcome);
     EXPECT_EQ(verdict.verdict, Verdict::kPass);
     EXPECT_EQ(verdict.median_ms, std::nullopt) << median;
     EXPECT_EQ(verdict.spread_ms, std::nullopt) << median;
     EXPECT_EQ(verdict.gflops, std::nullopt) << median;
+    EXPECT_EQ(verdict.piped_ms, std::nullopt) << median;
   }
 }
 

@@ -103,6 +103,16 @@ TEST(CostModel, TakesAFiftiethOfATimeThatIsNotLongerThanAnEmptyLaunch) {
   EXPECT_NEAR(cost.kernel_ms({{{1e6, 0}, 0.5}}, {1e6, 0}), 0.4, 1e-12);
 }
 
+// A wait costs 0.1 ms, a launch among others 0.01.
+TEST(CostModel, BelievesLaunchesAmongOthersWhereTheyWereTimed) {
+  const CostModel cost(measured_peaks(), true, 100);
+  EXPECT_NEAR(cost.kernel_ms({{{1e6, 0}, 0.13, 0.015}}, {1e6, 0}), 0.005, 1e-12);
+  PeaksReport unknown = measured_peaks();
+  unknown.piped_launch_us.reset();
+  EXPECT_NEAR(CostModel(unknown, true, 100).kernel_ms({{{1e6, 0}, 0.13, 0.015}}, {1e6, 0}), 0.03,
+              1e-12);
+}
+
 TEST(CostModel, HasATimeForWorkThatCannotBeWeighed) {
   const CostModel cost(measured_peaks(), true, 100);
   EXPECT_NEAR(cost.kernel_ms({{{0, 0}, 3.1}}, {1e6, 0}), 3, 1e-9);

@@ -45,6 +45,15 @@ VariantEvidence on_variant(const std::vector<VerdictReport>& rows) {
   return found == evidence.variants.end() ? VariantEvidence() : found->second;
 }
 
+TEST(Evidence, HoldsBothTimesOfALaunch) {
+  VerdictReport row = verdict_on("odd", Verdict::kPass, 0.3);
+  row.piped_ms = 0.2;
+  const VariantEvidence found = on_variant({row});
+  ASSERT_EQ(found.timed.size(), 1u);
+  EXPECT_EQ(found.timed[0].ms, 0.3);
+  EXPECT_EQ(found.timed[0].piped_ms, 0.2);
+}
+
 TEST(Evidence, TrustsAVariantOnceItPassedAndNeverFailed) {
   EXPECT_TRUE(on_variant({verdict_on("odd", Verdict::kPass)}).trusted());
   EXPECT_FALSE(on_variant({}).trusted());
