@@ -21,7 +21,7 @@ import mutate_kernels as places
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SURVIVING = ROOT / "tests/runtime/plan/surviving_mutants.json"
-PLANNER = ("variant_choice", "cost", "planner", "builder", "placement", "evidence", "device_choice", "plan_json", "subject",
+PLANNER = ("variant_choice", "cost", "planner", "builder", "placement", "evidence", "device_choice", "plan_reader", "plan_writer", "subject",
            "network_plan")
 SOURCES = [f"runtime/plan/{name}.cpp" for name in PLANNER] + ["runtime/llm/decoder_plan.cpp"]
 TESTS = ("tests/runtime/plan/", "tests/runtime/llm/decoder_plan_test.cpp")

@@ -2,6 +2,7 @@
 # ci/nightly.sh [STAGE...]: what takes too long for every change; all stages, or those named:
 #   sanitizers   every test that is not nightly, under the address and undefined-behaviour sanitizers
 #   tests        the tests labelled nightly on the release build (supervisor killed at random moments, ...)
+#   gcc          built and tested with the compiler of a machine without clang-19
 #   tidy         .clang-tidy over every file (ci/tidy.sh --all)
 #   includes     is an #include that goes missing noticed? (ci/mutate_includes.py)
 #   plans        plans of every model made without a driver and executed with one (tests/bench/plans.py)
@@ -31,6 +32,11 @@ stage_sanitizers() {
   ctest --test-dir build-asan --output-on-failure --no-tests=error -j2 -LE nightly
 }
 stage_tests() { bash ci/models_nightly.sh && build release && ctest --test-dir build --output-on-failure -L nightly; }
+# The compiler that a user without clang-19 has.
+stage_gcc() {
+  CC=gcc CXX=g++ cmake --preset release -B build-gcc "${launcher[@]}" && cmake --build build-gcc || return
+  ctest --test-dir build-gcc --output-on-failure -j2 -LE nightly
+}
 stage_tidy() { bash ci/tidy.sh --all; }
 stage_includes() { cmake --preset release && python ci/mutate_includes.py; }
 stage_plans() {
@@ -52,7 +58,7 @@ stage_release() { bash ci/setup.sh --release && bash ci/release.sh && bash ci/re
 stage_personalities() { bash ci/personalities.sh; }
 stage_loaders() { build release && python ci/agreement.py loaders build/cli/clvet; }
 
-stages=(sanitizers tests tidy includes plans drivers mutants oclgrind conformance personalities loaders release)
+stages=(sanitizers tests gcc tidy includes plans drivers mutants oclgrind conformance personalities loaders release)
 wanted=("$@")
 [ $# -gt 0 ] || wanted=("${stages[@]}")
 for name in "${wanted[@]}"; do

@@ -14,7 +14,7 @@ case $mode in
   *) sed -n '2,6s/^# //p' "${BASH_SOURCE[0]}"; exit 2 ;;
 esac
 
-build_packages=(g++ cmake ninja-build pkg-config opencl-headers libcli11-dev libfmt-dev nlohmann-json3-dev
+build_packages=(g++ clang-19 cmake ninja-build pkg-config opencl-headers libcli11-dev libfmt-dev nlohmann-json3-dev
   libexpected-dev libeigen3-dev libpcre2-dev libprotobuf-dev protobuf-compiler libstb-dev nettle-dev
   ca-certificates python3 python3-venv)
 # libvalijson-dev draws in Qt, MySQL and POCO: the program must build without it.

@@ -12,7 +12,7 @@ import sys
 
 from sources import LAYERS, sources
 
-DROPPED = re.compile(r" -Winvalid-pch| -include \S*/cmake_pch\.hxx| -o \S+| -c \S+$")
+DROPPED = re.compile(r" -Winvalid-pch|( -Xclang)? -include(-pch)?( -Xclang)? \S*/cmake_pch\.hxx(\.pch)?| -o \S+| -c \S+$")
 
 
 def main():

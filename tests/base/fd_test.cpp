@@ -26,7 +26,8 @@ TEST(UniqueFd, ClosesOnceAndMoves) {
     UniqueFd moved(std::move(fd));
     EXPECT_FALSE(fd.valid());
     EXPECT_TRUE(is_open(number));
-    moved = std::move(moved);
+    UniqueFd& same = moved;
+    moved = std::move(same);
     EXPECT_TRUE(is_open(number)) << "assigned to itself";
   }
   EXPECT_FALSE(is_open(number));
