@@ -1,12 +1,17 @@
 #include "probe/trial/lane.h"
 
 #include <filesystem>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/file.h"
+#include "base/result.h"
 #include "probe/host/environment.h"
+#include "probe/worker/stage_page.h"
+#include "probe/worker/supervisor.h"
+#include "probe/worker/worker_limits.h"
 
 namespace clvet {
 

@@ -4,17 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/event.h"
-#include "base/file.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "probe/cl/api.h"
@@ -27,6 +24,7 @@
 #include "probe/trial/material.h"
 #include "probe/trial/peaks.h"
 #include "probe/trial/request.h"
+#include "probe/worker/device_route.h"
 #include "probe/worker/journal.h"
 #include "probe/worker/process.h"
 #include "probe/worker/protocol.h"

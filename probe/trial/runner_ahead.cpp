@@ -136,7 +136,8 @@ Result<VerdictReport> DeviceRunner::attempt_alone(const TrialCase& trial,
   for (Lane& other : lanes_) {
     if (!company_cleared_ && &other != &lane()) other.end_worker();
   }
-  if (!ensure_worker()) return found;
+  const bool dead = endangers_device(found.verdict) && !canary_lives();
+  if (dead || stopped_ || !ensure_worker()) return found;
   CLVET_ASSIGN_OR_RETURN(VerdictReport alone, attempt(trial, false));
   if (stopped_) return alone;
   confirmed = alone.verdict == found.verdict;

@@ -24,7 +24,7 @@ TEST(UniqueFd, ClosesOnceAndMoves) {
     UniqueFd fd(::open("/dev/null", O_RDONLY));
     number = fd.get();
     UniqueFd moved(std::move(fd));
-    EXPECT_FALSE(fd.valid());
+    EXPECT_FALSE(fd.valid());  // NOLINT(bugprone-use-after-move): that is the question
     EXPECT_TRUE(is_open(number));
     UniqueFd& same = moved;
     moved = std::move(same);
