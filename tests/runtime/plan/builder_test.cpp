@@ -187,6 +187,42 @@ TEST(NetworkPlan, KeepsItsPrecisionWhenTimesAreOffByATenth) {
   }
 }
 
+// It keeps the size of its input, as a product over pixels does.
+TEST(NetworkPlan, MakesNoProductOfAConvolutionOverRowsOrColumns) {
+  for (const bool rows : {true, false}) {
+    test::ModelBuilder model;
+    const int64_t height = rows ? 3 : 1, width = rows ? 1 : 3;
+    model.input("x", {1, 4, 5, 5});
+    model.constant("w", {4, 4, height, width}, std::vector<float>(48, 1));
+    test::set_ints(model.node("Conv", {"x", "w"}, {"y"}), "pads",
+                   {height / 2, width / 2, height / 2, width / 2});
+    model.output("y");
+    const auto plan = plan_network(test::ready(model), *chooser_that(test::all_pass), {});
+    ASSERT_TRUE(plan);
+    EXPECT_THAT(outline(*plan), Contains("kernel conv2d")) << rows;
+  }
+}
+
+TEST(NetworkPlan, GivesEachNodeTheStorageInWhichItsKernelIsFaster) {
+  const Graph graph = relu_chain({"Relu", "GlobalAveragePool"});
+  for (const char* in_images : {"eltwise_unary", "pool_global"}) {
+    const auto chooser = test::chooser_of(
+        test::timed_report(test::device_with(), [&](const Variant& variant, const TestShape&) {
+          const std::string& op = variant.manifest->op;
+          const bool fast = op.starts_with("copy_") ||
+                            (op == in_images) == (variant.activations == Storage::kImage);
+          return test::Told{Verdict::kPass, fast ? 0.01 : 10};
+        }));
+    const auto plan = plan_network(graph, *chooser, {});
+    ASSERT_TRUE(plan);
+    for (const PlanStep& step : plan->phases.front().steps) {
+      if (step.kind != StepKind::kKernel || step.node < 0) continue;
+      EXPECT_EQ(step.variant.find("/image/") != std::string::npos, step.op == in_images)
+          << step.variant;
+    }
+  }
+}
+
 TEST(NetworkPlan, IsTheSameEveryTime) {
   const auto a = plan_network(test::mixed_network(), *chooser_that(test::all_pass), {});
   const auto b = plan_network(test::mixed_network(), *chooser_that(test::all_pass), {});

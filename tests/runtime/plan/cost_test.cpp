@@ -113,6 +113,12 @@ TEST(CostModel, BelievesLaunchesAmongOthersWhereTheyWereTimed) {
               1e-12);
 }
 
+// A GPU computes while the host launches the next: 0.12 ms of its own among launches of 0.01.
+TEST(CostModel, BelievesLaunchesThatWereWaitedForOfAGpu) {
+  const CostModel gpu(measured_peaks(), false, 100);
+  EXPECT_NEAR(gpu.kernel_ms({{{1e6, 1e3, 1e3}, 0.22, 0.0101}}, {1e6, 1e3, 1e3}), 0.12, 0.01);
+}
+
 TEST(CostModel, HasATimeForWorkThatCannotBeWeighed) {
   const CostModel cost(measured_peaks(), true, 100);
   EXPECT_NEAR(cost.kernel_ms({{{0, 0}, 3.1}}, {1e6, 0}), 3, 1e-9);
