@@ -1,14 +1,23 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
 namespace clvet {
 
 // The least multiple of `unit` (> 0) not below `value` (>= 0).
 constexpr int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+// The middle of `values` in order, of an even number the upper one. Not of none.
+inline double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
 
 // The number whose bytes begin at `at`, aligned or not.
 template <class T>

@@ -37,6 +37,12 @@ std::string get(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+size_t count(std::string_view text, std::string_view word) {
+  size_t found = 0;
+  for (size_t at = 0; (at = text.find(word, at)) != text.npos; at += word.size()) ++found;
+  return found;
+}
+
 std::optional<std::string> pocl_library() {
   for (const char* folder :
        {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"}) {

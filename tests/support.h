@@ -1,6 +1,7 @@
 // What tests of several layers share: a folder of their own, variables set for a while.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ void put(const std::string& path, std::string_view text);
 
 // What a file holds; empty where there is none.
 std::string get(const std::string& path);
+
+// How often `word`, which is not empty, stands in `text`.
+size_t count(std::string_view text, std::string_view word);
 
 // The library of a real driver, or nullopt where it is not installed.
 std::optional<std::string> pocl_library();

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/numbers.h"
 #include "base/result.h"
 #include "kernels/catalog.h"
 #include "probe/cl/handles.h"
@@ -46,9 +47,7 @@ Driven<double> median_seconds(const Sampling& sampling, const Once& once) {
     CLVET_DRIVE(once());
     samples.push_back(monotonic_seconds() - started);
   }
-  const auto middle = samples.begin() + static_cast<ptrdiff_t>(samples.size() / 2);
-  std::nth_element(samples.begin(), middle, samples.end());
-  return *middle;
+  return median(std::move(samples));
 }
 
 // A request in hand, its answer, and the buffers that are released once it is done.

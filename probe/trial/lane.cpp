@@ -21,9 +21,7 @@ Result<Lane> Lane::create(const std::string& stage_path, std::string scratch) {
 }
 
 Status Lane::start(WorkerSettings settings) {
-  end_worker();
-  std::error_code ignored;
-  std::filesystem::remove_all(scratch_, ignored);
+  clear();
   const std::string folder = fmt::format("{}/{}", scratch_, ++workers_);
   CLVET_ASSIGN_OR_RETURN(const auto caches, cache_variables(folder));
   CLVET_RETURN_IF_ERROR(make_folders(folder));

@@ -279,11 +279,6 @@ Result<DeviceRunner::Attempt> DeviceRunner::prepare_attempt(const TrialCase& tri
   return made;
 }
 
-// The verdict on an attempt that has its outcome. A worker that did not answer is gone.
-VerdictReport DeviceRunner::conclude(const TrialCase& trial, const Attempt& made) const {
-  return judge(trial, *made.material, made.prepared, made.outcome, device_->id);
-}
-
 void DeviceRunner::note_build(const Outcome& outcome) {
   if (outcome.kind == OutcomeKind::kReply && outcome.reply.contains("build_ms")) {
     slowest_build_ = std::max(slowest_build_, outcome.wall_seconds);
@@ -304,7 +299,7 @@ Result<VerdictReport> DeviceRunner::attempt(const TrialCase& trial, bool careful
   }
   note_build(made.outcome);
   if (made.outcome.kind != OutcomeKind::kReply) lane().end_worker();
-  return conclude(trial, made);
+  return judge(trial, *made.material, made.prepared, made.outcome, device_->id);
 }
 
 Result<VerdictReport> DeviceRunner::try_case(const TrialCase& trial, Journal& journal,
@@ -405,10 +400,10 @@ Result<std::vector<VerdictReport>> DeviceRunner::run(const std::vector<TrialCase
   int done = 0;
   std::vector<Group> groups = groups_of(order, cases);
   for (size_t g = 0; g < groups.size(); ++g) {
-    if (!groups[g].begun) {
+    if (!groups[g].lane) {
       CLVET_RETURN_IF_ERROR(begin_together(std::span(groups).subspan(g), journal));
     }
-    lane_ = std::min(groups[g].lane, lanes_.size() - 1);
+    lane_ = std::min(groups[g].lane.value_or(0), lanes_.size() - 1);
     for (const size_t i : groups[g].cases) {
       if (stopped_) {
         verdicts[i] = blank_verdict(cases[i], device_->id);

@@ -65,12 +65,11 @@ class DeviceRunner {
   bool stopped() const { return stopped_; }  // by budget or interrupt
 
  private:
-  // The cases of one program, by their index, and the lane that its kernel is built in.
+  // The cases of one program.
   struct Group {
-    const TrialCase* first = nullptr;
-    std::vector<size_t> cases;
-    size_t lane = 0;
-    bool begun = false;
+    const TrialCase* first = nullptr;  // of those that the device could run
+    std::vector<size_t> cases;         // by their index
+    std::optional<size_t> lane;        // where `first` was begun beside others
   };
   // A case in a worker's hands.
   struct Attempt {
@@ -96,7 +95,6 @@ class DeviceRunner {
   bool is_last_of_program(const TrialCase& trial) const;
   Result<Attempt> prepare_attempt(const TrialCase& trial);
   Result<VerdictReport> attempt(const TrialCase& trial, bool careful);
-  VerdictReport conclude(const TrialCase& trial, const Attempt& made) const;
   void note_build(const Outcome& outcome);
   static std::vector<Group> groups_of(const std::vector<size_t>& order,
                                       const std::vector<TrialCase>& cases);
@@ -107,7 +105,7 @@ class DeviceRunner {
   Result<VerdictReport> attempt_alone(const TrialCase& trial, const VerdictReport& found,
                                       bool& confirmed);
   void keep_one_lane();
-  std::optional<VerdictReport> final_verdict(const TrialCase& trial, const Attempt& made) const;
+  std::optional<VerdictReport> verdict_ahead(const TrialCase& trial, const Attempt& made) const;
   Result<VerdictReport> decide(const TrialCase& trial, Journal& journal);
   std::optional<VerdictReport> known_verdict(const TrialCase& trial);
   std::string key_of(const TrialCase& trial) const;

@@ -44,15 +44,17 @@ std::vector<DeviceRunner::Group> DeviceRunner::groups_of(const std::vector<size_
   return groups;
 }
 
-// Opens the device in the lanes that have no worker. A driver that refuses a second process, or a
-// machine too small for one, leaves the first lane.
+// Opens the device in the lanes that have no worker. Those where it cannot be opened go: a driver
+// refuses a second process, or the machine is too small for one.
 void DeviceRunner::open_lanes(size_t wanted) {
-  for (lane_ = 0; lane_ < std::min(wanted, lanes_.size()) && !stopped_; ++lane_) {
-    if (lane_ == 0 ? ensure_worker() : lane().alive()) continue;
-    const auto outcome = lane_ == 0 ? std::nullopt : open_device();
-    if (outcome && shows_open_device(*outcome)) continue;
-    lanes_.erase(lanes_.begin() + std::max<ptrdiff_t>(1, static_cast<ptrdiff_t>(lane_)),
-                 lanes_.end());
+  lane_ = 0;
+  if (!ensure_worker()) return keep_one_lane();
+  while (++lane_ < std::min(wanted, lanes_.size())) {
+    if (lane().alive()) continue;
+    const auto outcome = open_device();
+    if (!outcome || !shows_open_device(*outcome)) {
+      lanes_.erase(lanes_.begin() + static_cast<ptrdiff_t>(lane_), lanes_.end());
+    }
   }
   lane_ = 0;
 }
@@ -101,22 +103,21 @@ Status DeviceRunner::begin_together(std::span<Group> groups, Journal& journal) {
     take_note(outcome);
     note_build(outcome);
     if (outcome.kind != OutcomeKind::kReply) lanes_[i].end_worker();
-    next[i]->begun = true;
     next[i]->lane = i;
-    begun_[next[i]->first->id] = final_verdict(*next[i]->first, made[i]);
+    begun_[next[i]->first->id] = verdict_ahead(*next[i]->first, made[i]);
   }
   return {};
 }
 
 // Of a case that was begun beside others: nothing where it has yet to be run, or to be timed.
-std::optional<VerdictReport> DeviceRunner::final_verdict(const TrialCase& trial,
+std::optional<VerdictReport> DeviceRunner::verdict_ahead(const TrialCase& trial,
                                                          const Attempt& made) const {
   const Outcome& outcome = made.outcome;
   if (stopped_) return std::nullopt;
   const bool good = outcome.kind == OutcomeKind::kReply && !outcome.reply.contains("verdict") &&
                     !outcome.reply.contains("fault");
   if (good && made.prepared.request.build_only) return std::nullopt;
-  VerdictReport verdict = conclude(trial, made);
+  VerdictReport verdict = judge(trial, *made.material, made.prepared, outcome, device_->id);
   if (verdict.verdict == Verdict::kPass && trial.timed) return std::nullopt;
   return verdict;
 }

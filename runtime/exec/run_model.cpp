@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/event.h"
+#include "base/numbers.h"
 #include "base/result.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
@@ -67,10 +68,7 @@ Status time_nodes(Session& session, const std::map<std::string, Tensor>& inputs,
     for (size_t i = 0; i < samples.size(); ++i) samples[i].push_back(node_ms.at(i));
   }
   for (size_t i = 0; i < samples.size(); ++i) {
-    std::vector<double>& times = samples[i];
-    const auto middle = times.begin() + static_cast<ptrdiff_t>(times.size() / 2);
-    std::nth_element(times.begin(), middle, times.end());
-    record.nodes[i].ms = *middle;
+    record.nodes[i].ms = median(std::move(samples[i]));
   }
   return {};
 }
@@ -88,10 +86,9 @@ Result<std::map<std::string, Tensor>> run_session(Session& session,
     CLVET_ASSIGN_OR_RETURN(outputs, session.run(inputs));
     samples.push_back(ms_since(started));
   }
-  std::sort(samples.begin(), samples.end());
   if (!samples.empty()) {
-    record.min_ms = samples.front();
-    record.median_ms = samples[samples.size() / 2];
+    record.min_ms = *std::min_element(samples.begin(), samples.end());
+    record.median_ms = median(std::move(samples));
   }
   if (options.node_times) CLVET_RETURN_IF_ERROR(time_nodes(session, inputs, record));
   return outputs;

@@ -61,10 +61,7 @@ Undisturbed undisturbed(const Setting& setting) {
 }
 
 int attempts_begun(const test::Bench& bench) {
-  const std::string text = test::get(bench.state() + "/probe.journal");
-  int count = 0;
-  for (size_t at = 0; (at = text.find("\"begin\"", at)) != std::string::npos; ++at) ++count;
-  return count;
+  return static_cast<int>(test::count(test::get(bench.state() + "/probe.journal"), "\"begin\""));
 }
 
 // Kills a probe some seconds after it has begun so many attempts; progress and not time, since the

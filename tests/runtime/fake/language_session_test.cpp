@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +22,7 @@
 #include "runtime/llm/token_feed.h"
 #include "runtime/plan/device_choice.h"
 #include "runtime/plan/variant_table.h"
+#include "tests/runtime/fake/fake_board.h"
 #include "tests/runtime/gguf/gguf_builder.h"
 #include "tests/runtime/llm/model_files.h"
 #include "tests/runtime/reports.h"
@@ -54,28 +54,10 @@ constexpr char kScenario[] = R"({
     {"match": {"call": "clBuildProgram", "file_exists": "$FAKE_CL_STATE/build"},
      "do": {"action": "build_error", "code": -11, "log": "no"}}]})";
 
-// A driver of its own for each test: the process keeps what it has loaded.
-class Driver {
+class Driver : public test::FakeBoard {
  public:
-  explicit Driver(const std::string& target = "none")
-      : target_("FAKE_CL_TARGET", target),
-        scenario_("FAKE_CL_SCENARIO", kScenario),
-        state_("FAKE_CL_STATE", folder_.path()) {
-    std::filesystem::copy_file(FAKE_CL, folder_ / "libfake.so");
-  }
-  DeviceReport device(const test::Limits& limits = {}) const {
-    DeviceReport device = test::device_with(limits);
-    device.platform = "Boards";
-    device.driver = "1";
-    device.library = folder_ / "libfake.so";
-    device.extensions = {"cl_khr_fp16"};
-    return device;
-  }
-  void fail(const std::string& what) const { test::put(folder_ / what, ""); }
-
- private:
-  const test::TempDir folder_;
-  const test::ScopedVariable target_, scenario_, state_;
+  explicit Driver(const std::string& target = "none") : FakeBoard(kScenario, target) {}
+  void fail(const std::string& what) const { put(what); }
 };
 
 // A model, the session that runs it, and what the host says.
