@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""check_includes.py [FILE...]: who builds a value of a project's type includes the header that declares the type.
+"""check_includes.py [FILE...]: who uses a project's type includes the header that declares the type.
 
-clang-tidy's misc-include-cleaner (19) does not see a type that only `Type(a, b)` or `Type{a, b}` names. Without arguments: all
-sources. Exit 1: an include is missing.
+clang-tidy's misc-include-cleaner (19) misses two uses: a type that only `Type(a, b)` or `Type{a, b}` names, and any use of a type
+of which an included header has a forward declaration. Without arguments: all sources. Exit 1: an include is missing.
 """
 import pathlib
 import re
@@ -14,6 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 DECLARED = re.compile(r"^(?:template <[^\n]*>\n)?(?:class|struct|enum class) ([A-Z]\w+)[^;\n]*\{", re.M)
 NOT_CODE = re.compile(r'//[^\n]*|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|^#include[^\n]*', re.M | re.S)
+FORWARD = re.compile(r"^(?:class|struct) ([A-Z]\w+);", re.M)
+NAMED = re.compile(r"(?<![\w.:>~])([A-Z]\w+)\b(?!::)")
 MADE = re.compile(r"(?<![\w.:>~])([A-Z]\w+)[({]")
 
 
@@ -25,6 +27,7 @@ def faults(root, wanted=()):
         if name.endswith(".h"):
             for declared in DECLARED.findall(text):
                 homes.setdefault(declared, set()).add(name)
+    forward = {named for text in files.values() for named in FORWARD.findall(text)}
     known = {declared: next(iter(where)) for declared, where in homes.items() if len(where) == 1}
     rows = []
     for name in wanted or files:
@@ -32,17 +35,17 @@ def faults(root, wanted=()):
         included = set(INCLUDE.findall(text)) | {name}
         code = NOT_CODE.sub(" ", text)
         own = set(re.findall(r"(?:class|struct|enum|using) (?:class )?([A-Z]\w+)", code))
-        for made in sorted(set(MADE.findall(code)) - own):
-            if made in known and known[made] not in included:
-                rows.append((name, made, known[made]))
+        used = set(MADE.findall(code)) | (set(NAMED.findall(code)) & forward)
+        rows += [(name, used_type, known[used_type]) for used_type in sorted(used - own)
+                 if used_type in known and known[used_type] not in included]
     return rows
 
 
 def main():
     wanted = [pathlib.Path(word).resolve().relative_to(ROOT).as_posix() for word in sys.argv[1:]]
     rows = faults(ROOT, wanted)
-    for name, made, header in rows:
-        print(f'{name}: makes a {made} without #include "{header}"')
+    for name, used_type, header in rows:
+        print(f'{name}: uses {used_type} without #include "{header}"')
     return 1 if rows else 0
 
 

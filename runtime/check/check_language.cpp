@@ -18,6 +18,7 @@
 #include "runtime/llm/decoder_plan.h"
 #include "runtime/llm/llm_config.h"
 #include "runtime/llm/weights.h"
+#include "runtime/plan/variant_choice.h"
 
 namespace clvet {
 namespace {

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 
 namespace clvet {

@@ -4,7 +4,7 @@
 
 #include "tests/fakes/actions.h"
 #include "tests/fakes/dispatch.h"
-#include "tests/fakes/hooks.h"
+#include "tests/fakes/hooks.h"  // IWYU pragma: keep: the rows of api.inc name its functions
 
 #define FAKE_CL_EXPORT extern "C" __attribute__((visibility("default")))
 
