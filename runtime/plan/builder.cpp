@@ -196,10 +196,9 @@ Status PlanBuilder::run_on_host(int index) {
   return {};
 }
 
-void PlanBuilder::add_step(PlanStep step, double ms) {
+void PlanBuilder::add_step(PlanStep step, double ms, double launch_ms) {
   step.ms = ms;
-  phase().ms += ms;
-  if (step.kind == StepKind::kKernel) phase().ms += chooser_.cost().piped_ms();
+  phase().ms += ms + launch_ms;
   phase().steps.push_back(std::move(step));
 }
 
@@ -290,7 +289,7 @@ double PlanBuilder::cost_of(const Node& node, const std::vector<LoweredCall>& ca
   double ms = 0;
   for (size_t i = 0; i < calls.size(); ++i) {
     if (!(chosen[i].ms > 0)) return 0;
-    ms += chosen[i].ms + chooser_.cost().piped_ms();
+    ms += chosen[i].ms + chosen[i].launch_ms;
     const auto roles = find_op_contract(calls[i].op)->roles(calls[i].dims);
     for (const CallArg& arg : chosen[i].call.args) {
       const TensorRole* role = roles ? find_role(*roles, arg) : nullptr;
@@ -321,7 +320,7 @@ double PlanBuilder::copy_cost(ValueId value, const TensorRole& role, Storage sto
   std::string reason;
   const Scalars none;
   const auto copy = chooser_.choose({op, dims, none, copy_combination(half)}, reason);
-  return copy ? copy->ms + chooser_.cost().piped_ms() : 0;
+  return copy ? copy->ms + copy->launch_ms : 0;
 }
 
 Result<std::vector<ChosenVariant>> PlanBuilder::fixed_choices(
@@ -420,7 +419,7 @@ Result<int> PlanBuilder::add_call(int index, const LoweredCall& lowered,
       step.constants[role->name] = add_constant(index, lowered, role->name);
     }
   }
-  add_step(std::move(step), chosen.ms);
+  add_step(std::move(step), chosen.ms, chosen.launch_ms);
   return made_here;
 }
 

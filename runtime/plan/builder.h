@@ -57,7 +57,8 @@ class PlanBuilder {
   Status bring_to_host(ValueId value);
 
   int add_tensor(DeviceTensor tensor, ValueId value);
-  void add_step(PlanStep step, double ms);
+  // `ms`: its own, the launch of a kernel apart.
+  void add_step(PlanStep step, double ms, double launch_ms = 0);
   static bool fits(const DeviceTensor& tensor, const Wanted& wanted);
   int find_tensor(ValueId value, const Wanted& wanted) const;
   Result<int> want_value(ValueId value, const Wanted& wanted);

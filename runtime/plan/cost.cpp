@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -96,6 +97,15 @@ CostModel::CostModel(const PeaksReport& peaks, bool in_turn, double best_gflops)
       write_ms_a_byte_(ms_a_byte(peaks.write_gbs)),
       costs_{best_gflops > 0 ? 1e-6 / best_gflops : 0, ms_a_byte(peaks.bandwidth_gbs)},
       in_turn_(in_turn) {}
+
+double CostModel::piped_ms(const std::vector<TimedLaunch>& timed) const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const TimedLaunch& row : timed) {
+    const bool hidden = row.ms - launch_ms_ < row.piped_ms;
+    if (!in_turn_ && row.piped_ms > 0 && hidden) least = std::min(least, row.piped_ms);
+  }
+  return std::isfinite(least) ? std::max(least, piped_launch_ms_) : piped_launch_ms_;
+}
 
 double CostModel::kernel_ms(const std::vector<TimedLaunch>& timed, const CallWork& work) const {
   std::vector<OwnTime> own;

@@ -181,7 +181,7 @@ int PlanBuilder::add_conversion(int source, const Wanted& wanted, const WantedCa
     if (arg.kind == ArgKind::kInput) step.tensors[arg.name] = source;
     if (arg.kind == ArgKind::kOutput) step.tensors[arg.name] = target;
   }
-  add_step(std::move(step), chosen.ms);
+  add_step(std::move(step), chosen.ms, chosen.launch_ms);
   return target;
 }
 

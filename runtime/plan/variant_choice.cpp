@@ -115,11 +115,10 @@ std::optional<ChosenVariant> VariantChooser::as_chosen(const Candidate& candidat
   ChosenVariant chosen;
   chosen.row = candidate.row;
   chosen.call = std::move(*call);
-  if (candidate.evidence) {
-    chosen.ms = evidence_.cost.kernel_ms(
-        candidate.evidence->timed,
-        work_of(wanted.op, wanted.dims, roles, chosen.variant().precision, wanted.type));
-  }
+  const auto timed = candidate.evidence ? candidate.evidence->timed : std::vector<TimedLaunch>();
+  chosen.ms = evidence_.cost.kernel_ms(
+      timed, work_of(wanted.op, wanted.dims, roles, chosen.variant().precision, wanted.type));
+  chosen.launch_ms = evidence_.cost.piped_ms(timed);
   return chosen;
 }
 
@@ -127,7 +126,7 @@ VariantChooser::Group VariantChooser::best_of(const WantedCall& wanted,
                                               const std::vector<TensorRole>& roles) const {
   // What was timed goes before what was not.
   const auto key = [this](const ChosenVariant& row) {
-    return std::tuple(row.ms > 0 ? 0 : 1, row.ms, -rank(*row.row));
+    return std::tuple(row.ms > 0 ? 0 : 1, row.ms + row.launch_ms, -rank(*row.row));
   };
   Group group;
   for (const Candidate& one : candidates(wanted)) {

@@ -20,7 +20,8 @@ namespace clvet {
 struct ChosenVariant {
   const TableRow* row = nullptr;
   KernelCall call;
-  double ms = 0;  // predicted, the launch apart; 0: not timed
+  double ms = 0;         // predicted, the launch apart; 0: not timed
+  double launch_ms = 0;  // of its launch among others
   // Where the variant that was wanted is not trusted: its name and what the report says of it.
   std::string instead_of, verdict;
   const Variant& variant() const { return row->variant; }

@@ -88,6 +88,20 @@ TEST(NetworkPlanSteps, CountEachHandOverEachLaunchAndEachKernel) {
   EXPECT_NEAR(plan->ms(), 2 * (kUpload + kDownload + kernel + kPiped), 1e-9);
 }
 
+// 5 ms of its own are hidden among launches of 7.
+TEST(NetworkPlanSteps, CountWhatTheDriverSpendsOnEachLaunch) {
+  DeviceReport device = test::device_with();
+  device.peaks.launch_us = 1000;
+  device.peaks.piped_launch_us = 100;
+  const auto chooser =
+      test::chooser_of(test::timed_report(device, [](const Variant&, const TestShape&) {
+        return test::Told{Verdict::kPass, 6, 7};
+      }));
+  const auto plan = plan_network(relu_chain({"Relu", "Relu"}), *chooser, {});
+  ASSERT_TRUE(plan);
+  EXPECT_NEAR(plan->ms(), 2 * (plan->phases[0].steps[1].ms + 7), 1e-9);
+}
+
 TEST(NetworkPlanSteps, GiveANodeWithoutARightKernelToTheHostAndTellIt) {
   const auto chooser = chooser_that([](const Variant& variant) {
     return variant.manifest->op == "eltwise_unary" ? Verdict::kCrash : Verdict::kPass;

@@ -31,7 +31,7 @@ PeaksReport measured_peaks() {
 TEST(CostModel, TakesLaunchesAndTransfersFromThePeaks) {
   const CostModel cost(measured_peaks(), true, 100);
   EXPECT_DOUBLE_EQ(cost.launch_ms(), 0.1);
-  EXPECT_DOUBLE_EQ(cost.piped_ms(), 0.01);
+  EXPECT_DOUBLE_EQ(cost.piped_ms({}), 0.01);
   EXPECT_DOUBLE_EQ(cost.upload_ms(4e6), 0.02 + 1);
   EXPECT_DOUBLE_EQ(cost.download_ms(4e6), 0.05 + 2);
 }
@@ -45,7 +45,7 @@ TEST(CostModel, TakesPeaksThatMakeNoSenseAsNotMeasured) {
     const PeaksReport peaks = {value, value, value, value, value, value, {}, value};
     const CostModel cost(peaks, true, 0);
     EXPECT_EQ(cost.launch_ms(), 0);
-    EXPECT_EQ(cost.piped_ms(), 0);
+    EXPECT_EQ(cost.piped_ms({}), 0);
     EXPECT_EQ(cost.upload_ms(1e9), 0);
     EXPECT_EQ(cost.download_ms(1e9), 0);
     EXPECT_NEAR(cost.kernel_ms({{{500, 100, 10}, 3}}, {500, 100, 10}), 3, 0.1);
@@ -117,6 +117,26 @@ TEST(CostModel, BelievesLaunchesAmongOthersWhereTheyWereTimed) {
 TEST(CostModel, BelievesLaunchesThatWereWaitedForOfAGpu) {
   const CostModel gpu(measured_peaks(), false, 100);
   EXPECT_NEAR(gpu.kernel_ms({{{1e6, 1e3, 1e3}, 0.22, 0.0101}}, {1e6, 1e3, 1e3}), 0.12, 0.01);
+}
+
+// An empty launch takes 0.01 ms among others, 0.1 alone.
+TEST(CostModel, TakesAGpusLaunchFromTheShortKernelsThatItHides) {
+  const TimedLaunch hidden = {{1e6}, 0.11, 0.015}, longer = {{1e6}, 0.112, 0.018},
+                    shows = {{1e9}, 3.1, 0.0149}, faster = {{1e6}, 0.105, 0.009},
+                    untimed = {{1e6}, 0.11, 0};
+  const struct {
+    bool in_turn;
+    std::vector<TimedLaunch> timed;
+    double ms;
+  } rows[] = {{false, {longer, hidden, shows, untimed}, 0.015},
+              {false, {faster}, 0.01},
+              {false, {shows}, 0.01},
+              {false, {untimed}, 0.01},
+              {false, {}, 0.01},
+              {true, {hidden}, 0.01}};
+  for (const auto& row : rows) {
+    EXPECT_DOUBLE_EQ(CostModel(measured_peaks(), row.in_turn, 100).piped_ms(row.timed), row.ms);
+  }
 }
 
 TEST(CostModel, HasATimeForWorkThatCannotBeWeighed) {

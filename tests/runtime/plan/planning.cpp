@@ -43,6 +43,7 @@ void add_verdicts(const DeviceReport& device, const Teller& tell, Report& report
         row.weight_type = variant.weight_type;
         row.verdict = told.verdict;
         row.median_ms = told.ms;
+        row.piped_ms = told.piped_ms;
         report.verdicts.push_back(std::move(row));
       }
     }

@@ -27,10 +27,10 @@ namespace clvet::test {
 
 class ModelBuilder;
 
-// What a report says of one case; 0 ms: not timed.
+// What a report says of one case; 0: not timed.
 struct Told {
   Verdict verdict = Verdict::kPass;
-  double ms = 0;
+  double ms = 0, piped_ms = 0;
 };
 using Teller = std::function<Told(const Variant&, const TestShape&)>;
 

@@ -28,6 +28,8 @@ const std::string kTile8 = "gemm_tile8x32/high/normal/buffer/buffer/float";
 // Eight pixels of one line, 32 channels to 16: x is an image of 64 x 1 texels, w one of 4 x 32.
 const Dims kDims = {{"M", 8}, {"N", 16}, {"K", 32}, {"W", 8}, {"act", 0}};
 const Scalars kScalars = {{"act_lo", 0}, {"act_hi", 0}};
+// 8*32 + 32*16 + 16 + 8*16 floats are 3648 bytes.
+const CallWork kOneLaunch = {2.0 * 8 * 16 * 32, 3648, 8 * 16};
 
 class VariantChoice : public testing::Test {
  protected:
@@ -116,9 +118,15 @@ TEST_F(VariantChoice, TakesTheOneThatIsFasterAtTheSizeOfThisCall) {
   EXPECT_LT(choose(test::kBuffers)->ms, choose(test::kBuffers, large)->ms);
 }
 
+TEST_F(VariantChoice, TakesTheOneWithItsLaunchThatIsFasterAmongOthers) {
+  trust(kTile4, {{kOneLaunch, 1, 4}});
+  trust(kTile8, {{kOneLaunch, 1.2, 2.5}});
+  EXPECT_EQ(name(test::kBuffers), kTile8);
+}
+
 TEST_F(VariantChoice, PredictsByTheWorkOfTheCall) {
-  // 8*32 + 32*16 + 16 + 8*16 floats are 3648 bytes. One launch alone is as long as it was.
-  trust(kTile4, {{{2.0 * 8 * 16 * 32, 3648, 8 * 16}, 5}});
+  // One launch alone is as long as it was.
+  trust(kTile4, {{kOneLaunch, 5}});
   EXPECT_NEAR(choose(test::kBuffers)->ms, 5, 0.05);
   trust(kTile4, {{{2.0 * 8 * 16 * 32 * 4, 3648 * 4, 8 * 16}, 5}});
   EXPECT_LT(choose(test::kBuffers)->ms, 4);
