@@ -349,18 +349,32 @@ Result<VerdictReport> DeviceRunner::try_case(const TrialCase& trial, Journal& jo
     }
     const bool again =
         !earlier && !confirmed && wants_second_attempt(verdict.verdict) && attempts < kMaxAttempts;
-    CLVET_RETURN_IF_ERROR(journal.end(key, verdict, !again));
-    if (endangers_device(verdict.verdict) && !canary_lives()) {
-      device_fault_ = verdict;
-      device_fault_->verdict = Verdict::kDeviceLost;
-      device_fault_->evidence.note = "the device answers no more since " + trial.id;
-      for (Lane& lane : lanes_) lane.end_worker();
-      open_failures_ = kMaxOpenFailures;
-      return verdict;
+    const bool lost = endangers_device(verdict.verdict) && !canary_lives();
+    if (lost) {
+      lose_device(trial.id, verdict);
+      if (lost_by_ != trial.id) return device_failure(trial);
     }
-    if (!again || stopped_) return verdict;
+    CLVET_RETURN_IF_ERROR(journal.end(key, verdict, !again));
+    if (!again || lost || stopped_) return verdict;
     earlier = verdict;
   }
+}
+
+// Of cases that were begun together one that ended its worker did it, rather than one that was told
+// of an error.
+void DeviceRunner::lose_device(const std::string& id, const VerdictReport& verdict) {
+  lost_by_ = id;
+  device_fault_ = verdict;
+  for (const auto& [other, ahead] : begun_) {
+    if (wants_second_attempt(device_fault_->verdict)) break;
+    if (!ahead || !wants_second_attempt(ahead->verdict)) continue;
+    lost_by_ = other;
+    device_fault_ = ahead;
+  }
+  device_fault_->verdict = Verdict::kDeviceLost;
+  device_fault_->evidence.note = "the device answers no more since " + lost_by_;
+  for (Lane& lane : lanes_) lane.end_worker();
+  open_failures_ = kMaxOpenFailures;
 }
 
 std::string DeviceRunner::key_of(const TrialCase& trial) const {
@@ -375,6 +389,12 @@ Result<VerdictReport> DeviceRunner::decide(const TrialCase& trial, Journal& jour
     verdict.device = device_->id;
     learn(trial, verdict);
     return verdict;
+  }
+  if (auto begun = begun_.find(trial.id); trial.id == lost_by_ && begun != begun_.end()) {
+    ++totals_.attempts;
+    begun->second->attempts = 1;
+    CLVET_RETURN_IF_ERROR(journal.end(key, *begun->second, false));
+    return *begun->second;
   }
   if (auto known = known_verdict(trial)) return *known;
   CLVET_ASSIGN_OR_RETURN(VerdictReport verdict, try_case(trial, journal, key));

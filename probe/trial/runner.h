@@ -110,6 +110,7 @@ class DeviceRunner {
   std::optional<VerdictReport> known_verdict(const TrialCase& trial);
   std::string key_of(const TrialCase& trial) const;
   void learn(const TrialCase& trial, const VerdictReport& verdict);
+  void lose_device(const std::string& id, const VerdictReport& verdict);
   VerdictReport device_failure(const TrialCase& trial) const;
 
   RunnerSettings settings_;
@@ -121,6 +122,7 @@ class DeviceRunner {
   std::map<std::string, VerdictReport> broken_programs_;  // variant key -> verdict of its build
   std::map<std::string, const TrialCase*> last_use_;  // variant key -> its last case to be tried
   std::optional<VerdictReport> device_fault_;         // the device cannot be opened, or is lost
+  std::string lost_by_;                               // the case that lost the device
   // Cases begun beside others, by their id, with the verdict where one was found.
   std::map<std::string, std::optional<VerdictReport>> begun_;
   RunnerTotals totals_;

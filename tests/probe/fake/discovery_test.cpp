@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <map>
 #include <ostream>
 #include <string>
 
@@ -17,6 +18,8 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Pair;
+using testing::UnorderedElementsAre;
 
 constexpr const char* kFewCases = "gemv_split/high/normal/buffer/buffer/float";
 
@@ -178,6 +181,25 @@ TEST(DeviceFacts, ADeviceThatAnswersNoMoreIsLostAndIsSentNothingElse) {
   }
   EXPECT_EQ(crashes, 1) << "the case that did it keeps its own verdict";
   EXPECT_EQ(lost, 23);
+}
+
+// The first program builds slowly; the second, begun beside it, ends the device meanwhile.
+TEST(DeviceFacts, ADeviceThatIsLostInCompanyIsLostByTheCaseThatCrashed) {
+  test::Bench bench("none", R"({"rules":[
+    {"match":{"call":"clBuildProgram","constructs_all":["half_arith","int4_weights"]},
+     "do":{"action":"segfault","once_file":"$FAKE_CL_STATE/lost"}},
+    {"match":{"call":"clBuildProgram","constructs_all":["half_arith"]},"do":{"action":"delay","ms":700}},
+    {"match":{"call":["clEnqueueNDRangeKernel","clFinish"],"file_exists":"$FAKE_CL_STATE/lost"},
+     "do":{"action":"error","code":"CL_OUT_OF_RESOURCES"}}]})");
+  bench.probe({"--case", "gemv_split/low/*/odd", "--case", "gemv_split/high/*/odd"});
+  std::map<Verdict, int> counts;
+  for (const VerdictReport& row : bench.report().verdicts) {
+    ++counts[row.verdict];
+    if (row.verdict != Verdict::kDeviceLost) continue;
+    EXPECT_THAT(row.evidence.note, HasSubstr("since gemv_split/low/low/buffer/buffer/int4/odd"));
+  }
+  EXPECT_THAT(counts,
+              UnorderedElementsAre(Pair(Verdict::kCrash, 1), Pair(Verdict::kDeviceLost, 23)));
 }
 
 // After an error the context of that process may be spoilt; the device need not be.

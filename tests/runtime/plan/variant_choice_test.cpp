@@ -14,6 +14,7 @@
 #include "probe/trial/cases.h"
 #include "runtime/plan/cost.h"
 #include "runtime/plan/evidence.h"
+#include "runtime/plan/kernel_time.h"
 #include "runtime/plan/variant_table.h"
 #include "tests/runtime/plan/planning.h"
 
