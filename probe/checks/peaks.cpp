@@ -35,9 +35,9 @@ struct Sampling {
   double seconds = 0.03;
 };
 
-// Median seconds of `once`, after one that is not counted.
+// Seconds of each `once`, after one that is not counted.
 template <class Once>
-Driven<double> median_seconds(const Sampling& sampling, const Once& once) {
+Driven<std::vector<double>> sampled_seconds(const Sampling& sampling, const Once& once) {
   CLVET_DRIVE(once());
   std::vector<double> samples;
   const double until = monotonic_seconds() + sampling.seconds;
@@ -47,7 +47,14 @@ Driven<double> median_seconds(const Sampling& sampling, const Once& once) {
     CLVET_DRIVE(once());
     samples.push_back(monotonic_seconds() - started);
   }
-  return median(std::move(samples));
+  return samples;
+}
+
+template <class Once>
+Driven<double> median_seconds(const Sampling& sampling, const Once& once) {
+  auto samples = sampled_seconds(sampling, once);
+  if (!samples) return tl::unexpected(samples.error());
+  return median(std::move(*samples));
 }
 
 // A request in hand, its answer, and the buffers that are released once it is done.
@@ -119,12 +126,12 @@ DrivenStatus time_launches(Bench& bench) {
   // A queue of slow launches need not be long.
   const double fit = std::clamp(0.01 / *single, 4.0, 32.0);
   const auto batch = static_cast<int>(fit);
-  const auto piped = median_seconds({}, [&]() -> DrivenStatus {
+  auto piped = sampled_seconds({}, [&]() -> DrivenStatus {
     for (int i = 0; i < batch; ++i) CLVET_DRIVE(enqueue());
     return finish_queue(session);
   });
   if (!piped) return tl::unexpected(piped.error());
-  bench.reply["piped_launch_us"] = *piped / batch * 1e6;
+  bench.reply["piped_launch_us"] = undisturbed(std::move(*piped)) / batch * 1e6;
   return {};
 }
 

@@ -165,6 +165,9 @@ struct DeviceReport {
   std::optional<BestReport> best;
 };
 
+// Does all work in turn, on the cores that the host has too.
+inline bool is_processor(const DeviceReport& device) { return device.type == "cpu"; }
+
 struct ErrorEvidence {
   double max_abs = 0, max_ulp = 0, bound = 0;
   int64_t first_bad = -1;

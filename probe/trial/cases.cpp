@@ -129,7 +129,7 @@ std::vector<Variant> all_variants(const Catalog& catalog) {
 
 DeviceFeatures features_of(const DeviceReport& device) {
   DeviceFeatures features;
-  features.device_class = device.type == "cpu" ? "cpu" : "gpu";
+  features.device_class = is_processor(device) ? "cpu" : "gpu";
   features.fp16 = has(device.extensions, "cl_khr_fp16");
   const auto images = device.properties.find("CL_DEVICE_IMAGE_SUPPORT");
   features.images = images != device.properties.end() && images->second.value == "true";

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/numbers.h"
 #include "base/result.h"
 #include "probe/cl/api.h"
 #include "probe/cl/handles.h"
@@ -190,8 +191,8 @@ Driven<std::vector<double>> time_batches(DriverSession& session, const TrialRequ
   return samples;
 }
 
-// Median and interquartile spread of single launches, each waited for, and the median of launches
-// one behind the other, where they are short.
+// Median and interquartile spread of single launches, each waited for, and the undisturbed time of
+// launches one behind the other, where they are short.
 DrivenStatus time_launches(DriverSession& session, const TrialRequest& request,
                            nlohmann::json& reply) {
   if (request.timing_seconds <= 0) return {};
@@ -208,7 +209,7 @@ DrivenStatus time_launches(DriverSession& session, const TrialRequest& request,
   const int batch = static_cast<int>(std::clamp(share_ms / std::max(median, 1e-6), 2.0, 32.0));
   const auto piped = time_batches(session, request, batch);
   if (!piped) return tl::unexpected(piped.error());
-  reply["piped_ms"] = at(*piped, 0.5);
+  reply["piped_ms"] = undisturbed(*piped);
   return {};
 }
 

@@ -79,7 +79,7 @@ Status DeviceRunner::begin_together(std::span<Group> groups, Journal& journal) {
   open_lanes(next.size());
   next.resize(std::min(next.size(), lanes_.size()));
   if (next.size() < 2 || stopped_ || !lane().alive()) return {};
-  const bool build_only = features_of(*device_).device_class != "cpu";
+  const bool build_only = !is_processor(*device_);
   std::vector<Attempt> made(next.size());
   for (size_t i = 0; i < next.size(); ++i) {
     const TrialCase& first = *next[i]->first;

@@ -55,26 +55,28 @@ void describe_plan(const ExecutionPlan& plan, RunRecord& record) {
   record.fallbacks.insert(record.fallbacks.end(), plan.fallbacks.begin(), plan.fallbacks.end());
 }
 
-// Each node's median time over a few runs that wait for each node.
-Status time_nodes(Session& session, const std::map<std::string, Tensor>& inputs,
+// Each node's time over a few runs, in the way that its device's report has launches.
+Status time_nodes(Session& session, const std::map<std::string, Tensor>& inputs, bool on_processor,
                   RunRecord& record) {
   constexpr size_t kMostRuns = 9;
   constexpr double kPatience = 0.5;  // seconds
   std::vector<std::vector<double>> samples(record.nodes.size());
   const double until = monotonic_seconds() + kPatience;
   for (size_t run = 0; run == 0 || (run < kMostRuns && monotonic_seconds() < until); ++run) {
-    std::vector<double> node_ms;
-    CLVET_ASSIGN_OR_RETURN(const auto outputs, session.run(inputs, &node_ms));
-    for (size_t i = 0; i < samples.size(); ++i) samples[i].push_back(node_ms.at(i));
+    NodeTimes times{.piped = on_processor};
+    CLVET_ASSIGN_OR_RETURN(const auto outputs, session.run(inputs, &times));
+    for (size_t i = 0; i < samples.size(); ++i) samples[i].push_back(times.ms.at(i));
   }
   for (size_t i = 0; i < samples.size(); ++i) {
-    record.nodes[i].ms = median(std::move(samples[i]));
+    record.nodes[i].ms =
+        on_processor ? undisturbed(std::move(samples[i])) : median(std::move(samples[i]));
   }
   return {};
 }
 
 Result<std::map<std::string, Tensor>> run_session(Session& session,
                                                   const std::map<std::string, Tensor>& inputs,
+                                                  const DeviceReport* device,
                                                   const ModelRunOptions& options,
                                                   RunRecord& record) {
   double started = monotonic_seconds();
@@ -90,7 +92,10 @@ Result<std::map<std::string, Tensor>> run_session(Session& session,
     record.min_ms = *std::min_element(samples.begin(), samples.end());
     record.median_ms = median(std::move(samples));
   }
-  if (options.node_times) CLVET_RETURN_IF_ERROR(time_nodes(session, inputs, record));
+  if (options.node_times) {
+    const bool on_processor = device && is_processor(*device);
+    CLVET_RETURN_IF_ERROR(time_nodes(session, inputs, on_processor, record));
+  }
   return outputs;
 }
 
@@ -171,7 +176,8 @@ Result<std::map<std::string, Tensor>> run_on_device(NetworkPlan& choice, const G
   CLVET_ASSIGN_OR_RETURN(Session session, Session::create(graph, choice.plan, device.get()));
   record.build_ms = device->build_ms();
   record.load_ms += ms_since(started) - record.build_ms;
-  CLVET_ASSIGN_OR_RETURN(auto outputs, run_session(session, inputs, options, record));
+  CLVET_ASSIGN_OR_RETURN(auto outputs,
+                         run_session(session, inputs, choice.device, options, record));
   if (!may_compare(choice, options) || record.choice) return outputs;
   CLVET_ASSIGN_OR_RETURN(const MeasuredTimes times, measure_both(session, graph, inputs));
   const std::string key = times_key(choice, inputs, options);
@@ -244,7 +250,7 @@ Result<ModelRun> run_model(Graph graph, const std::map<std::string, Tensor>& inp
     warn(options, record, "runs on the host: " + choice.reason);
   }
   CLVET_ASSIGN_OR_RETURN(Session session, Session::create(graph, std::move(choice.plan), nullptr));
-  CLVET_ASSIGN_OR_RETURN(result.outputs, run_session(session, inputs, options, record));
+  CLVET_ASSIGN_OR_RETURN(result.outputs, run_session(session, inputs, nullptr, options, record));
   return result;
 }
 

@@ -21,17 +21,24 @@
 
 namespace clvet {
 
+struct NodeTimes {
+  // A kernel that takes a millisecond or less is launched again, several times one behind the
+  // other, for its time among others. Else each launch is waited for.
+  bool piped = false;
+  std::vector<double> ms;  // by node of the graph
+};
+
 class Session {
  public:
   // `device` may be null for a plan without device steps; it must outlive the session. The graph is
   // the one that was planned (check_network_plan() says so of a plan that comes from elsewhere).
   static Result<Session> create(Graph graph, ExecutionPlan plan, Device* device);
 
-  // Outputs by name. Inputs must have the planned shapes. `node_ms`, where given, gets one figure a
-  // node, measured by waiting for each; without it nothing waits before the outputs are read.
-  // kDeadlineExceeded where a step would begin after `deadline` (monotonic_seconds).
+  // Outputs by name. Inputs must have the planned shapes. `times`, where given, gets a figure for
+  // each node; without it nothing waits before the outputs are read. kDeadlineExceeded where a step
+  // would begin after `deadline` (monotonic_seconds).
   Result<std::map<std::string, Tensor>> run(
-      const std::map<std::string, Tensor>& inputs, std::vector<double>* node_ms = nullptr,
+      const std::map<std::string, Tensor>& inputs, NodeTimes* times = nullptr,
       double deadline = std::numeric_limits<double>::infinity());
 
   const ExecutionPlan& plan() const { return plan_; }
@@ -55,6 +62,8 @@ class Session {
   Result<cl_mem> constant(const PlanStep& step, const Launch& launch, const CallArg& arg);
   const PlanPhase& phase() const { return plan_.phases.front(); }
   Status run_step(size_t index, std::vector<Tensor>& values);
+  Status time_step(size_t index, std::vector<Tensor>& values, NodeTimes& times);
+  Result<double> piped_ms(size_t index, double waited_ms);
   Status upload(const DeviceTensor& tensor, cl_mem object, const Tensor& value);
   Status upload_indices(const DeviceTensor& tensor, cl_mem object, const Tensor& value);
   Status download(const DeviceTensor& tensor, cl_mem object, ValueId id, Tensor& value);

@@ -84,7 +84,7 @@ class Builder {
     step.scalars = call.scalars;
     step.ms = chosen->ms;
     for (const CallArg& arg : chosen->call.args) CLVET_RETURN_IF_ERROR(add_arg(call, arg, step));
-    const double alone = chosen->ms > 0 ? chosen->ms + cost_.launch_ms() : 0;
+    const double alone = chosen->ms > 0 ? chosen->ms + cost_.node_launch_ms() : 0;
     phase.nodes.push_back({call.name, call.op, Place::kDevice, {}, alone});
     phase.ms += chosen->ms + chosen->launch_ms;
     phase.steps.push_back(std::move(step));

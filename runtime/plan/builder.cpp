@@ -352,7 +352,7 @@ Status PlanBuilder::run_on_device(int index, const std::vector<LoweredCall>& cal
   const bool timed = std::all_of(chosen.begin(), chosen.end(),
                                  [](const ChosenVariant& one) { return one.ms > 0; });
   for (const ChosenVariant& one : chosen) {
-    if (timed) planned.ms += one.ms + chooser_.cost().launch_ms();
+    if (timed) planned.ms += one.ms + chooser_.cost().node_launch_ms();
   }
   std::vector<int> made;
   for (size_t i = 0; i < calls.size(); ++i) {

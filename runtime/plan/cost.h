@@ -40,8 +40,8 @@ class CostModel {
   // compute while the host launches: a short kernel tells there what the driver spends on its
   // arguments (on an H200 an image costs some 0.5 us, a launch 6).
   double piped_ms(const std::vector<TimedLaunch>& timed) const;
-  // Of one launch that is waited for.
-  double launch_ms() const { return launch_ms_; }
+  // Of one launch as a node is timed: among others on a processor, waited for on a GPU.
+  double node_launch_ms() const { return in_turn_ ? piped_launch_ms_ : launch_ms_; }
   double upload_ms(double bytes) const { return write_ms_ + bytes * write_ms_a_byte_; }
   double download_ms(double bytes) const { return read_ms_ + bytes * read_ms_a_byte_; }
 

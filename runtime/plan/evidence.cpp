@@ -51,7 +51,7 @@ DeviceEvidence evidence_of(const Report& report, const DeviceReport& device,
       ++row.failed;
     }
   }
-  evidence.cost = CostModel(device.peaks, device.type == "cpu", best_gflops);
+  evidence.cost = CostModel(device.peaks, is_processor(device), best_gflops);
   return evidence;
 }
 

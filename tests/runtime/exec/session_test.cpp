@@ -73,12 +73,12 @@ TEST(Session, NamesAnInputThatIsMissing) {
 }
 
 TEST(Session, TimesEachNodeWhereItIsAskedTo) {
-  std::vector<double> node_ms = {99};
+  NodeTimes times{.ms = {99}};
   const Graph graph = square_graph();
-  ASSERT_TRUE(host_session(graph).run({{"x", Tensor::of<float>({2}, {1, 2})}}, &node_ms));
-  EXPECT_EQ(node_ms.size(), graph.nodes.size());
-  EXPECT_THAT(node_ms, Each(Ge(0)));
-  EXPECT_NE(node_ms[0], 99);
+  ASSERT_TRUE(host_session(graph).run({{"x", Tensor::of<float>({2}, {1, 2})}}, &times));
+  EXPECT_EQ(times.ms.size(), graph.nodes.size());
+  EXPECT_THAT(times.ms, Each(Ge(0)));
+  EXPECT_NE(times.ms[0], 99);
 }
 
 TEST(Session, StopsBeforeAStepThatWouldBeginTooLate) {

@@ -41,5 +41,28 @@ TEST(NodeTimes, OfANodeDoNotHoldTheHandOverBeforeIt) {
   EXPECT_EQ(test::count(told, "'move_"), test::count(told, "'gemm_")) << told;
 }
 
+// Where a wait takes longer than a kernel: what a processor takes for one among others.
+TEST(NodeTimes, OfAProcessorAreOfLaunchesBehindEachOther) {
+  const test::FakeBoard board(R"({
+    "device": {"platform_name": "Boards", "name": "Board", "driver_version": "1"},
+    "rules": [{"match": {"call": "clEnqueueNDRangeKernel"}, "do": {"action": "delay", "ms": 0}},
+              {"match": {"call": "clFinish"}, "do": {"action": "delay", "ms": 0.2}}]})");
+  DeviceReport device = board.device();
+  device.type = "cpu";
+  const Report report = test::report_of(device);
+  test::ModelBuilder model;
+  model.input("x", {1, 16, 8}).constant("w", {8, 8}, std::vector<float>(64, 1));
+  model.node("MatMul", {"x", "w"}, {"y"});
+  model.output("y");
+  const ModelRunOptions options{.device = "0", .repeat = 0, .node_times = true};
+  const auto run = run_model(model.build(), {{"x", test::noise({1, 16, 8})}}, &report, options);
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_EQ(run->record.nodes.size(), 1u);
+  EXPECT_GT(run->record.nodes[0].ms, 0);
+  EXPECT_LT(run->record.nodes[0].ms, 0.2);
+  const std::string told = board.log();
+  EXPECT_GT(test::count(told, "clEnqueueNDRangeKernel"), 2 * test::count(told, "clFinish")) << told;
+}
+
 }  // namespace
 }  // namespace clvet

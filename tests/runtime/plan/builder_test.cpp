@@ -88,6 +88,21 @@ TEST(NetworkPlanSteps, CountEachHandOverEachLaunchAndEachKernel) {
   EXPECT_NEAR(plan->ms(), 2 * (kUpload + kDownload + kernel + kPiped), 1e-9);
 }
 
+TEST(NetworkPlanSteps, GiveANodeOfAProcessorTheTimeOfALaunchAmongOthers) {
+  DeviceReport device = test::device_with();
+  device.type = "cpu";
+  device.peaks.launch_us = 1000;
+  device.peaks.piped_launch_us = 100;
+  const auto chooser =
+      test::chooser_of(test::timed_report(device, [](const Variant&, const TestShape&) {
+        return test::Told{Verdict::kPass, 6, 4};
+      }));
+  const auto plan = plan_network_for(relu_chain({"Relu"}), *chooser, test::kBuffers);
+  ASSERT_TRUE(plan);
+  const PlanPhase& phase = plan->phases[0];
+  EXPECT_NEAR(phase.nodes[0].ms, phase.steps[1].ms + 0.1, 1e-12);
+}
+
 // 5 ms of its own are hidden among launches of 7.
 TEST(NetworkPlanSteps, CountWhatTheDriverSpendsOnEachLaunch) {
   DeviceReport device = test::device_with();

@@ -43,7 +43,7 @@ Report report_of_devices(const std::vector<std::string>& names) {
 // A plan that takes as long as `times` has it for the device; below 0: unavailable.
 PlanOnDevice taking(std::vector<double> times) {
   return [times = std::move(times)](const VariantChooser& chooser) -> Result<ExecutionPlan> {
-    const double ms = times.at(static_cast<size_t>(chooser.cost().launch_ms() + 0.5));
+    const double ms = times.at(static_cast<size_t>(chooser.cost().node_launch_ms() + 0.5));
     if (ms < 0) return fail(ErrorCode::kUnavailable, "no kernel is right");
     ExecutionPlan plan;
     plan.phases.push_back({"run", {}, {}, ms});
@@ -115,7 +115,7 @@ TEST(DeviceOfPlan, IsTheOneWithItsEnvironmentKey) {
   const auto found = device_of_plan(&report, plan_for("A", "key of B"));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->device, &report.devices[1]);
-  EXPECT_EQ(found->chooser->cost().launch_ms(), 1);
+  EXPECT_EQ(found->chooser->cost().node_launch_ms(), 1);
   EXPECT_EQ(found->plan.bytes, 7);
 }
 
