@@ -1,4 +1,5 @@
 // Pow: the exponent may have a type of its own; the result has the base's.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -44,7 +45,24 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   });
 }
 
+// A product of the base with itself takes a fifth of the time.
+bool is_square(const OpCall& call) {
+  const Tensor* exponent = call.inputs[1].value;
+  if (!exponent || exponent->elements() != 1 || exponent->to_f64()[0] != 2) return false;
+  return broadcast(call.shape(0), call.shape(1)) == call.shape(0);
+}
+
+Lowering lower_square(const OpCall& call, View preferred) {
+  const OpCall product{call.node, {call.inputs[0], call.inputs[0]}};
+  Lowering lowering = lower_binary(product, EltwiseCode::kMul, preferred);
+  for (LoweredCall& lowered : lowering.calls) {
+    for (LoweredInput& input : lowered.inputs) input.input = std::min(input.input, 0);
+  }
+  return lowering;
+}
+
 Lowering lower(const OpCall& call, View preferred) {
+  if (is_square(call)) return lower_square(call, preferred);
   if (call.type(1).dtype != call.type(0).dtype) return host_only("exponent of another type");
   return lower_binary(call, EltwiseCode::kPow, preferred);
 }

@@ -11,6 +11,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/op_def.h"
+#include "runtime/ops/support/lowering.h"
 #include "runtime/ops/view.h"
 #include "tests/runtime/helpers.h"
 
@@ -132,6 +133,13 @@ std::vector<Case> cases() {
        make_node("Mul", 2),
        {noise({2, 3, 4, 5, 6}), noise({2, 3, 1, 1, 6})},
        {false, false}},
+      {"square", make_node("Pow", 2), {noise({2, 7, 3}), Tensor::scalar(2.f)}, {false, true}},
+      {"square_by_an_integer", make_node("Pow", 2), {noise({2, 7}), ints({2})}, {false, true}},
+      {"square_of_more_axes",
+       make_node("Pow", 2),
+       {noise({7}), Tensor::of<float>({1, 1}, {2})},
+       {false, true}},
+      {"cube", make_node("Pow", 2), {positive, Tensor::scalar(3.f)}, {false, true}},
       {"max", make_node("Max", 2), {noise({2, 7}), noise({2, 7}, 3)}, {false, false}},
       {"relu", make_node("Relu", 1), {noise({2, 7, 3})}, {false}},
       {"clip",
@@ -442,8 +450,22 @@ TEST(Lowering, SaysWhyOnlyTheHostCan) {
             LoweringKind::kHost);
 }
 
+TEST(Lowering, TakesASquareAsAProductAndNoOtherPower) {
+  const auto code = [](double exponent, bool constant) {
+    const Lowering lowering = lower_node(
+        test::make_call(test::make_node("Pow", 2),
+                        {test::noise({2, 7}), Tensor::scalar(static_cast<float>(exponent))},
+                        {false, constant}),
+        View::kChannelsFirst);
+    return static_cast<EltwiseCode>(lowering.calls.at(0).dims.at("code"));
+  };
+  EXPECT_EQ(code(2, true), EltwiseCode::kMul);
+  EXPECT_EQ(code(2, false), EltwiseCode::kPow) << "not known before it runs";
+  EXPECT_EQ(code(3, true), EltwiseCode::kPow);
+}
+
 TEST(Lowering, MovesNothingWhereTheBytesStay) {
-  const auto kind = [](const Node& node, std::vector<Tensor> inputs, View view) {
+  const auto kind = [](const Node& node, const std::vector<Tensor>& inputs, View view) {
     std::vector<bool> constant(inputs.size(), true);
     constant[0] = false;
     return lower_node(test::make_call(node, inputs, constant), view).kind;
