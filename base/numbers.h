@@ -19,13 +19,10 @@ inline double median(std::vector<double> values) {
   return *middle;
 }
 
-// What work takes that nothing disturbs, of several times: a machine that is busy or asleep only
-// lengthens them. A tenth of them is shorter, so that no single slip of a clock counts. Not of
+// What work takes that nothing disturbs: a machine that is busy or asleep only lengthens it. Not of
 // none.
-inline double undisturbed(std::vector<double> times) {
-  const auto tenth = times.begin() + static_cast<std::ptrdiff_t>((times.size() - 1) / 10);
-  std::nth_element(times.begin(), tenth, times.end());
-  return *tenth;
+inline double undisturbed(const std::vector<double>& times) {
+  return *std::min_element(times.begin(), times.end());
 }
 
 // The number whose bytes begin at `at`, aligned or not.

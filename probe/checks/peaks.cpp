@@ -126,12 +126,12 @@ DrivenStatus time_launches(Bench& bench) {
   // A queue of slow launches need not be long.
   const double fit = std::clamp(0.01 / *single, 4.0, 32.0);
   const auto batch = static_cast<int>(fit);
-  auto piped = sampled_seconds({}, [&]() -> DrivenStatus {
+  const auto piped = sampled_seconds({}, [&]() -> DrivenStatus {
     for (int i = 0; i < batch; ++i) CLVET_DRIVE(enqueue());
     return finish_queue(session);
   });
   if (!piped) return tl::unexpected(piped.error());
-  bench.reply["piped_launch_us"] = undisturbed(std::move(*piped)) / batch * 1e6;
+  bench.reply["piped_launch_us"] = undisturbed(*piped) / batch * 1e6;
   return {};
 }
 

@@ -175,41 +175,44 @@ DrivenStatus run_and_read(DriverSession& session, const TrialRequest& request,
   return {};
 }
 
-// Milliseconds, sorted, of `batch` launches and one wait, for each launch.
-Driven<std::vector<double>> time_batches(DriverSession& session, const TrialRequest& request,
-                                         int batch) {
-  constexpr size_t kMost = 200, kLeast = 3;
-  std::vector<double> samples;
-  const double until = monotonic_seconds() + request.timing_seconds;
-  while (samples.size() < kLeast || (samples.size() < kMost && monotonic_seconds() < until)) {
-    const double started = monotonic_seconds();
-    for (int i = 0; i < batch; ++i) CLVET_DRIVE(enqueue(session, request));
-    CLVET_DRIVE(finish_queue(session));
-    samples.push_back((monotonic_seconds() - started) * 1e3 / batch);
-  }
-  std::sort(samples.begin(), samples.end());
-  return samples;
+// Milliseconds for each of `launches` that one wait is for.
+Driven<double> time_batch(DriverSession& session, const TrialRequest& request, int launches) {
+  const double started = monotonic_seconds();
+  for (int i = 0; i < launches; ++i) CLVET_DRIVE(enqueue(session, request));
+  CLVET_DRIVE(finish_queue(session));
+  return (monotonic_seconds() - started) * 1e3 / launches;
 }
 
-// Median and interquartile spread of single launches, each waited for, and the undisturbed time of
-// launches one behind the other, where they are short.
+// Single launches, each waited for, and in turn with them, where they are short, launches one
+// behind the other: what disturbs for some milliseconds disturbs neither alone.
 DrivenStatus time_launches(DriverSession& session, const TrialRequest& request,
                            nlohmann::json& reply) {
+  constexpr size_t kMost = 200, kLeast = 3;
   if (request.timing_seconds <= 0) return {};
-  const auto single = time_batches(session, request, 1);
-  if (!single) return tl::unexpected(single.error());
-  const auto at = [](const std::vector<double>& samples, double share) {
-    return samples[static_cast<size_t>(share * static_cast<double>(samples.size() - 1))];
+  std::vector<double> single, piped;
+  const double batch_ms = request.timing_seconds * 1e3 / 5;
+  double until = monotonic_seconds() + request.timing_seconds;
+  int launches = 0;  // of a batch; 0: none
+  while (single.size() < kLeast || (single.size() < kMost && monotonic_seconds() < until)) {
+    const auto one = time_batch(session, request, 1);
+    if (!one) return tl::unexpected(one.error());
+    single.push_back(*one);
+    if (single.size() == kLeast && median(single) <= batch_ms / 2) {
+      launches = static_cast<int>(std::clamp(batch_ms / std::max(median(single), 1e-6), 2.0, 32.0));
+      until += request.timing_seconds;
+    }
+    if (launches == 0) continue;
+    const auto several = time_batch(session, request, launches);
+    if (!several) return tl::unexpected(several.error());
+    piped.push_back(*several);
+  }
+  std::sort(single.begin(), single.end());
+  const auto at = [&](double share) {
+    return single[static_cast<size_t>(share * static_cast<double>(single.size() - 1))];
   };
-  const double median = at(*single, 0.5);
-  reply["median_ms"] = median;
-  reply["spread_ms"] = at(*single, 0.75) - at(*single, 0.25);
-  const double share_ms = request.timing_seconds * 1e3 / 5;  // of a batch
-  if (median > share_ms / 2) return {};
-  const int batch = static_cast<int>(std::clamp(share_ms / std::max(median, 1e-6), 2.0, 32.0));
-  const auto piped = time_batches(session, request, batch);
-  if (!piped) return tl::unexpected(piped.error());
-  reply["piped_ms"] = undisturbed(*piped);
+  reply["median_ms"] = at(0.5);
+  reply["spread_ms"] = at(0.75) - at(0.25);
+  if (!piped.empty()) reply["piped_ms"] = undisturbed(piped);
   return {};
 }
 

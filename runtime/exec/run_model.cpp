@@ -68,8 +68,7 @@ Status time_nodes(Session& session, const std::map<std::string, Tensor>& inputs,
     for (size_t i = 0; i < samples.size(); ++i) samples[i].push_back(times.ms.at(i));
   }
   for (size_t i = 0; i < samples.size(); ++i) {
-    record.nodes[i].ms =
-        on_processor ? undisturbed(std::move(samples[i])) : median(std::move(samples[i]));
+    record.nodes[i].ms = on_processor ? undisturbed(samples[i]) : median(std::move(samples[i]));
   }
   return {};
 }
