@@ -69,6 +69,7 @@ struct Manifest {
   bool trial_only = false;  // never planned; tried because other engines use its constructs
   bool full_tier = false;  // tried in the full tier or where a model needs it, not in the core tier
   std::vector<TestShape> tests;
+  std::vector<std::string> timed;  // names of tests; empty: see timed_shapes() of the probe
 };
 
 // One compiled program: a manifest row under one combination.

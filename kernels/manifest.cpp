@@ -24,9 +24,9 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::array kFields = {
-    "op",     "precisions", "activations", "weights",    "weight_types", "args",
-    "global", "tests",      "preludes",    "params",     "where",        "pack",
-    "local",  "require",    "rank",        "constructs", "trial_only",   "tier"};
+    "op",    "precisions", "activations", "weights", "weight_types", "args",  "global",
+    "tests", "preludes",   "params",      "where",   "pack",         "local", "require",
+    "rank",  "constructs", "trial_only",  "tier",    "timed"};
 
 // Thrown inside this file alone: the field and what is wrong with it.
 struct FieldError {
@@ -141,6 +141,7 @@ void read_fields(const Json& root, Manifest& manifest) {
   manifest.local = strings(root, "local");
   manifest.require = strings(root, "require");
   manifest.constructs = strings(root, "constructs");
+  manifest.timed = strings(root, "timed");
   if (root.contains("pack")) manifest.pack = as<int64_t>(root["pack"], "pack", "an integer");
   if (root.contains("trial_only")) {
     manifest.trial_only = as<bool>(root["trial_only"], "trial_only", "true or false");
@@ -184,6 +185,11 @@ void check_rules(const Manifest& manifest) {
   if (manifest.global.size() > 3) throw FieldError{"global", "has more than 3 dimensions"};
   if (!manifest.local.empty() && manifest.local.size() != manifest.global.size()) {
     throw FieldError{"local", "must have as many dimensions as global"};
+  }
+  for (const std::string& name : manifest.timed) {
+    const bool known = std::any_of(manifest.tests.begin(), manifest.tests.end(),
+                                   [&](const TestShape& test) { return test.name == name; });
+    if (!known) throw FieldError{"timed", "names '" + name + "', which is no test"};
   }
   const auto outputs =
       std::count_if(manifest.args.begin(), manifest.args.end(),

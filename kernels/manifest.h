@@ -12,7 +12,7 @@ namespace clvet {
 // file and the field.
 //
 // Fields: op, precisions, activations, args, global, tests are required; preludes, weights,
-// weight_types, params, where, pack, local, require, rank, constructs, trial_only, tier are
+// weight_types, params, where, pack, local, require, rank, constructs, trial_only, tier, timed are
 // optional; any other name is an error. An arg is "<kind>:<name>" with kinds in, out, vector,
 // index, int, float, or one of "weights" and "scales"; a tensor may end in "@buffer" or "@image".
 Result<Manifest> parse_manifest(const std::string& path, const std::string& text);

@@ -42,6 +42,12 @@ double terms_of(std::string_view op, const Dims& dims, const std::vector<TensorR
   return dim_or_one(dims, "KH") * dim_or_one(dims, "KW");
 }
 
+// A move fetches and stores the channels of each pixel apart, as whole lines of a cache.
+double share_of_lines(std::string_view op, double row_bytes) {
+  constexpr double kLine = 64;
+  return op == "move" && row_bytes > 0 ? std::min(row_bytes / kLine, 1.0) : 1;
+}
+
 double positive_or_zero(const std::optional<double>& value) {
   return value && std::isfinite(*value) && *value > 0 ? *value : 0;
 }
@@ -58,7 +64,7 @@ constexpr double kNoise = 0.1;  // of a timed launch, the empty launch included
 CallWork work_of(std::string_view op, const Dims& dims, const std::vector<TensorRole>& roles,
                  Precision precision, WeightType type) {
   CallWork work;
-  double outputs = 0, written = 0, read = 0, largest_read = 0;
+  double outputs = 0, written = 0, read = 0, largest_read = 0, lines = 1;
   for (const TensorRole& role : roles) {
     if (role.kind == TensorKind::kVector || role.kind == TensorKind::kIndices) {
       work.bytes += 4 * static_cast<double>(role.c);
@@ -75,6 +81,7 @@ CallWork work_of(std::string_view op, const Dims& dims, const std::vector<Tensor
     if (role.kind == TensorKind::kOutput) {
       outputs += static_cast<double>(role.elements());
       written += bytes;
+      lines = share_of_lines(op, bytes / static_cast<double>(role.n * role.h * role.w));
     } else {
       read += bytes;
       largest_read = std::max(largest_read, bytes);
@@ -83,6 +90,7 @@ CallWork work_of(std::string_view op, const Dims& dims, const std::vector<Tensor
   // These read of their input no more than they write.
   const bool part = op == "move" || op == "gather";
   work.bytes += written + (part ? read - largest_read + std::min(largest_read, written) : read);
+  work.bytes /= lines;
   work.outputs = outputs;
   work.flops = 2 * outputs * terms_of(op, dims, roles);
   return work;

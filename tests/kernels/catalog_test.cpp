@@ -73,6 +73,7 @@ TEST(Manifest, WithABadFieldIsRefusedNamingFileAndField) {
                            {"weight_types", "[]", "together"},
                            {"params", "[1]", "object of numbers"},
                            {"pack", "20", "multiple of 16"},
+                           {"timed", "[\"huge\"]", "names 'huge', which is no test"},
                            {"pack", "\"x\"", "an integer"},
                            {"where", R"(["K %% 4"])", "expected a value"},
                            {"args", R"(["in:x"])", "hold an output"},

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <ostream>
@@ -170,6 +171,19 @@ TEST_P(WorkOf, CountsOperationsAndBytes) {
   EXPECT_GT(work.outputs, 0);
 }
 
+// A copy of 2 lines.
+Dims moved(int64_t width, int64_t channels) {
+  Dims dims = {{"N", 1},  {"H", 2},         {"W", width},     {"C", channels}, {"ON", 1},
+               {"OH", 2}, {"OW", width},    {"OC", channels}, {"E0", 1},       {"E1", 1},
+               {"E2", 2}, {"E3", width},    {"R2", width},    {"R3", 1},       {"F0", 1},
+               {"F1", 1}, {"F2", channels}, {"QF2", 1}};
+  for (const char* zero : {"R0", "R1", "Q0", "Q1", "Q2", "Q3", "RF0", "RF1", "RF2", "QF0", "QF1",
+                           "row0", "channel0"}) {
+    dims[zero] = 0;
+  }
+  return dims;
+}
+
 const Dims kGemm = {{"M", 8}, {"N", 16}, {"K", 32}, {"W", 1}, {"act", 0}};
 constexpr double kGemmFlops = 2 * 8 * 16 * 32;
 
@@ -206,6 +220,10 @@ INSTANTIATE_TEST_SUITE_P(
                 WeightType::kFloat,
                 2.0 * (2 * 8) * 2 * (5 + 2),
                 4.0 * (2 * 8 + 16 * 4 + 16 * 4 + 2 * 8)},
+        WorkRow{"move_of_long_rows", "move", moved(5, 24), Precision::kHigh, WeightType::kFloat,
+                2.0 * 2 * 5 * 24, 2 * (4.0 * 2 * 5 * 24)},
+        WorkRow{"move_of_short_rows", "move", moved(5, 3), Precision::kHigh, WeightType::kFloat,
+                2.0 * 2 * 5 * 3, 2 * (2.0 * 5 * 64)},
         WorkRow{"gather",
                 "gather",
                 {{"O", 1}, {"E", 100}, {"I", 3}, {"R", 1}, {"C", 8}, {"W", 1}, {"OW", 1}},
