@@ -41,8 +41,8 @@ constexpr Combination kLow = {Precision::kHigh, Memory::kLow, Storage::kBuffer, 
 
 class DecoderPlan : public testing::Test {
  protected:
-  explicit DecoderPlan(uint64_t vocab = 7)
-      : bytes_(test::tiny_model("llama", {.vocab = vocab}).bytes()),
+  explicit DecoderPlan(uint64_t vocab = 7, const char* type = "Q8_0")
+      : bytes_(test::tiny_model("llama", {.vocab = vocab}, type).bytes()),
         file_(*test::parse_gguf(bytes_)),
         config_(*load_config(file_)),
         weights_(file_, config_) {}
@@ -141,9 +141,10 @@ TEST_F(DecoderPlan, KeepsQuantisedMatricesWhereMemoryIsLow) {
   }
 }
 
+// A layer: 64 x (64 + 32 + 32), 64 x 64, 64 x 192, 96 x 64; two of them, and 7 rows of 64.
+constexpr double kWeights = 2 * (64 * 128 + 64 * 64 + 64 * 192 + 96 * 64) + 7 * 64;
+
 TEST_F(DecoderPlan, CountsTheBytesOfTheWeightsThatATokenReads) {
-  // A layer: 64 x (64 + 32 + 32), 64 x 64, 64 x 192, 96 x 64; two of them, and 7 rows of 64.
-  constexpr double kWeights = 2 * (64 * 128 + 64 * 64 + 64 * 192 + 96 * 64) + 7 * 64;
   const struct {
     Precision precision;
     Memory memory;
@@ -164,6 +165,17 @@ TEST_F(DecoderPlan, CountsTheBytesOfTheWeightsThatATokenReads) {
       EXPECT_DOUBLE_EQ(other.bytes, kWeights * row.bytes);
     }
   }
+}
+
+class DecoderPlanOfFourBits : public DecoderPlan {
+ protected:
+  DecoderPlanOfFourBits() : DecoderPlan(7, "Q4_0") {}
+};
+
+TEST_F(DecoderPlanOfFourBits, CountsHalfAByteAWeightAndTheScaleAndOffsetOfEachBlock) {
+  const auto made = plan_for(kLow);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_DOUBLE_EQ(made->bytes, kWeights * (0.5 + 2.0 * 4 / 32));
 }
 
 TEST_F(DecoderPlan, IsRefusedWhereACallHasNoRightKernelOfItsCombination) {

@@ -88,6 +88,41 @@ TEST(NetworkPlanSteps, CountEachHandOverEachLaunchAndEachKernel) {
   EXPECT_NEAR(plan->ms(), 2 * (kUpload + kDownload + kernel + kPiped), 1e-9);
 }
 
+TEST(NetworkPlanSteps, CountNoUploadOfAConstant) {
+  DeviceReport device = test::device_with();
+  device.peaks.write_us = 3000;
+  const auto chooser =
+      test::chooser_of(test::timed_report(device, [](const Variant&, const TestShape&) {
+        return test::Told{Verdict::kPass, 6};
+      }));
+  test::ModelBuilder model;
+  model.input("x", {1, 4, 2, 3}).constant("c", {1, 4, 2, 3}, test::values(24));
+  model.node("Add", {"x", "c"}, {"y"});
+  model.output("y");
+  const auto plan = plan_network_for(test::ready(model), *chooser, test::kBuffers);
+  ASSERT_TRUE(plan);
+  EXPECT_THAT(outline(*plan),
+              ElementsAre("upload x", "upload c", "kernel eltwise_binary", "download y"));
+  const std::vector<PlanStep>& steps = plan->phases[0].steps;
+  EXPECT_NEAR(plan->ms(), 3 + steps[2].ms, 1e-9);
+}
+
+// The product leaves c in its own order on the device; the difference is taken in that of r.
+TEST(NetworkPlanSteps, TakeTheOrderOfAValueAndNotOfAConstant) {
+  test::ModelBuilder model;
+  model.input("x", {1, 3, 4, 5}).input("y", {1, 3, 4, 5});
+  model.constant("w", {5, 5}, test::values(25)).constant("c", {1, 3, 4, 5}, test::values(60));
+  model.node("MatMul", {"y", "w"}, {"m"});
+  model.node("Add", {"m", "c"}, {"a"});
+  model.node("Relu", {"x"}, {"r"});
+  model.node("Sub", {"c", "r"}, {"s"});
+  model.output("a").output("s");
+  const auto plan =
+      plan_network_for(test::ready(model), *chooser_that(test::all_pass), test::kBuffers);
+  ASSERT_TRUE(plan);
+  EXPECT_THAT(outline(*plan), testing::Not(Contains("kernel move")));
+}
+
 TEST(NetworkPlanSteps, GiveANodeOfAProcessorTheTimeOfALaunchAmongOthers) {
   DeviceReport device = test::device_with();
   device.type = "cpu";
