@@ -5,7 +5,6 @@
 #include <cstring>
 #include <vector>
 
-#include "base/json.h"
 #include "probe/advice/rules.h"
 #include "probe/data_files.h"
 #include "probe/discover/change.h"
