@@ -125,8 +125,8 @@ TEST(CostModel, BelievesLaunchesThatWereWaitedForOfAGpu) {
 // An empty launch takes 0.01 ms among others, 0.1 alone.
 TEST(CostModel, TakesAGpusLaunchFromTheShortKernelsThatItHides) {
   const TimedLaunch hidden = {{1e6}, 0.11, 0.015}, longer = {{1e6}, 0.112, 0.018},
-                    shows = {{1e9}, 3.1, 0.0149}, faster = {{1e6}, 0.105, 0.009},
-                    untimed = {{1e6}, 0.11, 0};
+                    shows = {{1e9}, 3.1, 0.0149}, longest = {{1e9}, 3.1, 3.05},
+                    faster = {{1e6}, 0.105, 0.009}, untimed = {{1e6}, 0.11, 0};
   const struct {
     bool in_turn;
     std::vector<TimedLaunch> timed;
@@ -134,6 +134,7 @@ TEST(CostModel, TakesAGpusLaunchFromTheShortKernelsThatItHides) {
   } rows[] = {{false, {longer, hidden, shows, untimed}, 0.015},
               {false, {faster}, 0.01},
               {false, {shows}, 0.01},
+              {false, {longest}, 0.01},
               {false, {untimed}, 0.01},
               {false, {}, 0.01},
               {true, {hidden}, 0.01}};
