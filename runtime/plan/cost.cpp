@@ -39,6 +39,8 @@ double terms_of(std::string_view op, const Dims& dims, const std::vector<TensorR
   if (op == "attention") {
     return 2 * (dim_or_one(dims, "P") + dim_or_one(dims, "M"));  // scores, then values
   }
+  if (op == "pool_global") return dim_or_one(dims, "H") * dim_or_one(dims, "W");
+  if (op == "reduce") return dim_or_one(dims, "C");
   return dim_or_one(dims, "KH") * dim_or_one(dims, "KW");
 }
 
