@@ -5,7 +5,7 @@
 
 // Compiled for each width of vectors that x86 processors have; the loader takes the widest that the
 // machine knows. Elsewhere the compiler's target decides.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#if defined(__x86_64__) && defined(__ELF__) && __has_attribute(target_clones)
 #define CLVET_WIDEST __attribute__((target_clones("avx512f", "arch=haswell", "default")))
 #else
 #define CLVET_WIDEST
@@ -20,17 +20,27 @@ using Quants = uint8_t __attribute__((vector_size(kLanes)));
 using Shorts = uint16_t __attribute__((vector_size(kLanes * sizeof(uint16_t))));
 using Ints = int32_t __attribute__((vector_size(kLanes * sizeof(int32_t))));
 
+// Vectors go by reference: by value Clang would call them in the narrowest version's way.
 template <class Vector, class T>
-inline __attribute__((always_inline)) Vector load(const T* from) {
-  Vector vector;
-  std::memcpy(&vector, from, sizeof vector);
-  return vector;
+inline __attribute__((always_inline)) void load(const T* from, Vector& into) {
+  std::memcpy(&into, from, sizeof into);
 }
 
 // In steps that are one instruction each: GCC 12 converts bytes to floats one by one.
-inline __attribute__((always_inline)) Floats widened(const uint8_t* from) {
-  const Shorts shorts = __builtin_convertvector(load<Quants>(from), Shorts);
-  return __builtin_convertvector(__builtin_convertvector(shorts, Ints), Floats);
+inline __attribute__((always_inline)) void widen(const uint8_t* from, Floats& into) {
+  Quants quants;
+  load(from, quants);
+  into = __builtin_convertvector(
+      __builtin_convertvector(__builtin_convertvector(quants, Shorts), Ints), Floats);
+}
+
+// To `sum`, the products of as many lanes.
+inline __attribute__((always_inline)) void add_products(const float* a, const float* b,
+                                                        Floats& sum) {
+  Floats left, right;
+  load(a, left);
+  load(b, right);
+  sum += left * right;
 }
 
 inline __attribute__((always_inline)) float sum_of(const Floats& lanes) {
@@ -45,8 +55,8 @@ CLVET_WIDEST float dot_f32(const float* a, const float* b, size_t count) {
   Floats first{}, second{};
   size_t i = 0;
   for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
-    first += load<Floats>(a + i) * load<Floats>(b + i);
-    second += load<Floats>(a + i + kLanes) * load<Floats>(b + i + kLanes);
+    add_products(a + i, b + i, first);
+    add_products(a + i + kLanes, b + i + kLanes, second);
   }
   float sum = sum_of(first + second);
   for (; i < count; ++i) sum += a[i] * b[i];
@@ -58,8 +68,12 @@ CLVET_WIDEST float dot_blocks(const uint8_t* quants, const float* scales, const 
   Floats total{};
   float rest = 0;
   for (size_t b = 0; b < blocks; ++b, quants += 2 * kLanes, x += 2 * kLanes) {
-    const Floats low = widened(quants), high = widened(quants + kLanes);
-    total += scales[b] * (low * load<Floats>(x) + high * load<Floats>(x + kLanes));
+    Floats low, high, x_low, x_high;
+    widen(quants, low);
+    widen(quants + kLanes, high);
+    load(x, x_low);
+    load(x + kLanes, x_high);
+    total += scales[b] * (low * x_low + high * x_high);
     rest += offsets[b] * sums[b];
   }
   return sum_of(total) + rest;
