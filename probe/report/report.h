@@ -201,8 +201,8 @@ struct VerdictReport {
   Evidence evidence;
   // Of a launch that is waited for: median and interquartile range. Empty: not timed.
   std::optional<double> median_ms, spread_ms;
-  // Of a launch among many that are waited for together. Empty: not timed, or so long that a wait
-  // does not matter.
+  // The least of a launch among several that are waited for together, or of single ones so long
+  // that a wait does not matter. Empty: not timed.
   std::optional<double> piped_ms;
   std::optional<double> gflops;  // empty also where the op has no reduction
   std::optional<std::string> cure;

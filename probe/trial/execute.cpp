@@ -14,6 +14,7 @@
 #include "probe/cl/api.h"
 #include "probe/cl/handles.h"
 #include "probe/report/report.h"
+#include "probe/trial/launch_batch.h"
 #include "probe/trial/request.h"
 #include "probe/worker/drive.h"
 #include "probe/worker/driver_session.h"
@@ -190,16 +191,15 @@ DrivenStatus time_launches(DriverSession& session, const TrialRequest& request,
   constexpr size_t kMost = 200, kLeast = 3;
   if (request.timing_seconds <= 0) return {};
   std::vector<double> single, piped;
-  const double batch_ms = request.timing_seconds * 1e3 / 5;
   double until = monotonic_seconds() + request.timing_seconds;
-  int launches = 0;  // of a batch; 0: none
+  int launches = 0;
   while (single.size() < kLeast || (single.size() < kMost && monotonic_seconds() < until)) {
     const auto one = time_batch(session, request, 1);
     if (!one) return tl::unexpected(one.error());
     single.push_back(*one);
-    if (single.size() == kLeast && median(single) <= batch_ms / 2) {
-      launches = static_cast<int>(std::clamp(batch_ms / std::max(median(single), 1e-6), 2.0, 32.0));
-      until += request.timing_seconds;
+    if (single.size() == kLeast) {
+      launches = launches_in_batch(median(single));
+      if (launches > 0) until += request.timing_seconds;
     }
     if (launches == 0) continue;
     const auto several = time_batch(session, request, launches);
@@ -212,7 +212,6 @@ DrivenStatus time_launches(DriverSession& session, const TrialRequest& request,
   };
   reply["median_ms"] = at(0.5);
   reply["spread_ms"] = at(0.75) - at(0.25);
-  // Of a launch that takes long a wait is no part that counts.
   reply["piped_ms"] = undisturbed(piped.empty() ? single : piped);
   return {};
 }

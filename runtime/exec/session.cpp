@@ -18,6 +18,7 @@
 #include "kernels/contract.h"
 #include "kernels/layout.h"
 #include "probe/cl/handles.h"
+#include "probe/trial/launch_batch.h"
 #include "runtime/exec/device.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/infer.h"
@@ -287,12 +288,10 @@ Status Session::time_step(size_t index, std::vector<Tensor>& values, NodeTimes& 
   return {};
 }
 
-// No kernel writes what it reads, so that it computes the same each time. As many launches as the
-// probe times together (probe/trial/execute.cpp).
+// No kernel writes what it reads, so that it computes the same each time.
 Result<double> Session::piped_ms(size_t index, double waited_ms) {
-  constexpr double kBatchMs = 2, kMost = 32;
-  if (waited_ms > kBatchMs / 2) return waited_ms;
-  const auto launches = static_cast<int>(std::min(kBatchMs / waited_ms, kMost));
+  const int launches = launches_in_batch(waited_ms);
+  if (launches == 0) return waited_ms;
   std::vector<Tensor> none;
   const double started = monotonic_seconds();
   for (int i = 0; i < launches; ++i) CLVET_RETURN_IF_ERROR(run_step(index, none));

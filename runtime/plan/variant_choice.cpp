@@ -115,7 +115,8 @@ std::optional<ChosenVariant> VariantChooser::as_chosen(const Candidate& candidat
   ChosenVariant chosen;
   chosen.row = candidate.row;
   chosen.call = std::move(*call);
-  const auto timed = candidate.evidence ? candidate.evidence->timed : std::vector<TimedLaunch>();
+  static const std::vector<TimedLaunch> none;
+  const std::vector<TimedLaunch>& timed = candidate.evidence ? candidate.evidence->timed : none;
   chosen.ms = evidence_.cost.kernel_ms(
       timed, work_of(wanted.op, wanted.dims, roles, chosen.variant().precision, wanted.type));
   chosen.launch_ms = evidence_.cost.piped_ms(timed);
