@@ -29,8 +29,6 @@
 namespace clvet {
 namespace {
 
-constexpr int64_t kPromptRows = 16;  // stands for any prompt: kernels for many rows
-
 double elements(const DecoderCall& call) {
   const auto n = call.dims.find("N"), k = call.dims.find("K");
   if (call.matrix().empty() || k == call.dims.end()) return 0;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/numbers.h"
 #include "kernels/combination.h"
 #include "kernels/contract.h"
 #include "kernels/layout.h"
@@ -30,10 +31,21 @@ double bytes_of_weight(WeightType type, Precision precision) {
   return stores_half(precision) ? 2 : 4;
 }
 
+// What multiplies by weights computes whole texels from whole texels, padding lanes included.
+constexpr int64_t kLanes = 4;
+
+const TensorRole* weights_among(const std::vector<TensorRole>& roles) {
+  const auto found = std::find_if(roles.begin(), roles.end(), [](const TensorRole& role) {
+    return role.kind == TensorKind::kWeights;
+  });
+  return found == roles.end() ? nullptr : &*found;
+}
+
 // Terms that each output element sums.
-double terms_of(std::string_view op, const Dims& dims, const std::vector<TensorRole>& roles) {
-  for (const TensorRole& role : roles) {
-    if (role.kind == TensorKind::kWeights) return static_cast<double>(role.taps * role.cin);
+double terms_of(std::string_view op, const Dims& dims, const TensorRole* weights) {
+  if (weights) {
+    const int64_t cin = weights->pad_cin ? round_up(weights->cin, kLanes) : weights->cin;
+    return static_cast<double>(weights->taps * cin);
   }
   if (op == "bmm") return dim_or_one(dims, "K");
   if (op == "attention") {
@@ -66,6 +78,7 @@ constexpr double kNoise = 0.1;  // of a timed launch, the empty launch included
 CallWork work_of(std::string_view op, const Dims& dims, const std::vector<TensorRole>& roles,
                  Precision precision, WeightType type) {
   CallWork work;
+  const TensorRole* weights = weights_among(roles);
   double outputs = 0, written = 0, read = 0, largest_read = 0, lines = 1;
   for (const TensorRole& role : roles) {
     if (role.kind == TensorKind::kVector || role.kind == TensorKind::kIndices) {
@@ -81,7 +94,8 @@ CallWork work_of(std::string_view op, const Dims& dims, const std::vector<Tensor
     }
     const auto bytes = static_cast<double>(activation_bytes(role, precision));
     if (role.kind == TensorKind::kOutput) {
-      outputs += static_cast<double>(role.elements());
+      const int64_t channels = weights ? round_up(role.c, kLanes) : role.c;
+      outputs += static_cast<double>(role.n * role.h * role.w * channels);
       written += bytes;
       lines = share_of_lines(op, bytes / static_cast<double>(role.n * role.h * role.w));
     } else {
@@ -94,7 +108,7 @@ CallWork work_of(std::string_view op, const Dims& dims, const std::vector<Tensor
   work.bytes += written + (part ? read - largest_read + std::min(largest_read, written) : read);
   work.bytes /= lines;
   work.outputs = outputs;
-  work.flops = 2 * outputs * terms_of(op, dims, roles);
+  work.flops = 2 * outputs * terms_of(op, dims, weights);
   return work;
 }
 

@@ -42,6 +42,12 @@ size_t device_bytes(const DeviceTensor& tensor) {
   return activation_bytes(role, storage_precision(tensor.half));
 }
 
+double ExecutionPlan::ms() const {
+  double sum = phases.empty() ? 0 : phases.front().ms;
+  if (phases.size() > 1) sum += phases[1].ms / kPromptRows;
+  return sum;
+}
+
 int ExecutionPlan::device_nodes() const {
   int count = 0;
   for (const PlanPhase& phase : phases) {

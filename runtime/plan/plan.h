@@ -105,8 +105,11 @@ struct PlanStep {
   bool operator==(const PlanStep&) const = default;
 };
 
+// Tokens of a prompt that a plan reads at once: they stand for any number.
+inline constexpr int kPromptRows = 16;
+
 // Steps that run one after the other. A network has the phase "run"; a language model has "token",
-// one token that is answered, and "prompt", tokens that are not.
+// one token that is answered, and "prompt", kPromptRows that are read.
 struct PlanPhase {
   std::string name;
   std::vector<PlannedNode> nodes;  // of a network: as in the graph
@@ -148,8 +151,9 @@ struct ExecutionPlan {
   double bytes = 0;  // of weights that a token reads (language models)
   bool operator==(const ExecutionPlan&) const = default;
 
-  // The first phase, which decides between plans.
-  double ms() const { return phases.empty() ? 0 : phases.front().ms; }
+  // What decides between plans: the time of a run, or of a token that is answered and one that is
+  // read, since a text that goes on is about as long as its prompt.
+  double ms() const;
   // Nodes of all phases that do not run on the host.
   int device_nodes() const;
 };

@@ -280,6 +280,22 @@ TEST_F(DecoderPlan, AddsUpKernelsAndLaunches) {
   }
 }
 
+// A token alone would be a twentieth faster with its weights in buffers.
+TEST_F(DecoderPlan, WeighsAPromptToo) {
+  const auto with_prompts_of = [&](double prompt_ms) {
+    const auto told = [&](const Variant& variant, const TestShape&) {
+      const bool image = variant.weights == Storage::kImage;
+      const double token_ms = image ? 1.05 : 1;
+      const bool prompt = variant.manifest->op == "gemm";
+      return test::Told{Verdict::kPass, !prompt ? token_ms : image ? 1 : prompt_ms};
+    };
+    chooser_ = test::chooser_of(test::timed_report(test::device_with(), told));
+    return plan()->combination.weights;
+  };
+  EXPECT_EQ(with_prompts_of(1), Storage::kBuffer);
+  EXPECT_EQ(with_prompts_of(100), Storage::kImage);
+}
+
 class DecoderPlanWideHead : public DecoderPlan {
  protected:
   DecoderPlanWideHead() : DecoderPlan(150) {}

@@ -87,8 +87,8 @@ TEST(Evidence, TakesTheWorkOfATimeFromTheShapeThatWasTimed) {
   ASSERT_EQ(row.timed.size(), 1u);
   EXPECT_EQ(row.timed[0].ms, 2.5);
   EXPECT_EQ(row.timed[0].piped_ms, 0);
-  EXPECT_DOUBLE_EQ(row.timed[0].work.flops, 2 * 7 * 5 * 9);
   // Rows of 9 and of 5 numbers are padded to 12 and 8.
+  EXPECT_DOUBLE_EQ(row.timed[0].work.flops, 2 * 7 * 8 * 12);
   EXPECT_DOUBLE_EQ(row.timed[0].work.bytes, 4 * (7 * 12 + 9 * 5 + 5 + 7 * 8));
 }
 
