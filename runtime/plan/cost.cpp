@@ -73,6 +73,9 @@ double ms_a_byte(const std::optional<double>& gbs) {
 
 constexpr double kNoise = 0.1;  // of a timed launch, the empty launch included
 
+// GPUs run 8 to 64 items in step; with fewer for each compute unit some of it has nothing to do.
+constexpr double kElementsOfAUnit = 64;
+
 }  // namespace
 
 CallWork work_of(std::string_view op, const Dims& dims, const std::vector<TensorRole>& roles,
@@ -112,14 +115,16 @@ CallWork work_of(std::string_view op, const Dims& dims, const std::vector<Tensor
   return work;
 }
 
-CostModel::CostModel(const PeaksReport& peaks, bool in_turn, double best_gflops)
+CostModel::CostModel(const PeaksReport& peaks, bool in_turn, double best_gflops,
+                     int64_t compute_units)
     : launch_ms_(positive_or_zero(peaks.launch_us) * kMsAUs),
       piped_launch_ms_(positive_or_zero(peaks.piped_launch_us) * kMsAUs),
       read_ms_(positive_or_zero(peaks.read_us) * kMsAUs),
       read_ms_a_byte_(ms_a_byte(peaks.read_gbs)),
       write_ms_(positive_or_zero(peaks.write_us) * kMsAUs),
       write_ms_a_byte_(ms_a_byte(peaks.write_gbs)),
-      costs_{best_gflops > 0 ? 1e-6 / best_gflops : 0, ms_a_byte(peaks.bandwidth_gbs)},
+      costs_{best_gflops > 0 ? 1e-6 / best_gflops : 0, ms_a_byte(peaks.bandwidth_gbs),
+             kElementsOfAUnit * static_cast<double>(std::max<int64_t>(compute_units, 0))},
       in_turn_(in_turn) {}
 
 // Of a kernel that is longer than a launch the time among others says nothing of the launch.

@@ -2,6 +2,7 @@
 // nothing here, so that it decides nothing.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -28,8 +29,8 @@ class CostModel {
  public:
   CostModel() = default;
   // `in_turn`: the device is a processor; `best_gflops`: of its fastest kernel that was timed; 0
-  // where none was.
-  CostModel(const PeaksReport& peaks, bool in_turn, double best_gflops);
+  // where none was; `compute_units`: 0 where they are not known.
+  CostModel(const PeaksReport& peaks, bool in_turn, double best_gflops, int64_t compute_units = 0);
 
   // The kernel's own time, the launch apart (kernel_time.h). 0 where none was timed.
   double kernel_ms(const std::vector<TimedLaunch>& timed, const CallWork& work) const;

@@ -6,6 +6,7 @@
 #include "kernels/combination.h"
 #include "kernels/contract.h"
 #include "probe/report/report.h"
+#include "probe/trial/cases.h"
 #include "runtime/plan/cost.h"
 #include "runtime/plan/variant_table.h"
 
@@ -51,7 +52,8 @@ DeviceEvidence evidence_of(const Report& report, const DeviceReport& device,
       ++row.failed;
     }
   }
-  evidence.cost = CostModel(device.peaks, is_processor(device), best_gflops);
+  evidence.cost =
+      CostModel(device.peaks, is_processor(device), best_gflops, features_of(device).compute_units);
   return evidence;
 }
 

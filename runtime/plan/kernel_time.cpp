@@ -67,11 +67,13 @@ double time_by_power_law(const std::vector<OwnTime>& timed, const CallWork& work
   std::vector<Sample> samples;
   Coefficients centre = Coefficients::Zero();
   double weights = 0, best_rate = 0;
+  const double busy = std::min(work.outputs, costs.elements);
   for (const OwnTime& row : timed) {
     samples.push_back({logs_of(row.work), std::log(row.ms), 1 / (kMisfit + row.noise * row.noise)});
     centre += samples.back().weight * samples.back().x;
     weights += samples.back().weight;
-    best_rate = std::max(best_rate, row.work.flops / row.ms);
+    const double more = std::max(busy / std::max(row.work.outputs, 1.0), 1.0);
+    best_rate = std::max(best_rate, more * row.work.flops / row.ms);
   }
   centre /= weights;
   centre[0] = 0;  // of the constant

@@ -21,6 +21,8 @@ namespace {
 
 // A lower precision has to save a third of the time.
 constexpr double kLowerPrecisionTax = 1.5;
+// Storages that change from node to node have to save a tenth: so far predictions may be off.
+constexpr double kMixtureTax = 1.1;
 
 template <class T>
 std::vector<T> choices(const std::optional<T>& fixed, std::vector<T> all) {
@@ -139,7 +141,9 @@ Result<ExecutionPlan> plan_network(const Graph& graph, const VariantChooser& cho
   if (words.activations) return best;
   freedom.activations = true;
   CLVET_ASSIGN_OR_RETURN(ExecutionPlan mixed, plan_one(best.combination));
-  if (mixed.fallbacks.size() > best.fallbacks.size() || mixed.ms() >= best.ms()) return best;
+  if (mixed.fallbacks.size() > best.fallbacks.size() || mixed.ms() * kMixtureTax > best.ms()) {
+    return best;
+  }
   mixed.refused = std::move(best.refused);
   mixed.refused.push_back({best.combination, why_not(best, mixed), true, best.ms(), 0});
   return mixed;

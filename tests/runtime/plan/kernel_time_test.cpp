@@ -95,6 +95,22 @@ TEST(PowerLaw, TakesNoKernelToBeFasterThanItWasAtItsBestNorThanTheMemory) {
   EXPECT_NEAR(cost.kernel_ms({{{0, 1e3, 1e3}, 0.11}}, copied), 10, 0.01);
 }
 
+// Few elements of many terms leave most compute units idle: more of them take no longer.
+TEST(PowerLaw, LetsMoreElementsTakeTheUnitsThatWereIdle) {
+  PeaksReport peaks;
+  peaks.launch_us = 100;
+  const auto law = [](double, double terms) { return 1e-4 * terms; };
+  std::vector<TimedLaunch> timed;
+  for (const auto& [outputs, terms] : {std::pair(72.0, 6400.0), std::pair(16.0, 60.0)}) {
+    timed.push_back({work_on(outputs, terms), 0.1 + law(outputs, terms)});
+  }
+  const CallWork wider = work_on(480, 1000), full = work_on(72e3, 6400);
+  EXPECT_LT(CostModel(peaks, false, 0, 100).kernel_ms(timed, wider), 4 * law(480, 1000));
+  EXPECT_GT(CostModel(peaks, false, 0, 1).kernel_ms(timed, wider), 6 * law(480, 1000));
+  EXPECT_GT(CostModel(peaks, false, 0).kernel_ms(timed, wider), 6 * law(480, 1000));
+  EXPECT_GT(CostModel(peaks, false, 0, 100).kernel_ms(timed, full), 10 * law(72, 6400));
+}
+
 // What a report says may be odd, or forged: a prediction is a number all the same.
 TEST(PowerLaw, HasAFiniteTimeForAnyWorkAndAnyTimes) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
