@@ -4,7 +4,7 @@
 For each network: the predicted time of each node of the plan against its measured one (the median of N runs, as the report's
 times are medians; each node waited for), as median and 90th percentile of the factor between them. With --forced also the time
 of a whole run as chosen by itself and with each single combination forced, side by side: the choice should be within 1.1 of the
-best. Needs a quiet machine and the python of `bash ci/setup.sh --test`. NAME: det rec cls yolox magika vad.
+best, of its own precision where a lower one saves less than a third (docs/plan.md). Needs a quiet machine and the python of `bash ci/setup.sh --test`. NAME: det rec cls yolox magika vad.
 """
 
 import argparse
@@ -49,18 +49,21 @@ def node_factors(clvet, model, arguments, folder, rounds):
 def forced(clvet, model, arguments, folder, rounds):
     """The least time of the automatic choice and of each combination, taking turns; what is far behind in a first short round drops out."""
     rows = {("auto", "auto", "auto"): []} | {combination: [] for combination in FORCED}
+    chosen = ""
     for repeat in [1] + [20] * rounds:
         for words, times in rows.items():
             extra = [f for key, word in zip(("--precision", "--activations", "--weights"), words) for f in (key, word)]
             record = run(clvet, model, [*arguments, *extra], folder, repeat)
             if record and not (words[0] != "auto" and record["fallbacks"]):
                 times.append(record["timing"]["min_ms"])
+            if record and words[0] == "auto":
+                chosen = record["combination"]["precision"]
         least = min(min(times) for times in rows.values() if times)
         rows = {words: times for words, times in rows.items() if words[0] == "auto" or (times and min(times) < FAR_BEHIND * least)}
     times = {"/".join(words): min(values) for words, values in rows.items() if values}
     own = times.pop("auto/auto/auto")
-    best = min(times, key=times.get)
-    return own, best, times[best]
+    alike = {words: ms for words, ms in times.items() if words.startswith(chosen)}
+    return own, [(best, own / row[best]) for row in (times, alike) if row for best in [min(row, key=row.get)]]
 
 
 def main():
@@ -85,8 +88,9 @@ def main():
             else:
                 print(f"{name}: no node that is predicted ran")
             if options.forced:
-                own, best, ms = forced(options.clvet, options.models / file, arguments, folder, options.rounds)
-                print(f"{name}: chosen {own:.2f} ms, best single combination {best} {ms:.2f} ms, ratio {own / ms:.2f}")
+                own, rows = forced(options.clvet, options.models / file, arguments, folder, options.rounds)
+                best = ", of its precision ".join(f"{words} (ratio {ratio:.2f})" for words, ratio in rows)
+                print(f"{name}: chosen {own:.2f} ms, best single combination {best}")
 
 
 if __name__ == "__main__":
