@@ -30,7 +30,8 @@ using PlanOne = std::function<Result<ExecutionPlan>(const Combination& combinati
 
 // The plan with the fewest fallbacks, among these the one that is predicted to be fastest, among
 // equals the first. Unless the words name the precision, one below high has to save a third of the
-// time. The others are listed as refused. kUnavailable: none has a plan.
+// time. Of those of its precision that are within a tenth of it the one whose weights take the
+// fewest bytes. The others are listed as refused. kUnavailable: none has a plan.
 Result<ExecutionPlan> best_plan(std::span<const Combination> combinations, const PlanOne& plan_one,
                                 const PlanOverrides& words);
 

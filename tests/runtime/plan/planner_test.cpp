@@ -121,6 +121,34 @@ TEST(BestPlan, TakesTheFirstOfEqualPlans) {
   }
 }
 
+TEST(BestPlan, TakesTheFewestBytesOfPlansThatAreWithinATenthOfTheFastest) {
+  using enum Precision;
+  struct Row {
+    const char* name;
+    Precision precision;  // of the second plan; the first is at high, takes 2 ms and 2000 bytes
+    double ms, bytes;
+    bool second;
+  };
+  for (const Row& row : {Row{"near and smaller", kHigh, 2.19, 1900, true},
+                         Row{"near and larger", kHigh, 2.19, 2100, false},
+                         Row{"far and smaller", kHigh, 2.21, 100, false},
+                         Row{"of another precision", kNormal, 2.1, 100, false}}) {
+    const std::vector<Combination> both = {at(kHigh), at(row.precision, Storage::kImage)};
+    const auto best = best_plan(both,
+                                [&](const Combination& one) -> Result<ExecutionPlan> {
+                                  ExecutionPlan plan = plan_of(one, one == both[0] ? 2 : row.ms);
+                                  plan.bytes = one == both[0] ? 2000 : row.bytes;
+                                  return plan;
+                                },
+                                {});
+    EXPECT_EQ(best->combination, both[row.second]) << row.name;
+    if (row.second) {
+      EXPECT_EQ(best->refused[0].reason,
+                "predicted 2 ms against 2.19 ms, with 0.002 MB of weights for 0.0019");
+    }
+  }
+}
+
 TEST(BestPlan, ListsEachOtherCombinationWithItsReason) {
   using enum Precision;
   const std::vector<Combination> all = {at(kHigh), at(kNormal), at(kLow),
