@@ -45,7 +45,7 @@ OPERATORS = {
     "dropped": replace(r"(?m)^ {2,}(?!return|const |auto |using |throw |CLVET_ASSIGN)[\w.>\[\]()-]+"
                        r"(?:\([^;{}]*\)| [-+]?= [^;{}]+);$", ";"),
     "early": replace(r"(?m)^ +(continue|break);$", lambda m: m.group().replace(m[1], "")),
-    "emptied": replace(r"(?m)^  return (?!\{\}|tl::|fail)[^;{}]+;$", "  return {};"),
+    "emptied": replace(r"(?m)^  return (?!\{\}|tl::|fail|std::nullopt)[^;{}]+;$", "  return {};"),
 }
 
 
