@@ -42,12 +42,8 @@ std::vector<std::pair<Storage, std::optional<Storage>>> storages_from(const Want
   const Combination& wanted = call.combination;
   const Storage w = wanted.weights.value_or(Storage::kBuffer);
   for (const Storage activations : {wanted.activations, Storage::kBuffer}) {
-    if (!has_weights) {
-      order.emplace_back(activations, std::nullopt);
-      continue;
-    }
-    order.emplace_back(activations, w);
-    if (!call.open_weights) order.emplace_back(activations, Storage::kBuffer);
+    order.emplace_back(activations, has_weights ? std::optional(w) : std::nullopt);
+    if (has_weights && !call.open_weights) order.emplace_back(activations, Storage::kBuffer);
   }
   return order;
 }

@@ -222,6 +222,20 @@ TEST_F(VariantChoice, NeverPlansAnActivationLargerThanTheDevicesImages) {
   EXPECT_EQ(name(wanted, tall), kTile4);
 }
 
+TEST_F(VariantChoice, BlamesNoVariantThatDoesNotTakeTheCall) {
+  const std::string image = "gemm_tile4x4/high/normal/image/buffer/float";
+  distrust(image, Verdict::kCrash);
+  trust(kTile4);
+  const Combination wanted = {Precision::kHigh, Memory::kNormal, Storage::kImage, Storage::kBuffer};
+  auto chosen = choose(wanted);
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->instead_of, image);
+  features_.image_width = 63;
+  chosen = choose(wanted);
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->instead_of, "");
+}
+
 TEST_F(VariantChoice, NeverPlansWeightsLargerThanTheDevicesImages) {
   const std::string image = "gemm_tile4x4/high/normal/buffer/image/float";
   trust(image);
