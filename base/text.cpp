@@ -100,6 +100,19 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
+bool all_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+std::string file_name_of(std::string_view path) {
+  return std::string(path.substr(path.rfind('/') + 1));
+}
+
+std::string folder_of(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return std::string(path.substr(0, slash == std::string_view::npos ? 0 : slash));
+}
+
 bool contains_ignoring_case(std::string_view text, std::string_view part) {
   const auto same = [](unsigned char a, unsigned char b) {
     return std::tolower(a) == std::tolower(b);

@@ -21,6 +21,10 @@ std::string driver_string(std::string_view bytes);
 std::string shorten(std::string_view text, size_t limit);
 std::vector<std::string> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);
+bool all_digits(std::string_view text);  // false of an empty one
+// "c" and "/a/b" of "/a/b/c"; of a bare name the name and "".
+std::string file_name_of(std::string_view path);
+std::string folder_of(std::string_view path);
 // Compares ASCII letters without case.
 bool contains_ignoring_case(std::string_view text, std::string_view part);
 

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-TABLE = pathlib.Path(__file__).resolve().parent.parent / "probe/cl/personalities.json"
+TABLE = pathlib.Path(__file__).resolve().parent.parent / "probe/data/cl/personalities.json"
 CALLS = "openat,open,stat,lstat,access,faccessat,faccessat2,newfstatat,statx"
 # By framework: a program that looks as it does. clinfo stands for whatever is linked with -lOpenCL.
 PROGRAMS = {

@@ -1,5 +1,5 @@
 #!/bin/bash
-# ci/personalities.sh [FRAMEWORK...]: do real programs look for OpenCL as probe/cl/personalities.json says of their framework?
+# ci/personalities.sh [FRAMEWORK...]: do real programs look for OpenCL as probe/data/cl/personalities.json says of their framework?
 # Each runs under strace where the names of its row are absent, there, or there without OpenCL, one by one
 # (ci/personalities.py has the cases). Exit 1: one differs; 77: not root, no strace, or no program of these here.
 set -euo pipefail

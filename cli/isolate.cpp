@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/exit_code.h"
-#include "probe/worker/process.h"
+#include "probe/process/process.h"
 
 extern char** environ;
 

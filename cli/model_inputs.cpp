@@ -16,9 +16,9 @@
 #include "base/text.h"
 #include "cli/options.h"
 #include "runtime/graph/graph.h"
-#include "runtime/graph/image_input.h"
-#include "runtime/graph/npy.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/media/image_input.h"
+#include "runtime/media/npy.h"
 
 namespace clvet {
 namespace {

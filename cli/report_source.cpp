@@ -12,9 +12,9 @@
 #include "kernels/catalog.h"
 #include "probe/host/environment.h"
 #include "probe/probe.h"
+#include "probe/process/process.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
-#include "probe/worker/process.h"
 #include "probe/worker/worker_limits.h"
 
 namespace clvet {

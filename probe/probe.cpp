@@ -12,18 +12,21 @@
 #include "base/result.h"
 #include "base/version.h"
 #include "kernels/catalog.h"
-#include "probe/advice/advice.h"
-#include "probe/advice/identity.h"
-#include "probe/advice/known_issues.h"
+#include "probe/diagnose/advice.h"
 #include "probe/discover/discover.h"
 #include "probe/host/host.h"
+#include "probe/known_issues/identity.h"
+#include "probe/known_issues/known_issues.h"
+#include "probe/process/process.h"
+#include "probe/process/stage_page.h"
+#include "probe/report/device_features.h"
+#include "probe/report/device_selector.h"
 #include "probe/report/report.h"
+#include "probe/report/summary.h"
 #include "probe/trial/cases.h"
 #include "probe/trial/order.h"
 #include "probe/trial/runner.h"
 #include "probe/worker/journal.h"
-#include "probe/worker/process.h"
-#include "probe/worker/stage_page.h"
 #include "probe/worker/worker_limits.h"
 
 namespace clvet {
@@ -31,10 +34,6 @@ namespace {
 
 // Two programs at once: a third driver process is too much for a board of 1 GB.
 constexpr int kLanes = 2;
-
-bool all_digits(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-}
 
 std::vector<DeviceReport> reports_of(const std::vector<FoundDevice>& devices) {
   std::vector<DeviceReport> reports;
@@ -96,20 +95,6 @@ RunnerSettings runner_settings(const ProbeOptions& options, const WorkerSettings
 }
 
 }  // namespace
-
-bool device_matches(const std::vector<DeviceReport>& devices, size_t index,
-                    const std::string& selector) {
-  if (all_digits(selector)) return std::to_string(index) == selector;
-  const DeviceReport& device = devices[index];
-  const auto colon = selector.rfind(':');
-  if (colon != std::string::npos && all_digits(selector.substr(colon + 1))) {
-    size_t in_platform = 0;
-    for (size_t i = 0; i < index; ++i) in_platform += devices[i].platform == device.platform;
-    return device.platform.find(selector.substr(0, colon)) != std::string::npos &&
-           std::to_string(in_platform) == selector.substr(colon + 1);
-  }
-  return device.name.find(selector) != std::string::npos;
-}
 
 Result<Report> probe(const ProbeOptions& options) {
   const double started = monotonic_seconds();

@@ -1,7 +1,6 @@
 // `clvet probe` as a library: discovery, trials, report.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -34,14 +33,5 @@ struct ProbeOptions {
 // nothing gives a report without devices, and is told to the sink. Interrupted, or out of budget:
 // the journal is kept and the next probe goes on from there (Report::complete is false).
 Result<Report> probe(const ProbeOptions& options);
-
-// Statuses of the combinations of a device and its best one, from its verdicts; those of kernels
-// that are never planned do not count. Pure.
-void summarise_device(const std::vector<VerdictReport>& verdicts, DeviceReport& device);
-
-// True where the device matches a selector: index among the report's devices, "platform:index" (the
-// index counts the platform's devices) or a part of the name.
-bool device_matches(const std::vector<DeviceReport>& devices, size_t index,
-                    const std::string& selector);
 
 }  // namespace clvet

@@ -11,10 +11,10 @@
 #include "cli/terminal.h"
 #include "probe/discover/discover.h"
 #include "probe/probe.h"
+#include "probe/process/process.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
 #include "probe/trial/cases.h"
-#include "probe/worker/process.h"
 #include "probe/worker/worker_limits.h"
 #include "reports/render/text.h"
 

@@ -14,11 +14,11 @@
 #include "cli/exit_code.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
-#include "probe/advice/advice.h"
+#include "probe/diagnose/advice.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
 #include "reports/render/bug_summary.h"
-#include "reports/render/html.h"
+#include "reports/render/html/page.h"
 #include "reports/render/text.h"
 
 namespace clvet::command_report {

@@ -25,8 +25,8 @@
 #include "runtime/exec/run_model.h"
 #include "runtime/exec/run_record.h"
 #include "runtime/graph/graph.h"
-#include "runtime/graph/npy.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/media/npy.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/plan/plan.h"
 

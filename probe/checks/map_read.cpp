@@ -5,10 +5,10 @@
 #include "base/result.h"
 #include "probe/cl/api.h"
 #include "probe/cl/handles.h"
+#include "probe/process/stage_page.h"
 #include "probe/report/report.h"
 #include "probe/worker/driver_session.h"
 #include "probe/worker/protocol.h"
-#include "probe/worker/stage_page.h"
 
 namespace clvet {
 

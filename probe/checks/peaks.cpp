@@ -15,11 +15,11 @@
 #include "base/result.h"
 #include "kernels/catalog.h"
 #include "probe/cl/handles.h"
+#include "probe/process/stage_page.h"
 #include "probe/report/report.h"
 #include "probe/worker/drive.h"
 #include "probe/worker/driver_session.h"
 #include "probe/worker/protocol.h"
-#include "probe/worker/stage_page.h"
 
 namespace clvet {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "base/text.h"
 #include "probe/cl/api.h"
+#include "probe/process/stage_page.h"
 #include "probe/report/report.h"
-#include "probe/worker/stage_page.h"
 
 namespace clvet {
 namespace {

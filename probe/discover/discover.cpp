@@ -16,15 +16,16 @@
 
 #include "base/result.h"
 #include "base/text.h"
-#include "probe/cl/library_search.h"
-#include "probe/discover/file_view.h"
-#include "probe/discover/linker.h"
-#include "probe/discover/loader_view.h"
+#include "probe/files/file_view.h"
+#include "probe/files/library_search.h"
+#include "probe/files/linker.h"
+#include "probe/files/loader_view.h"
+#include "probe/process/stage_page.h"
 #include "probe/report/report.h"
-#include "probe/trial/runner.h"
+#include "probe/worker/device_route.h"
 #include "probe/worker/protocol.h"
-#include "probe/worker/stage_page.h"
 #include "probe/worker/supervisor.h"
+#include "probe/worker/worker_limits.h"
 
 namespace clvet {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "probe/cl/library_search.h"
-#include "probe/discover/file_view.h"
+#include "probe/files/file_view.h"
+#include "probe/files/library_search.h"
 #include "probe/report/report.h"
 #include "probe/worker/device_route.h"
 #include "probe/worker/worker_limits.h"

@@ -8,10 +8,10 @@
 #include "probe/cl/api.h"
 #include "probe/cl/library.h"
 #include "probe/cl/query.h"
+#include "probe/process/stage_page.h"
 #include "probe/report/report.h"
 #include "probe/worker/driver_session.h"
 #include "probe/worker/protocol.h"
-#include "probe/worker/stage_page.h"
 
 namespace clvet {
 namespace {

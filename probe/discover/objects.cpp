@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/elf.h"
 #include "base/result.h"
+#include "probe/process/mapped_files.h"
 #include "probe/worker/driver_session.h"
-#include "probe/worker/mapped_files.h"
 #include "probe/worker/protocol.h"
 
 namespace clvet {

@@ -18,7 +18,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "base/text.h"
-#include "probe/embedded_json.h"
+#include "probe/data/embedded_json.h"
 #include "probe/report/report.h"
 
 extern char** environ;

@@ -16,8 +16,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "probe/discover/file_view.h"
-#include "probe/discover/kernel_view.h"
+#include "probe/files/file_view.h"
+#include "probe/files/kernel_view.h"
 #include "probe/host/environment.h"
 #include "probe/report/report.h"
 

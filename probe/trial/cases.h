@@ -2,31 +2,17 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "kernels/catalog.h"
-#include "probe/report/report.h"
+#include "probe/report/device_features.h"
 
 namespace clvet {
 
 enum class Tier { kCore, kFull };
-
-// What of a device decides which combinations are legal, taken from its report.
-struct DeviceFeatures {
-  std::string device_class;  // "cpu" or "gpu" (everything else counts as gpu)
-  bool fp16 = false;         // cl_khr_fp16 advertised
-  bool images = false;
-  int64_t image_width = 0, image_height = 0;  // limits, texels
-  int64_t group_items = 0;                    // of a work-group at most; 0: not advertised
-  std::vector<std::string> names;             // of the features in Manifest::require
-  int64_t memory = 0, largest_buffer = 0;     // limits, bytes; 0: not known
-  int64_t compute_units = 0;                  // 0: not known
-};
-DeviceFeatures features_of(const DeviceReport& device);
 
 struct TrialCase {
   std::string id;  // "<variant name>/<shape name>", unique on a device
@@ -53,8 +39,5 @@ std::vector<size_t> timed_shapes(const std::vector<double>& work);
 // Keeps the cases whose name contains one of the patterns, in which `*` stands for any text. No
 // pattern keeps all.
 void keep_cases(const std::vector<std::string>& patterns, std::vector<TrialCase>& cases);
-
-// Why `variant` cannot be tried there at all; empty where it can. Names what is not advertised.
-std::string unsupported_reason(const Variant& variant, const DeviceFeatures& features);
 
 }  // namespace clvet

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "probe/worker/stage_page.h"
+#include "probe/process/stage_page.h"
 #include "probe/worker/supervisor.h"
 #include "probe/worker/worker_limits.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "probe/advice/identity.h"
-#include "probe/advice/known_issues.h"
+#include "probe/known_issues/identity.h"
+#include "probe/known_issues/known_issues.h"
 #include "probe/trial/cases.h"
 
 namespace clvet {

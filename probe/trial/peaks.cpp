@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "probe/report/device_features.h"
 #include "probe/report/report.h"
-#include "probe/trial/cases.h"
 #include "probe/worker/protocol.h"
 
 namespace clvet {

@@ -16,6 +16,8 @@
 #include "base/text.h"
 #include "probe/cl/api.h"
 #include "probe/host/environment.h"
+#include "probe/process/process.h"
+#include "probe/process/stage_page.h"
 #include "probe/report/report.h"
 #include "probe/trial/canary.h"
 #include "probe/trial/cases.h"
@@ -26,9 +28,7 @@
 #include "probe/trial/request.h"
 #include "probe/worker/device_route.h"
 #include "probe/worker/journal.h"
-#include "probe/worker/process.h"
 #include "probe/worker/protocol.h"
-#include "probe/worker/stage_page.h"
 #include "probe/worker/supervisor.h"
 #include "probe/worker/worker_limits.h"
 

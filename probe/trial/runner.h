@@ -16,13 +16,13 @@
 
 #include "base/event.h"
 #include "base/result.h"
+#include "probe/process/stage_page.h"
 #include "probe/report/report.h"
 #include "probe/trial/cases.h"
 #include "probe/trial/lane.h"
 #include "probe/trial/material.h"
 #include "probe/worker/device_route.h"
 #include "probe/worker/journal.h"
-#include "probe/worker/stage_page.h"
 #include "probe/worker/supervisor.h"
 #include "probe/worker/worker_limits.h"
 

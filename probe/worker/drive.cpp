@@ -9,9 +9,9 @@
 #include "probe/cl/api.h"
 #include "probe/cl/program.h"
 #include "probe/cl/query.h"
+#include "probe/process/stage_page.h"
 #include "probe/report/report.h"
 #include "probe/worker/driver_session.h"
-#include "probe/worker/stage_page.h"
 
 namespace clvet {
 

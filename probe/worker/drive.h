@@ -8,9 +8,9 @@
 
 #include "kernels/catalog.h"
 #include "probe/cl/api.h"
+#include "probe/process/stage_page.h"
 #include "probe/report/report.h"
 #include "probe/worker/driver_session.h"
-#include "probe/worker/stage_page.h"
 
 namespace clvet {
 

@@ -16,9 +16,9 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "probe/process/process.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
-#include "probe/worker/process.h"
 
 namespace clvet {
 namespace {

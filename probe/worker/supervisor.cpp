@@ -23,9 +23,9 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/text.h"
-#include "probe/worker/process.h"
+#include "probe/process/process.h"
+#include "probe/process/stage_page.h"
 #include "probe/worker/protocol.h"
-#include "probe/worker/stage_page.h"
 
 namespace clvet {
 

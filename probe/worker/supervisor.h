@@ -15,8 +15,8 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/result.h"
-#include "probe/worker/process.h"
-#include "probe/worker/stage_page.h"
+#include "probe/process/process.h"
+#include "probe/process/stage_page.h"
 #include "probe/worker/worker_limits.h"
 
 namespace clvet {

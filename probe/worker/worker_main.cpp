@@ -13,10 +13,10 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "probe/process/mapped_files.h"
+#include "probe/process/stage_page.h"
 #include "probe/worker/driver_session.h"
-#include "probe/worker/mapped_files.h"
 #include "probe/worker/protocol.h"
-#include "probe/worker/stage_page.h"
 
 namespace clvet {
 namespace {

@@ -17,7 +17,6 @@
 #include "reports/render/verdict_words.h"
 
 namespace clvet {
-namespace bug_lines {
 namespace {
 
 constexpr size_t kLongestLine = 300;
@@ -36,8 +35,6 @@ std::string with_commas(std::vector<std::string> parts) {
   std::erase(parts, std::string());
   return fmt::format("{}", fmt::join(parts, ", "));
 }
-
-std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::string tool(const Report& report) {
   return with_commas({"clvet " + report.tool_version, "kernels " + report.kernel_set.substr(0, 12),
@@ -63,7 +60,7 @@ std::string nodes(const HostReport& host) {
 std::string loader(const Report& report) {
   std::vector<std::string> files;
   for (const IcdFileReport& row : report.icd_files) {
-    files.push_back(fmt::format("{} -> {}{}", name_of(row.path), row.target,
+    files.push_back(fmt::format("{} -> {}{}", file_name_of(row.path), row.target,
                                 row.faults.empty() ? "" : " (" + row.faults.front() + ")"));
   }
   return fmt::format("{}; ICD files: {}",
@@ -139,7 +136,6 @@ std::string settings(const Report& report) {
 }
 
 }  // namespace
-}  // namespace bug_lines
 
 std::string bug_summary(const Report& report, const std::vector<std::string>& private_words) {
   std::vector<std::string> words = names_in_paths(report);
@@ -147,20 +143,19 @@ std::string bug_summary(const Report& report, const std::vector<std::string>& pr
   const Redactor redact(std::move(words), paths_in(report));
   const HostReport& host = report.host;
   const std::pair<const char*, std::string> lines[] = {
-      {"tool", bug_lines::tool(report)},
-      {"machine", bug_lines::machine(host)},
-      {"system", bug_lines::with_commas({host.os, host.kernel, host.libc})},
-      {"nodes", bug_lines::nodes(host)},
-      {"loader", bug_lines::loader(report)},
-      {"libraries", bug_lines::libraries(report)},
-      {"devices", bug_lines::devices(report)},
-      {"best", bug_lines::best(report)},
-      {"verdicts",
-       fmt::format("{}; failures: {}", bug_lines::counts(report), bug_lines::failures(report))},
-      {"advice", bug_lines::settings(report)}};
+      {"tool", tool(report)},
+      {"machine", machine(host)},
+      {"system", with_commas({host.os, host.kernel, host.libc})},
+      {"nodes", nodes(host)},
+      {"loader", loader(report)},
+      {"libraries", libraries(report)},
+      {"devices", devices(report)},
+      {"best", best(report)},
+      {"verdicts", fmt::format("{}; failures: {}", counts(report), failures(report))},
+      {"advice", settings(report)}};
   std::string text;
   for (const auto& [name, what] : lines)
-    text += fmt::format("{}: {}\n", name, shorten(redact(what), bug_lines::kLongestLine));
+    text += fmt::format("{}: {}\n", name, shorten(redact(what), kLongestLine));
   return text;
 }
 

@@ -8,21 +8,20 @@
 #include <vector>
 
 #include "base/text.h"
-#include "probe/advice/rules.h"
-#include "probe/discover/change.h"
-#include "probe/discover/diagnosis.h"
-#include "probe/discover/fix_script.h"
-#include "probe/discover/icd_view.h"
-#include "probe/discover/kernel_view.h"
-#include "probe/discover/layer_view.h"
-#include "probe/discover/linker.h"
-#include "probe/discover/loader_view.h"
-#include "probe/discover/personalities.h"
-#include "probe/discover/survey.h"
+#include "probe/diagnose/diagnosis.h"
+#include "probe/diagnose/fix_script.h"
+#include "probe/diagnose/rules.h"
+#include "probe/files/change.h"
+#include "probe/files/icd_view.h"
+#include "probe/files/kernel_view.h"
+#include "probe/files/layer_view.h"
+#include "probe/files/linker.h"
+#include "probe/files/loader_view.h"
+#include "probe/files/personalities.h"
+#include "probe/files/survey.h"
 #include "probe/report/report.h"
 
 namespace clvet {
-namespace discover_words {
 namespace {
 
 constexpr size_t kLongestLine = 4000;
@@ -147,8 +146,7 @@ class Writer {
       case Change::Kind::kLink:
         return fmt::format("ln -s {} {}", shell_word(row.value), shell_word(row.path));
       case Change::Kind::kFile:
-        return fmt::format("mkdir -p {} && echo {} > {}",
-                           shell_word(row.path.substr(0, row.path.rfind('/'))),
+        return fmt::format("mkdir -p {} && echo {} > {}", shell_word(folder_of(row.path)),
                            shell_word(trim(row.value)), shell_word(row.path));
       case Change::Kind::kMove:
         return fmt::format("mv {} {}", shell_word(row.path), shell_word(row.value));
@@ -226,10 +224,9 @@ class Writer {
 };
 
 }  // namespace
-}  // namespace discover_words
 
 std::string discover_text(const Diagnosis& diagnosis, const std::string& lang) {
-  return discover_words::Writer(diagnosis, lang).write();
+  return Writer(diagnosis, lang).write();
 }
 
 }  // namespace clvet

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "probe/discover/diagnosis.h"
+#include "probe/diagnose/diagnosis.h"
 
 namespace clvet {
 

@@ -12,7 +12,6 @@
 #include "probe/report/report.h"
 
 namespace clvet {
-namespace redacting {
 namespace {
 
 constexpr size_t kLongestText = 4000;
@@ -152,14 +151,13 @@ void add_names(const std::string& text, std::vector<std::string>& names) {
 }
 
 }  // namespace
-}  // namespace redacting
 
 Redactor::Redactor(std::vector<std::string> words, std::vector<std::string> paths)
     : words_(std::move(words)), paths_(std::move(paths)) {
   std::erase_if(paths_, [](const std::string& path) {
-    return !path.starts_with('/') || path.size() < 2 || redacting::is_public(path);
+    return !path.starts_with('/') || path.size() < 2 || is_public(path);
   });
-  std::erase_if(words_, redacting::too_common);
+  std::erase_if(words_, too_common);
   for (std::vector<std::string>* list : {&words_, &paths_}) {
     std::sort(list->begin(), list->end(), [](const auto& a, const auto& b) {
       return a.size() != b.size() ? a.size() > b.size() : a < b;
@@ -169,11 +167,10 @@ Redactor::Redactor(std::vector<std::string> words, std::vector<std::string> path
 }
 
 std::string Redactor::operator()(const std::string& text) const {
-  std::string out = one_line(text, redacting::kLongestText);
-  for (const std::string& path : paths_)
-    out = redacting::without_path(out, one_line(path, redacting::kLongestText));
-  out = redacting::without_numbers(redacting::without_paths(out));
-  for (const std::string& word : words_) out = redacting::without_word(out, word);
+  std::string out = one_line(text, kLongestText);
+  for (const std::string& path : paths_) out = without_path(out, one_line(path, kLongestText));
+  out = without_numbers(without_paths(out));
+  for (const std::string& word : words_) out = without_word(out, word);
   return out;
 }
 
@@ -202,8 +199,8 @@ std::vector<std::string> paths_in(const Report& report) {
 
 std::vector<std::string> names_in_paths(const Report& report) {
   std::vector<std::string> names;
-  for (const std::string& path : paths_in(report)) redacting::add_names(path, names);
-  for (const CandidateReport& row : report.candidates) redacting::add_names(row.reason, names);
+  for (const std::string& path : paths_in(report)) add_names(path, names);
+  for (const CandidateReport& row : report.candidates) add_names(row.reason, names);
   return names;
 }
 

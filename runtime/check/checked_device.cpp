@@ -4,8 +4,8 @@
 
 #include "base/result.h"
 #include "kernels/catalog.h"
+#include "probe/report/device_features.h"
 #include "probe/report/report.h"
-#include "probe/trial/cases.h"
 #include "runtime/check/check_record.h"
 #include "runtime/plan/device_choice.h"
 #include "runtime/plan/evidence.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "probe/report/device_features.h"
 #include "probe/report/report.h"
-#include "probe/trial/cases.h"
 #include "runtime/check/check_record.h"
 #include "runtime/plan/evidence.h"
 #include "runtime/plan/variant_choice.h"

@@ -1,5 +1,5 @@
 // Rewrites of a graph that keep its results (up to rounding). Each may be run alone, on a graph
-// whose constants are folded (runtime/graph/infer.h).
+// whose constants are folded (runtime/infer/infer.h).
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Runs graphs on the CPU. Single nodes: run_node (runtime/ops/op_def.h).
+// Runs graphs on the CPU. Single nodes: run_node (runtime/ops/contract/op_def.h).
 #pragma once
 
 #include <functional>

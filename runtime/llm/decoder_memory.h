@@ -12,7 +12,7 @@
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
 #include "kernels/contract.h"
-#include "probe/trial/cases.h"
+#include "probe/report/device_features.h"
 #include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/llm_config.h"
 #include "runtime/llm/weights.h"

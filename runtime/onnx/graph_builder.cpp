@@ -18,7 +18,7 @@
 #include "runtime/onnx/onnx.pb.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/onnx/tensor_reader.h"
-#include "runtime/ops/op_def.h"
+#include "runtime/ops/contract/op_def.h"
 
 namespace clvet {
 namespace {

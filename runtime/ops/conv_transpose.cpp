@@ -9,11 +9,11 @@
 #include "kernels/contract.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/host/gemm.h"
-#include "runtime/ops/op_def.h"
+#include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/lowering.h"
-#include "runtime/ops/support/shapes.h"
+#include "runtime/ops/support/shape_rules.h"
 #include "runtime/ops/support/window.h"
-#include "runtime/ops/view.h"
 
 namespace clvet::op_conv_transpose {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "base/result.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/ops/op_def.h"
-#include "runtime/ops/support/shapes.h"
+#include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/support/shape_rules.h"
 
 namespace clvet::op_integer_products {
 namespace {

@@ -6,10 +6,11 @@
 
 #include "base/result.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/ops/op_def.h"
+#include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/contract/shapes.h"
+#include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/movement.h"
-#include "runtime/ops/support/shapes.h"
-#include "runtime/ops/view.h"
+#include "runtime/ops/support/shape_rules.h"
 
 namespace clvet::op_transpose {
 namespace {

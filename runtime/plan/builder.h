@@ -12,8 +12,8 @@
 #include "kernels/combination.h"
 #include "kernels/contract.h"
 #include "runtime/graph/graph.h"
-#include "runtime/ops/op_def.h"
-#include "runtime/ops/view.h"
+#include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/contract/view.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/variant_choice.h"
 

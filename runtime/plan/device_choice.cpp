@@ -10,9 +10,9 @@
 
 #include "base/result.h"
 #include "kernels/combination.h"
-#include "probe/probe.h"
+#include "probe/report/device_features.h"
+#include "probe/report/device_selector.h"
 #include "probe/report/report.h"
-#include "probe/trial/cases.h"
 #include "runtime/plan/evidence.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/variant_choice.h"

@@ -5,8 +5,8 @@
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
 #include "kernels/contract.h"
+#include "probe/report/device_features.h"
 #include "probe/report/report.h"
-#include "probe/trial/cases.h"
 #include "runtime/plan/cost.h"
 #include "runtime/plan/variant_table.h"
 

@@ -9,7 +9,7 @@
 #include "kernels/combination.h"
 #include "kernels/contract.h"
 #include "kernels/layout.h"
-#include "runtime/ops/view.h"
+#include "runtime/ops/contract/view.h"
 
 namespace clvet {
 

@@ -14,7 +14,7 @@
 #include "kernels/combination.h"
 #include "kernels/contract.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/ops/view.h"
+#include "runtime/ops/contract/view.h"
 
 namespace clvet {
 

@@ -18,7 +18,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "kernels/combination.h"
-#include "runtime/ops/view.h"
+#include "runtime/ops/contract/view.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/plan_json.h"
 #include "runtime/plan/plan_words.h"

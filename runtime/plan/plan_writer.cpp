@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "runtime/ops/view.h"
+#include "runtime/ops/contract/view.h"
 #include "runtime/plan/combination_json.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/plan_json.h"

@@ -10,7 +10,7 @@
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
 #include "kernels/contract.h"
-#include "probe/trial/cases.h"
+#include "probe/report/device_features.h"
 #include "runtime/plan/cost.h"
 #include "runtime/plan/evidence.h"
 #include "runtime/plan/variant_table.h"

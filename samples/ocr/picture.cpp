@@ -8,8 +8,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "runtime/graph/image_input.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/media/image_input.h"
 #include "samples/ocr/geometry.h"
 
 namespace clvet::ocr {

@@ -19,7 +19,7 @@
 #include "tests/elf_writer.h"
 #include "tests/support.h"
 
-namespace clvet::elf_library_test {
+namespace clvet {
 namespace {
 
 using testing::ElementsAre;
@@ -187,4 +187,4 @@ TEST(ElfLibrary, TakesNoNamesWithoutAnEndAndABoundedNumberOfExports) {
 }
 
 }  // namespace
-}  // namespace clvet::elf_library_test
+}  // namespace clvet

@@ -26,7 +26,11 @@ put() {
 # expect CHECK pass|fail PATTERN
 expect() {
   local output status=pass
-  output=$(cmake -DROOT="$work/t" -P "$root/ci/check_$1.cmake" 2>&1) || status=fail
+  if [ -e "$root/ci/check_$1.py" ]; then
+    output=$(python3 "$root/ci/check_$1.py" "$work/t" 2>&1) || status=fail
+  else
+    output=$(cmake -DROOT="$work/t" -P "$root/ci/check_$1.cmake" 2>&1) || status=fail
+  fi
   if [ "$status" != "$2" ] || ! grep -qE "$3" <<<"$output"; then
     echo "FAILED line ${BASH_LINENO[0]}: check_$1 gave $status, wanted $2 with '$3':"
     echo "$output"
@@ -71,6 +75,17 @@ tree samples/ocr/page.cpp '#include "runtime/plan.h"' runtime/plan.h '#pragma on
 expect layers pass 'files in order'
 tree tests/x_test.cpp '#include "probe/cl/api.h"
 #include <CL/cl.h>'
+expect layers pass 'files in order'
+
+tree runtime/plan/a.cpp '#include "probe/trial/cases.h"' probe/trial/cases.h '#pragma once'
+expect layers fail 'runtime/plan/a.cpp: includes probe/trial/cases.h: plans and runs rest on reports'
+tree runtime/plan/a.cpp '#include "probe/probe.h"' probe/probe.h '#pragma once'
+expect layers fail 'plans and runs rest on reports'
+tree probe/a/a.h '#include "probe/b/b.h"' probe/b/b.h '#include "probe/c/c.h"' probe/c/c.h '#include "probe/a/a.h"'
+expect layers fail 'probe/a, probe/b, probe/c: a circle of rooms: probe/a/a.h includes probe/b/b.h'
+tree runtime/a.h '#include "runtime/b/b.h"' runtime/b/b.h '#include "runtime/a.h"'
+expect layers fail 'runtime, runtime/b: a circle of rooms'
+tree probe/a/a.h '#include "probe/b/b.h"' probe/b/b.h '#include "probe/c/c.h"' probe/c/c.h '#include "base/result.h"'
 expect layers pass 'files in order'
 
 tree base/a.cpp "$(body 100)"

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/result.h"
-#include "probe/probe.h"
+#include "probe/report/device_selector.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
 #include "tests/conformance/by_design.h"

@@ -20,7 +20,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "base/text.h"
-#include "probe/worker/process.h"
+#include "probe/process/process.h"
 #include "tests/conformance/results.h"
 #include "tests/conformance/run_case.h"
 #include "tests/conformance/suite.h"

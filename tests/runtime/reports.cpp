@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "kernels/catalog.h"
+#include "probe/report/device_features.h"
 #include "probe/report/report.h"
-#include "probe/trial/cases.h"
 
 namespace clvet::test {
 

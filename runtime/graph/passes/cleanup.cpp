@@ -5,8 +5,8 @@
 #include "base/result.h"
 #include "kernels/contract.h"
 #include "runtime/graph/graph.h"
-#include "runtime/graph/infer.h"
 #include "runtime/graph/passes.h"
+#include "runtime/infer/infer.h"
 
 namespace clvet {
 namespace {

@@ -11,7 +11,7 @@
 #include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/ops/op_def.h"
+#include "runtime/ops/contract/op_def.h"
 
 namespace clvet {
 

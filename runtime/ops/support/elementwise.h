@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/ops/support/shapes.h"
+#include "runtime/ops/contract/shapes.h"
 
 namespace clvet {
 

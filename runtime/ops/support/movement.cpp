@@ -12,9 +12,9 @@
 #include "base/result.h"
 #include "kernels/contract.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/ops/op_def.h"
+#include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/lowering.h"
-#include "runtime/ops/view.h"
 
 namespace clvet {
 namespace {

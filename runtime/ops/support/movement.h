@@ -9,8 +9,8 @@
 
 #include "base/result.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/ops/op_def.h"
-#include "runtime/ops/view.h"
+#include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/contract/view.h"
 
 namespace clvet {
 

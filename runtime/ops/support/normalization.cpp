@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "kernels/contract.h"
-#include "runtime/ops/op_def.h"
+#include "runtime/ops/contract/op_def.h"
 
 namespace clvet {
 

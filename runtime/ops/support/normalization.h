@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/contract.h"
-#include "runtime/ops/op_def.h"
+#include "runtime/ops/contract/op_def.h"
 
 namespace clvet {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "runtime/ops/op_def.h"
+#include "runtime/ops/contract/op_def.h"
 
 namespace clvet {
 

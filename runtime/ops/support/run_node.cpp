@@ -10,7 +10,7 @@
 #include "kernels/contract.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/ops/op_def.h"
+#include "runtime/ops/contract/op_def.h"
 
 namespace clvet {
 namespace {

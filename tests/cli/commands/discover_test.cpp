@@ -18,7 +18,7 @@
 #include "tests/probe/fake/helpers.h"
 #include "tests/support.h"
 
-namespace clvet::discover_command_test {
+namespace clvet {
 namespace {
 
 using nlohmann::json;
@@ -325,4 +325,4 @@ TEST_F(DiscoverCommand, ListsTheDevicesOfADriverThatWorks) {
 }
 
 }  // namespace
-}  // namespace clvet::discover_command_test
+}  // namespace clvet

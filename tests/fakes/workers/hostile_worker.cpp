@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "probe/process/stage_page.h"
 #include "probe/report/report.h"
 #include "probe/worker/protocol.h"
-#include "probe/worker/stage_page.h"
 
 namespace {
 

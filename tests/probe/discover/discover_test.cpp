@@ -4,7 +4,7 @@
 #include "probe/discover/discover.h"
 #include "probe/worker/worker_limits.h"
 
-namespace clvet::discover_test {
+namespace clvet {
 namespace {
 
 TEST(Discovery, ThatCanTryNoLibraryIsAFaultAndNoMachineWithoutOpenCl) {
@@ -18,4 +18,4 @@ TEST(Discovery, ThatCanTryNoLibraryIsAFaultAndNoMachineWithoutOpenCl) {
 }
 
 }  // namespace
-}  // namespace clvet::discover_test
+}  // namespace clvet

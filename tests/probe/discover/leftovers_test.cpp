@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "probe/cl/library_search.h"
 #include "probe/discover/discover.h"
-#include "probe/discover/file_view.h"
-#include "probe/discover/linker.h"
+#include "probe/files/file_view.h"
+#include "probe/files/library_search.h"
+#include "probe/files/linker.h"
 #include "probe/report/report.h"
 #include "tests/boards.h"
 #include "tests/support.h"
 
-namespace clvet::leftovers_test {
+namespace clvet {
 namespace {
 
 using testing::ElementsAre;
@@ -70,4 +70,4 @@ TEST(Leftovers, AreBoundedInNumber) {
 }
 
 }  // namespace
-}  // namespace clvet::leftovers_test
+}  // namespace clvet

@@ -11,14 +11,14 @@
 
 #include "base/event.h"
 #include "base/json.h"
-#include "probe/advice/rules.h"
+#include "probe/diagnose/rules.h"
 #include "probe/probe.h"
 #include "probe/report/report.h"
 #include "tests/boards.h"
 #include "tests/probe/fake/helpers.h"
 #include "tests/support.h"
 
-namespace clvet::classes_test {
+namespace clvet {
 namespace {
 
 using nlohmann::json;
@@ -114,4 +114,4 @@ TEST(HostileBoards, ShowEveryClassThatNoFileShows) {
 }
 
 }  // namespace
-}  // namespace clvet::classes_test
+}  // namespace clvet

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "probe/process/process.h"
 #include "probe/report/report.h"
-#include "probe/worker/process.h"
 #include "tests/probe/fake/helpers.h"
 #include "tests/support.h"
 

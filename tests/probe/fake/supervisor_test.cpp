@@ -15,10 +15,10 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "probe/process/process.h"
+#include "probe/process/stage_page.h"
 #include "probe/report/report.h"
-#include "probe/worker/process.h"
 #include "probe/worker/protocol.h"
-#include "probe/worker/stage_page.h"
 #include "probe/worker/supervisor.h"
 #include "tests/probe/fake/helpers.h"
 #include "tests/support.h"

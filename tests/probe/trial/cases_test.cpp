@@ -12,6 +12,7 @@
 
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
+#include "probe/report/device_features.h"
 #include "probe/report/report.h"
 #include "probe/trial/cases.h"
 #include "tests/probe/samples.h"

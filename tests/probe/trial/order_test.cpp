@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "kernels/catalog.h"
-#include "probe/advice/identity.h"
-#include "probe/advice/known_issues.h"
+#include "probe/known_issues/identity.h"
+#include "probe/known_issues/known_issues.h"
+#include "probe/report/device_features.h"
 #include "probe/trial/cases.h"
 #include "probe/trial/order.h"
 
-namespace clvet::order_test {
+namespace clvet {
 namespace {
 
 constexpr const char* kHalfImages = R"({
@@ -88,4 +89,4 @@ TEST(PutSuspectsLast, LeavesOtherDevicesAndWeakerSourcesAlone) {
 }
 
 }  // namespace
-}  // namespace clvet::order_test
+}  // namespace clvet

@@ -10,9 +10,9 @@
 #include <string>
 
 #include "base/result.h"
+#include "probe/process/process.h"
 #include "probe/report/report.h"
 #include "probe/worker/journal.h"
-#include "probe/worker/process.h"
 #include "tests/probe/samples.h"
 #include "tests/support.h"
 

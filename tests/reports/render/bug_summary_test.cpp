@@ -9,7 +9,7 @@
 #include "reports/render/redact.h"
 #include "tests/probe/samples.h"
 
-namespace clvet::bug_summary_test {
+namespace clvet {
 namespace {
 
 using testing::AllOf;
@@ -150,4 +150,4 @@ TEST(NamesInPaths, AreThoseOfHomes) {
 }
 
 }  // namespace
-}  // namespace clvet::bug_summary_test
+}  // namespace clvet

@@ -11,7 +11,7 @@
 #include "kernels/combination.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
-#include "reports/render/html.h"
+#include "reports/render/html/page.h"
 #include "tests/probe/samples.h"
 #include "tests/reports/render/page_reader.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "probe/report/device_features.h"
 #include "probe/report/report.h"
-#include "probe/trial/cases.h"
 #include "runtime/check/check_record.h"
 #include "runtime/plan/evidence.h"
 #include "runtime/plan/variant_table.h"

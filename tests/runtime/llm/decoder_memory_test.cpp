@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernels/combination.h"
-#include "probe/trial/cases.h"
+#include "probe/report/device_features.h"
 #include "runtime/gguf/file.h"
 #include "runtime/llm/llm_config.h"
 #include "runtime/llm/weights.h"

@@ -10,9 +10,9 @@
 #include "kernels/contract.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/ops/op_def.h"
+#include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/lowering.h"
-#include "runtime/ops/view.h"
 #include "tests/runtime/helpers.h"
 
 namespace clvet {

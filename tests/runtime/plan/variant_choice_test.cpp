@@ -10,8 +10,8 @@
 
 #include "kernels/combination.h"
 #include "kernels/contract.h"
+#include "probe/report/device_features.h"
 #include "probe/report/report.h"
-#include "probe/trial/cases.h"
 #include "runtime/plan/cost.h"
 #include "runtime/plan/evidence.h"
 #include "runtime/plan/kernel_time.h"

@@ -8,10 +8,10 @@
 
 #include "base/result.h"
 #include "runtime/graph/graph.h"
-#include "runtime/graph/infer.h"
 #include "runtime/graph/passes.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/host/executor.h"
+#include "runtime/infer/infer.h"
 #include "tests/runtime/helpers.h"
 #include "tests/runtime/model_builder.h"
 

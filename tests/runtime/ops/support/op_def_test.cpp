@@ -15,9 +15,9 @@
 #include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/ops/op_def.h"
-#include "runtime/ops/support/shapes.h"
-#include "runtime/ops/view.h"
+#include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/contract/shapes.h"
+#include "runtime/ops/contract/view.h"
 #include "tests/runtime/helpers.h"
 #include "tests/runtime/ops/plain.h"
 

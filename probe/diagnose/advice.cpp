@@ -1,0 +1,175 @@
+#include "probe/diagnose/advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "kernels/combination.h"
+#include "probe/diagnose/report_facts.h"
+#include "probe/diagnose/rules.h"
+#include "probe/known_issues/known_issues.h"
+#include "probe/report/report.h"
+
+namespace clvet {
+namespace {
+
+using Rows = std::vector<const VerdictReport*>;
+using Words = std::vector<std::string>;
+
+struct Text {
+  std::string cause;
+  Words fixes;
+};
+
+void add(std::vector<AdviceReport>& out, const std::string& id, const Words& evidence,
+         const Text& en, const Text& zh) {
+  out.push_back({id, en.cause, evidence, en.fixes, "en"});
+  out.push_back({id, zh.cause, evidence, zh.fixes, "zh"});
+}
+
+bool has_all(const VerdictReport& row, const Words& constructs) {
+  return std::all_of(constructs.begin(), constructs.end(), [&](const std::string& word) {
+    return std::find(row.constructs.begin(), row.constructs.end(), word) != row.constructs.end();
+  });
+}
+
+Words common_constructs(const Rows& rows) {
+  Words common = rows.front()->constructs;
+  std::erase_if(common, [&](const std::string& word) {
+    return !std::all_of(rows.begin(), rows.end(),
+                        [&](const VerdictReport* row) { return has_all(*row, {word}); });
+  });
+  return common;
+}
+
+bool clean(const Rows& right, const Words& constructs) {
+  return std::none_of(right.begin(), right.end(),
+                      [&](const VerdictReport* row) { return has_all(*row, constructs); });
+}
+
+// Combinations at which nothing failed, for the fixes.
+Words right_combinations(const DeviceReport& device) {
+  Words words;
+  for (const CombinationReport& row : device.combinations) {
+    if (row.combination.memory && row.status == CombinationStatus::kPass) {
+      words.push_back(to_string(row.combination));
+    }
+  }
+  if (words.size() > 6) words.resize(6);
+  return words;
+}
+
+void advise_failures(const DeviceReport& device, const Report& report,
+                     std::vector<AdviceReport>& out) {
+  std::map<std::pair<Verdict, Stage>, Rows> groups;
+  Rows right;
+  for (const VerdictReport& row : report.verdicts) {
+    if (row.device != device.id) continue;
+    if (row.verdict == Verdict::kPass) {
+      right.push_back(&row);
+    } else if (row.verdict != Verdict::kUnsupported && row.verdict != Verdict::kMissing) {
+      groups[{row.verdict, row.stage}].push_back(&row);
+    }
+  }
+  for (const auto& [what, rows] : groups) {
+    const std::string event =
+        fmt::format("{} in {}", to_string(what.first), to_string(what.second));
+    const Words blamed = blamed_constructs(rows, right);
+    const std::string kernels = blamed.empty()
+                                    ? fmt::format("{} cases", rows.size())
+                                    : fmt::format("kernels with {}", fmt::join(blamed, " + "));
+    const std::string good = fmt::format("{}", fmt::join(right_combinations(device), ", "));
+    Words evidence = {rows.front()->id};
+    if (!rows.front()->evidence.stderr_text.empty())
+      evidence.push_back(rows.front()->evidence.stderr_text);
+    add(out, fmt::format("{}-{}-{}", device.id, to_string(what.first), to_string(what.second)),
+        evidence,
+        {fmt::format("{}: {} end as {}", device.name, kernels, event),
+         {good.empty()
+              ? "no combination is right; run on the CPU (--device host)"
+              : "use one of the right combinations (precision/memory/activations/weights): " + good,
+          "look for a newer driver, and report this one with report.json"}},
+        {fmt::format("{}:{} 的结果为 {}", device.name,
+                     blamed.empty() ? fmt::format("{} 个用例", rows.size())
+                                    : fmt::format("使用 {} 的内核", fmt::join(blamed, " + ")),
+                     event),
+         {good.empty() ? "没有任何组合是正确的;请在 CPU 上运行(--device host)"
+                       : "请使用正确的组合(精度/内存/激活/权重):" + good,
+          "请查找更新的驱动,并附上 report.json 报告此问题"}});
+  }
+}
+
+void advise_capabilities(const DeviceReport& device, std::vector<AdviceReport>& out) {
+  const auto mapped = device.capabilities.find("map_read");
+  if (mapped != device.capabilities.end() && mapped->second.verdict != "true") {
+    add(out, device.id + "-map-read", {mapped->second.evidence},
+        {device.name + ": a mapped buffer cannot be trusted",
+         {"clvet reads by clEnqueueReadBuffer here; tell other engines not to map memory"}},
+        {device.name + ":映射的缓冲区不可信",
+         {"clvet 在此改用 clEnqueueReadBuffer;其他引擎请勿使用内存映射"}});
+  }
+  const bool half =
+      std::count(device.extensions.begin(), device.extensions.end(), "cl_khr_fp16") > 0;
+  if (!half) {
+    add(out, device.id + "-no-fp16", {"cl_khr_fp16 is not in CL_DEVICE_EXTENSIONS"},
+        {device.name + " does not advertise half arithmetic",
+         {"use precision normal (half storage, float arithmetic) or high"}},
+        {device.name + " 未声明支持半精度运算",
+         {"请使用 normal(半精度存储、单精度运算)或 high 精度"}});
+  }
+}
+
+}  // namespace
+
+Words blamed_constructs(const Rows& failing, const Rows& right) {
+  if (failing.empty()) return {};
+  const Words common = common_constructs(failing);
+  for (const std::string& a : common) {
+    if (clean(right, {a})) return {a};
+  }
+  for (size_t i = 0; i < common.size(); ++i) {
+    for (size_t j = i + 1; j < common.size(); ++j) {
+      if (clean(right, {common[i], common[j]})) return {common[i], common[j]};
+    }
+  }
+  for (size_t i = 0; i < common.size(); ++i) {
+    for (size_t j = i + 1; j < common.size(); ++j) {
+      for (size_t k = j + 1; k < common.size(); ++k) {
+        if (clean(right, {common[i], common[j], common[k]}))
+          return {common[i], common[j], common[k]};
+      }
+    }
+  }
+  return {};
+}
+
+Result<AdviceData> advice_data(const std::string& data_dir) {
+  AdviceData data;
+  CLVET_ASSIGN_OR_RETURN(data.issues, known_issues(data_dir));
+  CLVET_ASSIGN_OR_RETURN(data.rules, failure_rules(data_dir));
+  return data;
+}
+
+std::vector<AdviceReport> advise(const Report& report, const AdviceData& data) {
+  std::vector<AdviceReport> out;
+  for (const DeviceReport& device : report.devices) {
+    advise_failures(device, report, out);
+    advise_capabilities(device, out);
+  }
+  const auto append = [&](std::vector<AdviceReport> rows) {
+    out.insert(out.end(), std::make_move_iterator(rows.begin()),
+               std::make_move_iterator(rows.end()));
+  };
+  append(advice_of_findings(find_failures(data.rules, facts_of_report(report))));
+  append(advise_known_issues(data.issues, report));
+  return out;
+}
+
+}  // namespace clvet

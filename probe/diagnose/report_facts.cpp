@@ -1,0 +1,234 @@
+#include "probe/diagnose/report_facts.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "probe/diagnose/rules.h"
+#include "probe/files/icd_view.h"
+#include "probe/report/report.h"
+
+namespace clvet {
+namespace {
+
+const char* yes_or_no(bool value) { return value ? "yes" : "no"; }
+
+void add_text(const std::string& source, const std::string& text, std::vector<Fact>& facts) {
+  if (text.empty()) return;
+  facts.push_back(
+      {{"fact", "text"}, {"source", source}, {"text", text}, {"say", source + ": " + text}});
+}
+
+bool ends_badly(const CandidateReport& row) {
+  return row.outcome == CandidateOutcome::kCrash || row.outcome == CandidateOutcome::kExited ||
+         row.outcome == CandidateOutcome::kHang;
+}
+
+// The drivers of ICD files that do no harm alone, by name.
+std::vector<std::string> drivers_fine_alone(const Report& report) {
+  std::vector<std::string> names;
+  for (const CandidateReport& row : report.candidates) {
+    const bool loaded =
+        row.outcome == CandidateOutcome::kUsable || row.outcome == CandidateOutcome::kNoDevice;
+    if (row.origin == "icd-file" && ends_badly(row)) return {};
+    if (row.origin == "icd-file" && loaded) names.push_back(row.name);
+  }
+  return names;
+}
+
+// The loader ends badly with all drivers together, and each alone does not: they clash.
+bool is_clash(const CandidateReport& row, const std::vector<std::string>& fine_alone) {
+  return row.origin == "loader" && ends_badly(row) && fine_alone.size() > 1;
+}
+
+// It came to an answer, be it that there is nothing.
+bool lists(const CandidateReport& row) {
+  return row.outcome == CandidateOutcome::kUsable || row.outcome == CandidateOutcome::kNoDevice ||
+         row.outcome == CandidateOutcome::kNoPlatform;
+}
+
+// Drivers that have devices alone, which the loader does not list: those of ICD files, and those
+// of GPUs that no ICD file names (one for the CPU may well have been left out on purpose).
+void add_hidden_drivers(const Report& report, std::vector<Fact>& facts) {
+  std::set<std::string> loaders;
+  std::map<std::string, const CandidateReport*> drivers;
+  for (const CandidateReport& row : report.candidates) {
+    if (row.origin == "loader" && lists(row)) loaders.insert(row.name);
+    if (row.origin != "loader" && row.outcome == CandidateOutcome::kUsable)
+      drivers[row.name] = &row;
+  }
+  if (loaders.empty() || report.loader.kind == "vendor") return;
+  for (const DeviceReport& row : report.devices) {
+    const bool listed = loaders.count(row.library) > 0 ||
+                        std::any_of(row.also_via.begin(), row.also_via.end(),
+                                    [&](const auto& name) { return loaders.count(name) > 0; });
+    const auto driver = drivers.find(row.library);
+    if (listed || driver == drivers.end()) continue;
+    const bool named = driver->second->origin == "icd-file";
+    if (!named && row.type == "cpu") continue;
+    facts.push_back({{"fact", "hidden"},
+                     {"why", named ? "left-out" : "not-named"},
+                     {"library", row.library},
+                     {"path", driver->second->path},
+                     {"icd_path", usual_icd_file(driver->second->path)},
+                     {"device", row.name},
+                     {"loader", report.loader.kind},
+                     {"say", fmt::format("{} has {} alone; the loader ({}) does not list it",
+                                         row.library, row.name, report.loader.kind)}});
+  }
+}
+
+void add_discovery_facts(const Report& report, std::vector<Fact>& facts) {
+  const std::vector<std::string> fine_alone = drivers_fine_alone(report);
+  for (const CandidateReport& row : report.candidates) {
+    const std::string outcome = to_string(row.outcome);
+    facts.push_back(
+        {{"fact", "candidate"},
+         {"name", row.name},
+         {"path", row.path},
+         {"origin", row.origin},
+         {"outcome", outcome},
+         {"reason", row.reason},
+         {"loader", yes_or_no(!row.path.empty() && row.path == report.loader.path)},
+         {"clash", yes_or_no(is_clash(row, fine_alone))},
+         {"drivers", fmt::format("{}", fmt::join(fine_alone, ", "))},
+         {"say", row.name + ": " + outcome + (row.reason.empty() ? "" : ", " + row.reason)}});
+  }
+  for (const IcdFileReport& row : report.icd_files) {
+    for (const std::string& fault : row.faults) {
+      facts.push_back({{"fact", "icd-fault"},
+                       {"path", row.path},
+                       {"target", row.target},
+                       {"fault", fault},
+                       {"say", row.path + " " + fault}});
+    }
+  }
+  for (const std::string& node : report.host.nodes) {
+    const size_t blank = node.find(' ');
+    const bool denied = node.find("not accessible") != std::string::npos;
+    facts.push_back({{"fact", "node"},
+                     {"path", node.substr(0, blank)},
+                     {"state", denied ? "denied" : "present"},
+                     {"container", report.host.container},
+                     {"say", node}});
+  }
+}
+
+// A driver that answered and gave nothing. The loader answers so where it has no driver at all.
+bool is_empty_driver(const Report& report, const CandidateReport& row) {
+  if (row.outcome == CandidateOutcome::kNoDevice) return true;
+  const std::string name = file_name_of(row.name);
+  const bool loader = row.origin == "loader" || name.starts_with("libOpenCL.so");
+  if (loader && report.loader.kind != "vendor") return false;
+  return row.outcome == CandidateOutcome::kNoPlatform ||
+         (row.outcome == CandidateOutcome::kError && !row.path.empty());
+}
+
+void add_summary(const Report& report, std::vector<Fact>& facts) {
+  const auto any_outcome = [&](auto test) {
+    return std::any_of(report.candidates.begin(), report.candidates.end(), test);
+  };
+  const bool gpu =
+      std::any_of(report.devices.begin(), report.devices.end(), [](const auto& device) {
+        return device.type != "cpu" && device.name.rfind("llvmpipe", 0) != 0;
+      });
+  facts.push_back(
+      {{"fact", "machine"},
+       {"devices", yes_or_no(!report.devices.empty())},
+       {"gpu", yes_or_no(gpu)},
+       {"icd_files", yes_or_no(!report.icd_files.empty())},
+       {"loader", yes_or_no(report.loader.kind == "ocl-icd" || report.loader.kind == "khronos")},
+       {"opened", yes_or_no(any_outcome(
+                      [](const auto& row) { return row.outcome != CandidateOutcome::kAbsent; }))},
+       {"empty_drivers",
+        yes_or_no(any_outcome([&](const auto& row) { return is_empty_driver(report, row); }))},
+       {"container", report.host.container},
+       {"kernel_drivers", fmt::format("{}", fmt::join(report.host.kernel_drivers, " "))},
+       {"say", report.devices.empty() ? std::string("no device is listed")
+                                      : fmt::format("{} device(s), {} first", report.devices.size(),
+                                                    report.devices.front().name)}});
+}
+
+void add_device_facts(const Report& report, std::vector<Fact>& facts) {
+  for (const DeviceReport& row : report.devices) {
+    const auto compiler = row.properties.find("CL_DEVICE_COMPILER_AVAILABLE");
+    const bool absent = compiler != row.properties.end() &&
+                        (compiler->second.value == "false" || compiler->second.value == "0");
+    facts.push_back({{"fact", "device"},
+                     {"id", row.id},
+                     {"name", row.name},
+                     {"type", row.type},
+                     {"platform", row.platform},
+                     {"vendor", row.vendor},
+                     {"library", row.library},
+                     {"soc", report.host.soc},
+                     {"compiler", absent ? "no" : "yes"},
+                     {"say", row.name + " (" + row.type + ", " + row.platform + ")"}});
+    for (const auto& [name, capability] : row.capabilities) {
+      facts.push_back(
+          {{"fact", "capability"},
+           {"name", name},
+           {"device", row.name},
+           {"verdict", capability.verdict},
+           {"evidence", capability.evidence},
+           {"say", row.name + ": " + name + " is " + capability.verdict +
+                       (capability.evidence.empty() ? "" : ", " + capability.evidence)}});
+    }
+  }
+}
+
+void add_verdict_facts(const Report& report, std::vector<Fact>& facts) {
+  for (const VerdictReport& row : report.verdicts) {
+    if (row.verdict == Verdict::kPass || row.verdict == Verdict::kUnsupported ||
+        row.verdict == Verdict::kMissing)
+      continue;
+    facts.push_back(
+        {{"fact", "verdict"},
+         {"id", row.id},
+         {"verdict", to_string(row.verdict)},
+         {"stage", to_string(row.stage)},
+         {"call", row.evidence.call},
+         {"cl_error", std::to_string(row.evidence.cl_error)},
+         {"note", row.evidence.note},
+         {"log", row.evidence.log},
+         {"say", row.id + ": " + to_string(row.verdict) + " in " + to_string(row.stage) +
+                     (row.evidence.note.empty() ? "" : ", " + row.evidence.note)}});
+  }
+}
+
+}  // namespace
+
+std::vector<Fact> facts_of_report(const Report& report) {
+  std::vector<Fact> facts;
+  add_discovery_facts(report, facts);
+  for (const CandidateReport& row : report.candidates) {
+    if (row.outcome != CandidateOutcome::kAbsent) add_text(row.name, row.reason, facts);
+  }
+  add_hidden_drivers(report, facts);
+  add_summary(report, facts);
+  add_device_facts(report, facts);
+  add_verdict_facts(report, facts);
+  return facts;
+}
+
+std::vector<AdviceReport> advice_of_findings(const std::vector<Finding>& findings) {
+  std::vector<AdviceReport> rows;
+  for (const Finding& finding : findings) {
+    for (const char* lang : {"en", "zh"}) {
+      AdviceReport row{"class-" + finding.name, finding.cause.at(lang), finding.evidence, {}, lang};
+      for (const FoundFix& fix : finding.fixes) row.fixes.push_back(fix.text.at(lang));
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+}  // namespace clvet

@@ -1,0 +1,78 @@
+#include "probe/report/device_features.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/call.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "probe/report/report.h"
+
+namespace clvet {
+namespace {
+
+int64_t number_of(const DeviceReport& device, const char* name) {
+  const auto found = device.properties.find(name);
+  return found == device.properties.end() ? 0 : std::atoll(found->second.value.c_str());
+}
+
+bool has(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Of a work-group, as its first test shape has it: no manifest lets it depend on the call. 0: the
+// driver chooses.
+size_t group_items(const Variant& variant) {
+  const TestShape& shape = variant.manifest->tests.front();
+  const auto call = make_call(variant, shape.dims, shape.scalars);
+  return call ? call->local[0] * std::max<size_t>(call->local[1], 1) *
+                    std::max<size_t>(call->local[2], 1)
+              : 0;
+}
+
+}  // namespace
+
+DeviceFeatures features_of(const DeviceReport& device) {
+  DeviceFeatures features;
+  features.device_class = is_processor(device) ? "cpu" : "gpu";
+  features.fp16 = has(device.extensions, "cl_khr_fp16");
+  const auto images = device.properties.find("CL_DEVICE_IMAGE_SUPPORT");
+  features.images = images != device.properties.end() && images->second.value == "true";
+  features.image_width = number_of(device, "CL_DEVICE_IMAGE2D_MAX_WIDTH");
+  features.image_height = number_of(device, "CL_DEVICE_IMAGE2D_MAX_HEIGHT");
+  features.group_items = number_of(device, "CL_DEVICE_MAX_WORK_GROUP_SIZE");
+  features.memory = number_of(device, "CL_DEVICE_GLOBAL_MEM_SIZE");
+  features.largest_buffer = number_of(device, "CL_DEVICE_MAX_MEM_ALLOC_SIZE");
+  features.compute_units = number_of(device, "CL_DEVICE_MAX_COMPUTE_UNITS");
+  if (features.fp16) features.names.emplace_back("fp16");
+  if (has(device.extensions, "cl_khr_subgroups")) features.names.emplace_back("subgroups");
+  if (has(device.extensions, "cl_khr_integer_dot_product")) features.names.emplace_back("dot8");
+  return features;
+}
+
+std::string unsupported_reason(const Variant& variant, const DeviceFeatures& features) {
+  if (variant.precision == Precision::kLow && !features.fp16) {
+    return "precision low needs cl_khr_fp16, which the device does not advertise";
+  }
+  const bool wants_images =
+      variant.activations == Storage::kImage || variant.weights == Storage::kImage;
+  if (wants_images && !features.images) {
+    return "image storage needs CL_DEVICE_IMAGE_SUPPORT, which the device does not advertise";
+  }
+  for (const std::string& need : variant.manifest->require) {
+    if (!has(features.names, need)) return "the device does not advertise " + need;
+  }
+  const auto items = static_cast<int64_t>(group_items(variant));
+  if (features.group_items > 0 && items > features.group_items) {
+    return fmt::format("its groups of {} items exceed the device's {}", items,
+                       features.group_items);
+  }
+  return {};
+}
+
+}  // namespace clvet

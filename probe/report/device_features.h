@@ -1,0 +1,29 @@
+// What of a device decides which variants it can be asked to run, taken from its report. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/catalog.h"
+#include "probe/report/report.h"
+
+namespace clvet {
+
+// What of a device decides which combinations are legal, taken from its report.
+struct DeviceFeatures {
+  std::string device_class;  // "cpu" or "gpu" (everything else counts as gpu)
+  bool fp16 = false;         // cl_khr_fp16 advertised
+  bool images = false;
+  int64_t image_width = 0, image_height = 0;  // limits, texels
+  int64_t group_items = 0;                    // of a work-group at most; 0: not advertised
+  std::vector<std::string> names;             // of the features in Manifest::require
+  int64_t memory = 0, largest_buffer = 0;     // limits, bytes; 0: not known
+  int64_t compute_units = 0;                  // 0: not known
+};
+DeviceFeatures features_of(const DeviceReport& device);
+
+// Why `variant` cannot be tried there at all; empty where it can. Names what is not advertised.
+std::string unsupported_reason(const Variant& variant, const DeviceFeatures& features);
+
+}  // namespace clvet

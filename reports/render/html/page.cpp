@@ -1,0 +1,141 @@
+#include "reports/render/html/page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/embedded.h"
+#include "base/hash.h"
+#include "embedded_page_parts.h"
+#include "probe/report/report.h"
+#include "reports/render/html/builder.h"
+#include "reports/render/html/parts.h"
+
+namespace clvet {
+namespace {
+
+std::string_view embedded(std::string_view path) {
+  const auto files = embedded_page_parts();
+  const auto found = std::find_if(files.begin(), files.end(),
+                                  [&](const EmbeddedFile& file) { return file.path == path; });
+  return found == files.end() ? std::string_view() : found->text;
+}
+
+// What a browser compares a script with.
+std::string sha256_base64(std::string_view text) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const std::string hex = sha256_hex(text) + "00";  // 33 bytes, a multiple of three
+  std::string out;
+  for (size_t at = 0; at < hex.size(); at += 3) {
+    const unsigned bits = static_cast<unsigned>(std::stoul(hex.substr(at, 3), nullptr, 16));
+    out += kDigits[bits >> 6];
+    out += kDigits[bits & 63];
+  }
+  out.back() = '=';
+  return out;
+}
+
+std::string title_of(const std::vector<NamedReport>& reports) {
+  if (reports.size() != 1) return fmt::format("OpenCL reports of {} machines", reports.size());
+  const Report& report = reports.front().report;
+  for (const std::string& name : {report.host.board, report.host.soc, report.host.cpu}) {
+    if (!name.empty()) return "OpenCL on " + name;
+  }
+  return "OpenCL report";
+}
+
+std::string anchor(size_t report, size_t device) { return fmt::format("r{}d{}", report, device); }
+
+void add_contents(std::string& page, const std::vector<NamedReport>& reports) {
+  Html nav;
+  nav.markup("<nav aria-label=\"Contents\"><ul>\n");
+  for (size_t i = 0; i < reports.size(); ++i) {
+    const auto& devices = reports[i].report.devices;
+    if (reports.size() > 1) {
+      nav.open("li").element("a", reports[i].name, {{"href", fmt::format("#r{}", i)}}).close("li");
+    }
+    for (size_t j = 0; j < devices.size(); ++j) {
+      nav.open("li").element("a", devices[j].name, {{"href", "#" + anchor(i, j)}}).close("li");
+    }
+    for (const char* part : {"Advice", "Discovery", "Host", "Run"}) {
+      nav.open("li").element("a", part, {{"href", fmt::format("#r{}-{}", i, part)}}).close("li");
+    }
+  }
+  nav.markup("</ul></nav>\n");
+  page += nav.str();
+}
+
+void add_warnings(Html& page, const Report& report) {
+  if (report.devices.empty()) {
+    page.markup(
+        "<p class=\"warning\"><b>No OpenCL device was found.</b> Discovery says what was "
+        "tried; models run on the CPU.</p>\n");
+  }
+  if (report.complete) return;
+  page.element("p",
+               report.run.only_cases.empty()
+                   ? "This probe did not come to its end: what is missing was not reached."
+                   : "This probe tried only the cases asked for.",
+               {{"class", "warning"}});
+}
+
+template <class Add>
+void add_section(Html& page, const std::string& id, Add add) {
+  page.open("section", {{"id", id}});
+  add();
+  page.markup("</section>\n");
+}
+
+Html report_part(const NamedReport& named, size_t index, bool alone) {
+  const Report& report = named.report;
+  Html page;
+  EvidenceBudget budget;
+  const std::string id = fmt::format("r{}", index);
+  page.open("article", {{"id", id}});
+  if (!alone) page.element("h1", named.name);
+  page.element("p",
+               fmt::format("{}, {} · {} cases of tier {} · {}", report.host.os, report.host.cpu,
+                           report.run.cases, report.run.tier, report.created),
+               {{"class", "dim"}});
+  add_warnings(page, report);
+  for (size_t i = 0; i < report.devices.size(); ++i) {
+    add_device(page, report, report.devices[i], anchor(index, i), budget);
+  }
+  add_section(page, id + "-Advice", [&] { add_advice(page, report.advice); });
+  add_section(page, id + "-Discovery", [&] { add_discovery(page, report); });
+  add_section(page, id + "-Host", [&] { add_host(page, report.host); });
+  add_section(page, id + "-Run", [&] { add_run(page, report); });
+  page.markup("</article>\n");
+  return page;
+}
+
+}  // namespace
+
+std::string html_page(const std::vector<NamedReport>& reports) {
+  const std::string_view style = embedded("page.css"), script = embedded("page.js");
+  Html head;
+  head.markup(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+  // Should any text ever slip through as markup, a browser still runs and fetches nothing of it.
+  head.open("meta", {{"http-equiv", "Content-Security-Policy"},
+                     {"content", fmt::format("default-src 'none'; style-src 'unsafe-inline'; "
+                                             "script-src 'sha256-{}'",
+                                             sha256_base64(script))}});
+  head.markup("\n").element("title", title_of(reports));
+  std::string page = fmt::format("{}\n<style>\n{}</style></head>\n<body>\n", head.str(), style);
+  page += Html().open("header").element("h1", title_of(reports)).close("header").str();
+  add_contents(page, reports);
+  page += "<main>\n";
+  for (size_t i = 0; i < reports.size(); ++i) {
+    page += report_part(reports[i], i, reports.size() == 1).str();
+  }
+  return page + fmt::format("</main>\n<script>{}</script>\n</body></html>\n", script);
+}
+
+}  // namespace clvet

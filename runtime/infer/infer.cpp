@@ -1,0 +1,181 @@
+#include "runtime/infer/infer.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/contract/op_def.h"
+
+namespace clvet {
+namespace {
+
+bool foldable(const OpCall& call, const std::vector<TensorType>& types) {
+  int64_t bytes = 0;
+  for (const TensorType& type : types) {
+    bytes += elements_of(type.shape) * static_cast<int64_t>(size_of(type.dtype));
+  }
+  if (bytes > kMaxFoldedBytes) return false;
+  if (!call.node.def->needs_values) return true;
+  return std::all_of(call.inputs.begin(), call.inputs.end(),
+                     [](const OpInput& input) { return !input.present || input.value; });
+}
+
+Status fold(Graph& graph, const Node& node) {
+  std::vector<Tensor> stand_ins(node.inputs.size());
+  std::vector<const Tensor*> arguments;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const ValueId in = node.inputs[i];
+    const Tensor* constant = graph.constant(in);
+    if (!constant && in != kNoValue) {
+      const TensorType type = *graph.values[in].type();
+      stand_ins[i] = Tensor::wrap(type.dtype, type.shape, nullptr);
+      constant = &stand_ins[i];
+    }
+    arguments.push_back(constant);
+  }
+  auto outputs = run_node(node, arguments);
+  if (!outputs) return wrap(outputs.error(), node.label());
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] != kNoValue) {
+      graph.values[node.outputs[i]].constant = std::move((*outputs)[i]);
+    }
+  }
+  return {};
+}
+
+void forget_types(Graph& graph) {
+  for (const Node& node : graph.nodes) {
+    for (const ValueId out : node.outputs) {
+      if (out == kNoValue) continue;
+      graph.values[out].dtype.reset();
+      graph.values[out].shape.reset();
+    }
+  }
+}
+
+// Indices of more elements are data, not parameters.
+constexpr int64_t kLargestGivenIndices = 64;
+
+// Whether input `i` of the node is best known before planning.
+bool wants_it_known(const Graph& graph, const Node& node, size_t i) {
+  if (!node.def || !wants_known(*node.def, i)) return false;
+  if (node.def->row_numbers != static_cast<int>(i)) return true;
+  const auto dtype = graph.values[node.inputs[0]].dtype;
+  return dtype != DType::kF32 && dtype != DType::kF16;
+}
+
+// Inputs of the graph that every reader wants known. An input that is read by nobody is none.
+std::vector<ValueId> inputs_wanted_known(const Graph& graph) {
+  std::vector<ValueId> wanted;
+  for (const ValueId id : graph.inputs) {
+    const Value& value = graph.values[id];
+    bool read = false, known = true;
+    for (const Node& node : graph.nodes) {
+      for (size_t i = 0; i < node.inputs.size(); ++i) {
+        if (node.inputs[i] != id) continue;
+        read = true;
+        known = known && wants_it_known(graph, node, i);
+      }
+      for (const auto& [name, attribute] : node.attributes) {
+        // A branch may read anything.
+        if (attribute.kind() == 'g') known = false;
+      }
+    }
+    const bool integers = value.dtype == DType::kI32 || value.dtype == DType::kI64;
+    if (integers && value.shape && elements_of(*value.shape) > kLargestGivenIndices) known = false;
+    if (read && known && !graph.is_output(id)) wanted.push_back(id);
+  }
+  return wanted;
+}
+
+}  // namespace
+
+std::optional<OpCall> call_of(const Graph& graph, const Node& node) {
+  OpCall call{node, {}};
+  for (const ValueId in : node.inputs) {
+    OpInput input;
+    if (in != kNoValue) {
+      const auto type = graph.values[in].type();
+      if (!type) return std::nullopt;
+      input = {*type, graph.constant(in), true};
+    }
+    call.inputs.push_back(std::move(input));
+  }
+  return call;
+}
+
+Status infer_and_fold(Graph& graph) {
+  forget_types(graph);
+  std::vector<Node> kept;
+  for (Node& node : graph.nodes) {
+    const auto call = node.def ? call_of(graph, node) : std::nullopt;
+    if (!call) {
+      kept.push_back(std::move(node));
+      continue;
+    }
+    const auto types = infer_node(*call);
+    if (!types) {
+      if (types.error().code != ErrorCode::kUnavailable) return wrap(types.error(), node.label());
+      kept.push_back(std::move(node));
+      continue;
+    }
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i] == kNoValue) continue;
+      graph.values[node.outputs[i]].dtype = (*types)[i].dtype;
+      graph.values[node.outputs[i]].shape = (*types)[i].shape;
+    }
+    if (foldable(*call, *types)) {
+      CLVET_RETURN_IF_ERROR(fold(graph, node));
+    } else {
+      kept.push_back(std::move(node));
+    }
+  }
+  graph.nodes = std::move(kept);
+  remove_dead_code(graph);
+  return {};
+}
+
+Result<Graph> specialise(const Graph& graph, const std::map<std::string, Shape>& shapes,
+                         const std::map<std::string, Tensor>& values) {
+  Graph out = graph;
+  for (const auto& [name, shape] : shapes) {
+    const auto is_it = [&](ValueId id) { return out.values[id].name == name; };
+    const auto found = std::find_if(out.inputs.begin(), out.inputs.end(), is_it);
+    if (found == out.inputs.end()) {
+      return fail(ErrorCode::kInvalidArgument, "the model has no input '{}'", name);
+    }
+    Value& value = out.values[*found];
+    CLVET_RETURN_IF_ERROR(checked_elements(shape).map([](int64_t) {}));
+    bool fits = !value.shape || value.shape->size() == shape.size();
+    for (size_t i = 0; fits && value.shape && i < shape.size(); ++i) {
+      fits = (*value.shape)[i] < 0 || (*value.shape)[i] == shape[i];
+    }
+    if (!fits) {
+      return fail(ErrorCode::kInvalidArgument, "input '{}' is {}, the model wants {}", name,
+                  to_string(shape), to_string(*value.shape));
+    }
+    value.shape = shape;
+  }
+  for (const ValueId input : inputs_wanted_known(out)) {
+    Value& value = out.values[input];
+    const auto found = values.find(value.name);
+    if (found == values.end() || value.dtype != found->second.dtype()) continue;
+    value.constant = found->second;
+    value.shape = found->second.shape();
+    out.given[value.name] = found->second;
+    std::erase(out.inputs, input);
+  }
+  CLVET_RETURN_IF_ERROR(infer_and_fold(out));
+  return out;
+}
+
+}  // namespace clvet

@@ -1,0 +1,34 @@
+// Shapes and constants: everything that follows from the inputs' shapes alone.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/contract/op_def.h"
+
+namespace clvet {
+
+// The largest tensor that folding makes a constant of.
+inline constexpr int64_t kMaxFoldedBytes = int64_t{64} << 20;
+
+// Infers types and folds every node whose inputs are constant (or, like Shape, whose result is).
+// Types that depend on open dims or on run-time values stay unknown.
+Status infer_and_fold(Graph& graph);
+
+// The graph for given input shapes, folded again; tensors are shared with the original. Inputs that
+// are not named keep their declared shape. Of `values`, those become constants that only decide
+// shapes, bounds, weights and the like (OpDef::wants_known): Graph::given names them, and the graph
+// then holds for these values alone. kInvalidArgument: an unknown input, or a shape that the model
+// does not allow.
+Result<Graph> specialise(const Graph& graph, const std::map<std::string, Shape>& shapes,
+                         const std::map<std::string, Tensor>& values = {});
+
+// The node as inference and lowering see it; nullopt while some input's type is unknown.
+std::optional<OpCall> call_of(const Graph& graph, const Node& node);
+
+}  // namespace clvet

@@ -1,0 +1,120 @@
+#include "runtime/media/image_input.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+
+#define STB_IMAGE_IMPLEMENTATION
+#define STB_IMAGE_STATIC
+#define STBI_ONLY_JPEG
+#define STBI_ONLY_PNG
+#define STBI_NO_STDIO
+#define STBI_MAX_DIMENSIONS 32768
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
+#include <stb_image.h>
+#pragma GCC diagnostic pop
+
+namespace clvet {
+namespace {
+
+constexpr size_t kMaxImageFile = size_t{256} << 20;
+constexpr int64_t kMaxPixels = int64_t{64} << 20;
+
+struct Pixels {
+  int width = 0, height = 0, channels = 3;
+  std::unique_ptr<stbi_uc, void (*)(void*)> data{nullptr, stbi_image_free};
+};
+
+Result<Pixels> decode(const std::string& path, int channels) {
+  CLVET_ASSIGN_OR_RETURN(const std::string bytes, read_file(path, kMaxImageFile));
+  const auto* begin = reinterpret_cast<const stbi_uc*>(bytes.data());
+  const int length = static_cast<int>(bytes.size());
+  Pixels pixels;
+  pixels.channels = channels;
+  int in_file = 0;
+  if (!stbi_info_from_memory(begin, length, &pixels.width, &pixels.height, &in_file)) {
+    return fail(ErrorCode::kInvalidArgument, "{}: neither PNG nor JPEG; convert it", path);
+  }
+  if (int64_t{pixels.width} * pixels.height > kMaxPixels) {
+    return fail(ErrorCode::kInvalidArgument, "{}: {} x {} pixels are too many; make it smaller",
+                path, pixels.width, pixels.height);
+  }
+  pixels.data.reset(
+      stbi_load_from_memory(begin, length, &pixels.width, &pixels.height, &in_file, channels));
+  if (!pixels.data) {
+    return fail(ErrorCode::kInvalidArgument, "{}: damaged image ({}); fetch it again", path,
+                stbi_failure_reason());
+  }
+  return pixels;
+}
+
+struct Line {
+  int low, high;
+  double weight;  // of high
+};
+
+std::vector<Line> lines(int in, int out) {
+  std::vector<Line> table;
+  for (int i = 0; i < out; ++i) {
+    const double x = std::clamp((i + 0.5) * in / out - 0.5, 0.0, in - 1.0);
+    const int low = static_cast<int>(x);
+    table.push_back({low, std::min(low + 1, in - 1), x - low});
+  }
+  return table;
+}
+
+}  // namespace
+
+Result<Tensor> read_image(const std::string& path, const ImageOptions& options) {
+  if (options.channels != 1 && options.channels != 3) {
+    return fail(ErrorCode::kInvalidArgument, "images have 1 or 3 channels, not {}",
+                options.channels);
+  }
+  CLVET_ASSIGN_OR_RETURN(const Pixels pixels, decode(path, options.channels));
+  const int width = options.width > 0 ? options.width : pixels.width;
+  const int height = options.height > 0 ? options.height : pixels.height;
+  if (int64_t{width} * height > kMaxPixels) {
+    return fail(ErrorCode::kInvalidArgument, "an image of {} x {} is too large", width, height);
+  }
+  const int count = options.channels;
+  CLVET_ASSIGN_OR_RETURN(
+      Tensor tensor, Tensor::create(DType::kF32, options.nhwc ? Shape{1, height, width, count}
+                                                              : Shape{1, count, height, width}));
+  const std::vector<Line> rows = lines(pixels.height, height), columns = lines(pixels.width, width);
+  const auto at = [&](int y, int x, int c) -> double {
+    return pixels.data.get()[(static_cast<size_t>(y) * pixels.width + x) * count + c];
+  };
+  float* out = tensor.data<float>();
+  for (int c = 0; c < count; ++c) {
+    const int source = options.bgr ? count - 1 - c : c;
+    for (int y = 0; y < height; ++y) {
+      const Line& row = rows[y];
+      for (int x = 0; x < width; ++x) {
+        const Line& column = columns[x];
+        const double top = std::lerp(at(row.low, column.low, source),
+                                     at(row.low, column.high, source), column.weight);
+        const double bottom = std::lerp(at(row.high, column.low, source),
+                                        at(row.high, column.high, source), column.weight);
+        const double value =
+            (std::lerp(top, bottom, row.weight) - options.mean[c]) * options.scale[c];
+        const int64_t pixel = int64_t{y} * width + x;
+        out[options.nhwc ? pixel * count + c : int64_t{c} * width * height + pixel] =
+            static_cast<float>(value);
+      }
+    }
+  }
+  return tensor;
+}
+
+}  // namespace clvet

@@ -1,0 +1,220 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/text.h"
+#include "runtime/graph/attribute.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/contract/view.h"
+
+namespace clvet {
+namespace {
+
+bool in_class(DType dtype, char klass) {
+  switch (dtype) {
+    case DType::kF32:
+    case DType::kF16:
+      return klass == 'f' || klass == 's';
+    case DType::kF64:
+      return klass == 'f';
+    case DType::kI8:
+    case DType::kI16:
+    case DType::kI32:
+    case DType::kI64:
+      return klass == 'i';
+    case DType::kBool:
+      return klass == 'b';
+    default:
+      return klass == 'u';
+  }
+}
+
+bool in_classes(DType dtype, std::string_view classes) {
+  for (const char klass : classes) {
+    if (in_class(dtype, klass)) return true;
+  }
+  return false;
+}
+
+struct InputSpec {
+  char type = 'T';
+  bool optional = false, repeated = false;
+};
+
+std::vector<InputSpec> input_specs(std::string_view text) {
+  std::vector<InputSpec> specs;
+  for (const std::string& word : split(text, ' ')) {
+    if (word.empty()) continue;
+    const char last = word.size() > 1 ? word[1] : ' ';
+    specs.push_back({word[0], last == '?' || last == '*', last == '+' || last == '*'});
+  }
+  return specs;
+}
+
+Status check_attribute(const OpDef& def, const Node& node, const std::string& key,
+                       const Attribute& attribute) {
+  const std::string word = key + ":" + attribute.kind();
+  for (const std::string& allowed : split(def.attributes, ' ')) {
+    if (allowed == word) return {};
+    if (!allowed.starts_with(word + '=')) continue;
+    const std::string words = allowed.substr(word.size() + 1);
+    const auto values = split(words, '|');
+    const auto& value = *attribute.get_if<std::string>();
+    if (std::find(values.begin(), values.end(), value) != values.end()) return {};
+    return fail(ErrorCode::kInvalidArgument, "{}'s {} is '{}', which is none of {}", node.op, key,
+                one_line(value), words.substr(words.starts_with('|') ? 1 : 0));
+  }
+  return fail(ErrorCode::kInvalidArgument, "{} takes no attribute '{}' of kind '{}'", node.op,
+              one_line(key), attribute.kind());
+}
+
+bool type_fits(char type, DType dtype, std::string_view classes) {
+  switch (type) {
+    case 'T':
+      return in_classes(dtype, classes);
+    case 'i':
+      return dtype == DType::kI32 || dtype == DType::kI64;
+    case 'l':
+      return dtype == DType::kI64;
+    case 'f':
+      return in_class(dtype, 'f');
+    case 'b':
+      return dtype == DType::kBool;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+const OpDef* find_op(std::string_view domain, std::string_view name) {
+  using Key = std::pair<std::string_view, std::string_view>;
+  static const auto table = [] {
+    std::map<Key, const OpDef*> map;
+    for (const OpDef* def : op_defs()) {
+      for (const std::string_view op : def->names) map[{def->domain, op}] = def;
+    }
+    return map;
+  }();
+  const auto found = table.find({domain == "ai.onnx" ? "" : domain, name});
+  return found == table.end() ? nullptr : found->second;
+}
+
+Status check_node(const OpDef& def, const Node& node) {
+  const std::vector<InputSpec> specs = input_specs(def.inputs);
+  const bool open = !specs.empty() && specs.back().repeated;
+  if (!open && node.inputs.size() > specs.size()) {
+    return fail(ErrorCode::kInvalidArgument, "{} takes {} inputs, not {}", node.op, specs.size(),
+                node.inputs.size());
+  }
+  for (size_t i = 0; i < specs.size(); ++i) {
+    const bool absent = i >= node.inputs.size() || node.inputs[i] == kNoValue;
+    if (absent && !specs[i].optional) {
+      return fail(ErrorCode::kInvalidArgument, "{} lacks its input {}", node.op, i);
+    }
+  }
+  const int outputs = static_cast<int>(node.outputs.size());
+  if (outputs < def.min_outputs || outputs > def.max_outputs) {
+    return fail(ErrorCode::kInvalidArgument, "{} cannot have {} outputs", node.op, outputs);
+  }
+  for (const auto& [key, attribute] : node.attributes) {
+    CLVET_RETURN_IF_ERROR(check_attribute(def, node, key, attribute));
+  }
+  return {};
+}
+
+Status check_types(const OpDef& def, const OpCall& call) {
+  const std::vector<InputSpec> specs = input_specs(def.inputs);
+  std::optional<DType> common;
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    if (!call.has(i) || specs.empty()) continue;
+    const InputSpec& spec = specs[std::min(i, specs.size() - 1)];
+    const DType dtype = call.type(i).dtype;
+    if (!type_fits(spec.type, dtype, def.types)) {
+      return fail(ErrorCode::kUnsupported, "{} does not take {} as input {}", call.node.op,
+                  to_string(dtype), i);
+    }
+    if (spec.type != 'T') continue;
+    if (common && *common != dtype) {
+      return fail(ErrorCode::kInvalidArgument, "{} got {} and {}, which must be alike",
+                  call.node.op, to_string(*common), to_string(dtype));
+    }
+    common = dtype;
+  }
+  return {};
+}
+
+Result<std::vector<int64_t>> OpCall::integers(size_t i) const {
+  if (!inputs[i].value) {
+    return fail(ErrorCode::kUnavailable, "the value of input {} is not known yet", i);
+  }
+  return inputs[i].value->to_i64();
+}
+
+Lowering host_only(std::string reason) {
+  Lowering lowering;
+  lowering.reason = std::move(reason);
+  return lowering;
+}
+
+bool wants_known(const OpDef& def, size_t input) {
+  if (std::find(def.wants_known.begin(), def.wants_known.end(), input) != def.wants_known.end()) {
+    return true;
+  }
+  const auto words = split(def.inputs, ' ');
+  if (input >= words.size()) return false;
+  return words[input][0] != 'T' && words[input][0] != '*';
+}
+
+Lowering kernel_call(LoweredCall call) { return kernel_calls({std::move(call)}); }
+
+Lowering kernel_calls(std::vector<LoweredCall> calls) {
+  Lowering lowering;
+  lowering.kind = LoweringKind::kKernel;
+  lowering.calls = std::move(calls);
+  return lowering;
+}
+
+Result<std::vector<TensorType>> infer_node(const OpCall& call) {
+  const Node& node = call.node;
+  if (!node.def) return fail(ErrorCode::kUnsupported, "unknown operator {}", node.op);
+  CLVET_RETURN_IF_ERROR(check_types(*node.def, call));
+  CLVET_ASSIGN_OR_RETURN(std::vector<TensorType> types, node.def->infer(call));
+  if (types.size() < node.outputs.size()) {
+    return fail(ErrorCode::kInvalidArgument, "{} has {} outputs, the node names {}", node.op,
+                types.size(), node.outputs.size());
+  }
+  for (const TensorType& type : types) {
+    if (auto elements = checked_elements(type.shape); !elements) {
+      return tl::unexpected<Error>(std::move(elements).error());
+    }
+  }
+  return types;
+}
+
+Lowering lower_node(const OpCall& call, View preferred) {
+  const OpDef* def = call.node.def;
+  if (!def) return host_only("unknown operator " + call.node.op);
+  if (!def->lower) return host_only("no kernel computes " + call.node.op);
+  for (const OpInput& input : call.inputs) {
+    const bool empty = input.present && elements_of(input.type.shape) == 0;
+    if (empty && !input.value) return host_only("an empty tensor");
+  }
+  const auto types = infer_node(call);
+  if (!types) return host_only(types.error().message);
+  for (const TensorType& type : *types) {
+    if (elements_of(type.shape) == 0) return host_only("an empty tensor");
+  }
+  return def->lower(call, preferred);
+}
+
+}  // namespace clvet

@@ -1,0 +1,149 @@
+// What clvet knows of an ONNX operator. One OpDef a file in runtime/ops/, `const OpDef op_<stem>`;
+// the table of them is written by CMake from that folder.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "kernels/contract.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/contract/view.h"
+
+namespace clvet {
+
+// One input of a node as far as it is known: always its type, its value where that is constant (in
+// inference and lowering) or always (on the host).
+struct OpInput {
+  TensorType type;
+  const Tensor* value = nullptr;
+  bool present = false;  // false: an optional input that the node does not have
+};
+
+struct OpCall {
+  const Node& node;
+  std::vector<OpInput> inputs;
+
+  bool has(size_t i) const { return i < inputs.size() && inputs[i].present; }
+  const TensorType& type(size_t i) const { return inputs[i].type; }
+  const Shape& shape(size_t i) const { return inputs[i].type.shape; }
+  // On the host only, for a present input.
+  const Tensor& tensor(size_t i) const { return *inputs[i].value; }
+  // The values of an integer input; kUnavailable where they are not known yet.
+  Result<std::vector<int64_t>> integers(size_t i) const;
+};
+
+struct LoweredInput {
+  std::string role;  // role of the kernels contract: "x", "x2"
+  int input = 0;     // index in node.inputs; below 0: what call -1 - input of the lowering made
+  View view = View::kChannelsFirst;
+  size_t rank = 0;  // the view is of the input's shape with leading extents of 1 up to this rank
+};
+
+// A constant role ("w", "bias") whose values OpDef::constant makes; a role that a call does not
+// list is zeros.
+struct LoweredConstant {
+  std::string role;
+  int64_t part = 0;  // tells apart constants of one role in several calls of a node
+};
+
+enum class LoweringKind {
+  kKernel,  // calls of kernels ops, one after the other
+  kAlias,   // the output has the bytes of an input on the device: nothing to enqueue
+  kHost,    // only the host can; `reason` says why
+};
+
+// The output of a call that only later calls of the same lowering read.
+inline constexpr int kTemporary = -1;
+
+struct LoweredCall {
+  std::string op;  // kernels op, "conv2d"
+  Dims dims;
+  Scalars scalars;
+  std::vector<LoweredInput> inputs;
+  std::vector<LoweredConstant> constants;
+  int output = 0;                    // index in node.outputs of the role "y", or kTemporary
+  View view = View::kChannelsFirst;  // of that output
+  // Of a temporary, seen under `view`; empty: the contract's n, h, w and c under kChannelsLast.
+  Shape temporary;
+};
+
+// What a node is on the device. The node's `activation` is already in dims and scalars.
+struct Lowering {
+  LoweringKind kind = LoweringKind::kHost;
+  std::string reason;
+  std::vector<LoweredCall> calls;    // kKernel
+  LoweredInput source;               // kAlias: of which input
+  View view = View::kChannelsFirst;  // kAlias: of node.outputs[0]
+};
+
+Lowering kernel_call(LoweredCall call);
+Lowering kernel_calls(std::vector<LoweredCall> calls);
+Lowering host_only(std::string reason);
+
+struct OpDef {
+  // ONNX operator types with this definition, and the domain they belong to.
+  std::vector<std::string_view> names;
+  std::string_view domain = "";
+  // Oldest and newest version of the operator set whose meaning is implemented.
+  int since = 1;
+  int until = 28;
+  // One word an input: T (any of `types`, all T alike), i (i32 or i64), l (i64), f (f32, f64 or
+  // f16), b (bool), * (anything); with ? optional, last with + once or more, with * any number.
+  std::string_view inputs = "T";
+  std::string_view types =
+      "f";  // classes T may be: f floats, s f32 and f16, i signed, u unsigned, b bool
+  // Inputs that are best known before planning (weights, bounds), besides those whose word is not T
+  // or *: a graph input that nothing else reads is then taken as a constant of the session.
+  std::vector<size_t> wants_known = {};
+  // The input of row numbers that a kernel takes at run time where input 0 is of floats; -1: none.
+  int row_numbers = -1;
+  // Words name:kind; i int, f float, s string, t tensor, g graph, I F S lists of them. A node with
+  // another attribute, or one of another kind, is refused. s=one|two: a string of those words;
+  // s=|one: or an empty one.
+  std::string_view attributes = "";
+  int min_outputs = 1, max_outputs = 1;
+  // True where `host` moves whole elements only, so that it works for f16 as it stands. Otherwise
+  // f16 inputs are widened to f32 and the outputs narrowed again around it.
+  bool moves_elements = false;
+  // False where the result follows from input types alone (Shape).
+  bool needs_values = true;
+
+  // Types of the outputs. kUnavailable where they depend on values that are not known yet. Inputs
+  // have been checked against `inputs`, `types` and `attributes`.
+  Result<std::vector<TensorType>> (*infer)(const OpCall& call) = nullptr;
+  // Fills the outputs, allocated as inferred and zero-filled; may replace them by others of the
+  // same type (shared storage).
+  Status (*host)(const OpCall& call, std::vector<Tensor>& outputs) = nullptr;
+  // nullptr: host only. `preferred` is the view that the first input on the device has already.
+  Lowering (*lower)(const OpCall& call, View preferred) = nullptr;
+  // The values of a constant that lower() listed, in the contract's logical order.
+  Values (*constant)(const OpCall& call, const LoweredConstant& which) = nullptr;
+};
+
+// Every op, sorted by file name. Generated from runtime/ops/.
+const std::vector<const OpDef*>& op_defs();
+// nullptr where the op is unknown; "ai.onnx" is the domain "".
+const OpDef* find_op(std::string_view domain, std::string_view name);
+
+// Whether the op wants that input known before planning.
+bool wants_known(const OpDef& def, size_t input);
+
+// Number of inputs, kinds of attributes and outputs of a node, without any types.
+Status check_node(const OpDef& def, const Node& node);
+// Types of the inputs as `inputs` and `types` want them.
+Status check_types(const OpDef& def, const OpCall& call);
+
+// check_types, infer and a check of what infer said.
+Result<std::vector<TensorType>> infer_node(const OpCall& call);
+// The node on the host, its activation included. `inputs` as in the node, nullptr for absent ones.
+Result<std::vector<Tensor>> run_node(const Node& node, std::span<const Tensor* const> inputs);
+// The node on the device; kHost with a reason where it cannot be.
+Lowering lower_node(const OpCall& call, View preferred);
+
+}  // namespace clvet

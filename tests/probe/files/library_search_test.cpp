@@ -1,0 +1,198 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "probe/files/library_search.h"
+#include "probe/report/report.h"
+#include "tests/support.h"
+
+namespace clvet {
+namespace {
+
+using test::TempDir;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+Environment variables(std::map<std::string, std::string> rows) {
+  return [rows = std::move(rows)](const std::string& name) -> std::optional<std::string> {
+    const auto found = rows.find(name);
+    return found == rows.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
+std::vector<std::string> names_of(const CandidateList& list, const std::string& origin = "") {
+  std::vector<std::string> names;
+  for (const Candidate& row : list.candidates) {
+    if (origin.empty() || row.origin == origin) names.push_back(row.name);
+  }
+  return names;
+}
+
+IcdFileReport icd(const TempDir& dir, std::string_view text) {
+  test::put(dir / "x.icd", text);
+  return read_icd_file(dir / "x.icd");
+}
+
+TEST(IcdFile, InOrderHasATargetAndNoFault) {
+  const TempDir dir;
+  const IcdFileReport report = icd(dir, "libmali.so.1\n");
+  EXPECT_EQ(report.target, "libmali.so.1");
+  EXPECT_THAT(report.faults, IsEmpty());
+  EXPECT_THAT(icd(dir, "libmali.so.1").faults, IsEmpty()) << "no newline at the end";
+}
+
+TEST(IcdFile, NamesEveryFaultThatALoaderStumblesOver) {
+  const TempDir dir;
+  EXPECT_THAT(icd(dir, "").faults, ElementsAre(HasSubstr("names no library")));
+  EXPECT_THAT(icd(dir, "\n\n").faults, ElementsAre(HasSubstr("names no library")));
+  EXPECT_THAT(icd(dir, "libmali.so\r\n").faults, ElementsAre(HasSubstr("CR LF")));
+  EXPECT_THAT(icd(dir, " libmali.so \n").faults, ElementsAre(HasSubstr("blanks")));
+  EXPECT_THAT(icd(dir, "\xEF\xBB\xBFlibmali.so\n").faults,
+              ElementsAre(HasSubstr("byte-order mark")));
+  EXPECT_THAT(icd(dir, "liba.so\nlibb.so\n").faults, ElementsAre(HasSubstr("more than one line")));
+  EXPECT_THAT(icd(dir, "/nonexistent/liba.so\n").faults,
+              ElementsAre(HasSubstr("does not exist: /nonexistent/liba.so")));
+  EXPECT_THAT(icd(dir, std::string(70000, 'x')).faults, ElementsAre(HasSubstr("too large")));
+  EXPECT_THAT(read_icd_file(dir / "none.icd").faults, ElementsAre(HasSubstr(dir / "none.icd")));
+  EXPECT_THAT(read_icd_file(dir.path()).faults, ElementsAre(HasSubstr("folder")));
+}
+
+TEST(IcdFile, GivesTheTargetDespiteAFaultThatCanBeSeenThrough) {
+  const TempDir dir;
+  EXPECT_EQ(icd(dir, "\xEF\xBB\xBF libmali.so \r\nsecond\n").target, "libmali.so");
+  EXPECT_EQ(icd(dir, "lib\xFFmali.so\n").target, "lib\xEF\xBF\xBDmali.so");
+}
+
+TEST(Candidates, AreTheNamedLibrariesOnlyWhereSomeAreNamed) {
+  const TempDir dir;
+  test::put(dir / "libx.so", "");
+  const auto list = find_candidates({dir / "libx.so", "libOpenCL.so.1", dir / "libx.so"},
+                                    variables({{"OCL_ICD_VENDORS", dir.path()}}));
+  ASSERT_TRUE(list);
+  EXPECT_THAT(names_of(*list), ElementsAre(dir / "libx.so", "libOpenCL.so.1"));
+  EXPECT_EQ(names_of(*list, "option").size(), 2u);
+  EXPECT_THAT(list->icd_files, IsEmpty());
+}
+
+TEST(Candidates, BeginWithTheLoaderThenIcdFilesThenKnownNames) {
+  const TempDir dir;
+  test::put(dir / "b.icd", "/opt/b.so\n");
+  test::put(dir / "a.icd", "/opt/a.so\n");
+  test::put(dir / "notes.txt", "/opt/not.so\n");
+  const auto list = find_candidates({}, variables({{"OCL_ICD_VENDORS", dir.path()}}));
+  ASSERT_TRUE(list);
+  const auto names = names_of(*list);
+  EXPECT_EQ(names.at(0), "libOpenCL.so.1");
+  EXPECT_THAT(names_of(*list, "icd-file"), ElementsAre("/opt/a.so", "/opt/b.so"));
+  EXPECT_THAT(names, Not(Contains("/opt/not.so")));
+  const auto at = [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) - names.begin();
+  };
+  EXPECT_LT(at("libOpenCL.so"), at("/opt/a.so"));
+  EXPECT_LT(at("/opt/b.so"), at("libmali.so.1"));
+  EXPECT_LT(at("libmali.so.1"), static_cast<long>(names.size()));
+  EXPECT_EQ(list->icd_files.size(), 2u);
+}
+
+// research: libnames.md, section 2.
+TEST(Candidates, AreAllNamesUnderWhichFrameworksAndVendorsShipOpenCl) {
+  const auto list = find_candidates({}, variables({{"OCL_ICD_VENDORS", "/nonexistent"}}));
+  ASSERT_TRUE(list);
+  const auto names = names_of(*list);
+  for (const char* name : {"libOpenCL.so.1",
+                           "libOpenCL.so",
+                           "libMaliOpenCL.so.1",
+                           "libMaliOpenCL.so",
+                           "libmali.so.1",
+                           "libmali.so",
+                           "libMali.so",
+                           "libGLES_mali.so",
+                           "libGLES_mali.so.1",
+                           "libPVROCL.so.1",
+                           "libPVROCL.so",
+                           "libOpenCL-pixel.so",
+                           "libVivanteOpenCL.so",
+                           "libRusticlOpenCL.so.1",
+                           "libMesaOpenCL.so.1",
+                           "libpocl.so.2",
+                           "libpocl.so",
+                           "libOpenCL_adreno.so.1",
+                           "libOpenCL_adreno.so",
+                           "libigdrcl.so",
+                           "libintelocl.so",
+                           "libamdocl64.so",
+                           "libnvidia-opencl.so.1",
+                           "libhvgr_v200.so"})
+    EXPECT_THAT(names, Contains(name));
+}
+
+TEST(Candidates, HoldLibrariesThatProgramsVariablesName) {
+  const auto names =
+      names_of(*find_candidates({}, variables({{"LIBOPENCL_SO_PATH_3", "/x/libstub.so"},
+                                               {"OPENCV_OPENCL_RUNTIME", "/x/cv.so"}})));
+  EXPECT_THAT(names, testing::IsSupersetOf({"/x/libstub.so", "/x/cv.so"}));
+  EXPECT_THAT(names_of(*find_candidates({}, variables({{"OPENCV_OPENCL_RUNTIME", "disabled"}}))),
+              Not(Contains("disabled")));
+}
+
+TEST(KnownPaths, AreThoseOfTheProcesssOwnAbi) {
+  const auto wide = known_paths("aarch64-linux-gnu", 64).value();
+  for (const char* path :
+       {"/usr/lib/aarch64-linux-gnu/libOpenCL.so.1", "/usr/lib/aarch64-linux-gnu/mali/libmali.so.1",
+        "/usr/lib64/libOpenCL.so", "/usr/local/lib/libpocl.so", "/usr/lib/libPVROCL.so.1",
+        "/opt/intel/opencl/linux/compiler/lib/intel64_lin/libOpenCL.so",
+        "/system/vendor/lib64/libOpenCL.so", "/system/lib64/egl/libGLES_mali.so",
+        "/vendor/lib64/hw/libGLES_mali.so", "/odm/lib64/libOpenCL.so",
+        "/vendor/lib64/chipsetsdk/libhvgr_v200.so", "/vendor/lib64/chipsetsdk/libEGL_impl.so",
+        "/data/data/org.pocl.libs/files/lib64/libpocl.so",
+        "/data/data/com.termux/files/usr/lib/libOpenCL.so",
+        "/data/data/com.termux/files/usr/opt/vendor/lib/libOpenCL.so"})
+    EXPECT_THAT(wide, Contains(path));
+  const auto narrow = known_paths("arm-linux-gnueabihf", 32).value();
+  EXPECT_THAT(narrow, Contains("/usr/lib/arm-linux-gnueabihf/libmali.so"));
+  EXPECT_THAT(narrow, Contains("/system/vendor/lib/libPVROCL.so"));
+  EXPECT_THAT(narrow, Contains("/data/data/org.pocl.libs/files/lib/libpocl.so"));
+  EXPECT_THAT(narrow, Contains("/usr/lib32/libOpenCL.so"));
+  EXPECT_THAT(narrow, testing::Each(Not(HasSubstr("lib64/"))));
+  EXPECT_THAT(wide, testing::Each(Not(HasSubstr("{"))));
+}
+
+TEST(Candidates, HoldEachNameOnce) {
+  const TempDir dir;
+  test::put(dir / "a.icd", "libOpenCL.so.1\n");
+  test::put(dir / "b.icd", "libmali.so\n");
+  const auto list = find_candidates({}, variables({{"OCL_ICD_VENDORS", dir.path()}}));
+  auto names = names_of(*list);
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
+}
+
+TEST(Candidates, TakeTheIcdVariablesInEveryFormThatLoadersTake) {
+  const TempDir dir;
+  test::put(dir / "one.icd", "/opt/one.so\n");
+  EXPECT_THAT(
+      names_of(*find_candidates({}, variables({{"OCL_ICD_VENDORS", dir / "one.icd"}})), "icd-file"),
+      ElementsAre("/opt/one.so"));
+  EXPECT_THAT(
+      names_of(*find_candidates({}, variables({{"OCL_ICD_VENDORS", "libpocl.so.2"}})), "icd-file"),
+      ElementsAre("libpocl.so.2"));
+  EXPECT_THAT(
+      names_of(*find_candidates({}, variables({{"OPENCL_VENDOR_PATH", dir.path()}})), "icd-file"),
+      ElementsAre("/opt/one.so"));
+  EXPECT_THAT(names_of(*find_candidates({}, variables({{"OCL_ICD_FILENAMES", "/x/a.so:/x/b.so"},
+                                                       {"OCL_ICD_VENDORS", dir.path()}})),
+                       "icd-file"),
+              ElementsAre("/x/a.so", "/x/b.so", "/opt/one.so"));
+}
+
+}  // namespace
+}  // namespace clvet
