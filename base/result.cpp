@@ -12,6 +12,8 @@ const char* to_string(ErrorCode code) {
       return "unsupported";
     case ErrorCode::kUnavailable:
       return "unavailable";
+    case ErrorCode::kUntested:
+      return "untested";
     case ErrorCode::kDeviceError:
       return "device error";
     case ErrorCode::kResourceExhausted:

@@ -17,6 +17,7 @@ enum class ErrorCode {
   kNotFound,           // a named thing does not exist; name another
   kUnsupported,        // known, and never possible here; choose another way
   kUnavailable,        // not possible now (no device, no report); skip or try later
+  kUntested,           // no trial has shown yet whether it works here; probe, then try again
   kDeviceError,        // the driver refused or failed a call; fall back
   kResourceExhausted,  // too large; try a smaller one
   kDeadlineExceeded,   // ran out of time; keep what is there

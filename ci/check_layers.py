@@ -18,11 +18,11 @@ from sources import sources
 LAYERS = ("base", "kernels", "probe", "runtime", "reports", "cli")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 GENERATED = re.compile(r"(^|/)embedded_[^/]*\.h$|\.pb\.h$")
-OPENCL_ROOMS = r"(probe/(cl|discover|checks|trial|worker)|runtime/(exec|tune)|tests)/"
+OPENCL_ROOMS = r"(probe/(cl|discover|checks|trial|worker)|runtime/exec|tests)/"
 # (included path, who may include it, why)
 CLOSED = (
-    (r"CL/", OPENCL_ROOMS, "OpenCL headers belong to probe/{cl,discover,checks,trial,worker} and runtime/{exec,tune}"),
-    (r"probe/cl/", OPENCL_ROOMS, "OpenCL belongs to probe/{cl,discover,checks,trial,worker} and runtime/{exec,tune}"),
+    (r"CL/", OPENCL_ROOMS, "OpenCL headers belong to probe/{cl,discover,checks,trial,worker} and runtime/exec"),
+    (r"probe/cl/", OPENCL_ROOMS, "OpenCL belongs to probe/{cl,discover,checks,trial,worker} and runtime/exec"),
     (r"probe/(trial/|checks/|probe\.h)", r"(probe|cli|tests)/", "plans and runs rest on reports, not on trials"),
     (r"tests/", r"tests/", "only tests include tests"),
     (r"samples/", r"(samples|tests)/", "only tests include samples"),

@@ -6,7 +6,7 @@ trials judge the changed kernel on PoCL (ci/drivers.sh run pocl). A mutant is ca
 a mutant survived that tests/kernels/surviving_mutants.json does not hold, or a row of that file was caught. A row holds
 the mutant and either "proof", why it computes the same (it does not count), or "blind", why trials cannot see it (it
 counts as not caught). Results are kept in FOLDER/results.json and not made again while kernel and mutant are
-the same; so it can be stopped and goes on. Mutants that do not compile are left out. No kernel holds a barrier today.
+the same; so it can be stopped and goes on. Mutants that do not compile are left out.
 """
 import argparse
 import collections

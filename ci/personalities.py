@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """ci/personalities.py FOLDER [FRAMEWORK...]: runs the programs of ci/personalities.sh and compares what they try with the
-framework's row in probe/cl/personalities.json. FOLDER holds loader.so (a real loader), plain.so (a library without OpenCL),
+framework's row in probe/data/cl/personalities.json. FOLDER holds loader.so (a real loader), plain.so (a library without OpenCL),
 seen (searched first for bare names) and, where it could be built, opencv. Nothing else here is called libOpenCL.
 """
 import json

@@ -1,4 +1,4 @@
-// Exit codes that scripts rely on (docs/index.md).
+// Exit codes that scripts rely on (docs/interfaces.md).
 #pragma once
 
 namespace clvet {

@@ -1,7 +1,7 @@
 // The kernel manifests (kernels/ops/<family>/<name>.json) as typed rows, and the variants they
 // span.
 //
-// A manifest is read by the planner, the tuner, the trials, the lint and the report alike; nothing
+// A manifest is read by the planner, the trials, the lint and the report alike; nothing
 // about a kernel is stated anywhere else.
 #pragma once
 
@@ -45,7 +45,7 @@ struct TestShape {
   Scalars scalars;
 };
 
-// Device features a variant can require: names as in `Features` below.
+// A row of a manifest. `require` holds names of DeviceFeatures (probe/report/device_features.h).
 struct Manifest {
   std::string id;      // "gemm_tile4x4": file stem, unique, and the kernel's entry point
   std::string op;      // contract name; `id` begins with it
@@ -93,7 +93,7 @@ struct Program {
   std::string entry;
   std::string key;  // SHA-256 of sources, options and entry: variants of one key share a build
   std::string variant_key;              // SHA-256 of key and variant name: what evidence is about
-  std::vector<std::string> constructs;  // sorted, words of INTERFACES.md
+  std::vector<std::string> constructs;  // sorted; words: docs/interfaces.md
 };
 
 class Catalog {

@@ -14,7 +14,7 @@ struct DataFile {
   std::string text;
 };
 
-// The .json files of `folder` (relative to probe/: "advice/known_issues"), by name: those of
+// The .json files of `folder` (relative to probe/data/: "advice/known_issues"), by name: those of
 // `data_dir`/`folder` where that exists, else those that are embedded. kNotFound where `data_dir`
 // is named and is no folder.
 Result<std::vector<DataFile>> data_files(const std::string& data_dir, const std::string& folder);

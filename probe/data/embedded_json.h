@@ -1,4 +1,4 @@
-// The data files of probe/, embedded at build time.
+// The data files of probe/data/, embedded at build time.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,7 +8,8 @@
 
 namespace clvet {
 
-// The document `path` relative to probe/. kInternal where it is absent or malformed: our own fault.
+// The document `path` relative to probe/data/. kInternal where it is absent or malformed: our own
+// fault.
 Result<nlohmann::json> embedded_json(std::string_view path);
 
 }  // namespace clvet

@@ -108,7 +108,7 @@ void advise_failures(const DeviceReport& device, const Report& report,
 
 void advise_capabilities(const DeviceReport& device, std::vector<AdviceReport>& out) {
   const auto mapped = device.capabilities.find("map_read");
-  if (mapped != device.capabilities.end() && mapped->second.verdict != "true") {
+  if (mapped != device.capabilities.end() && mapped->second.verdict != CapabilityVerdict::kTrue) {
     add(out, device.id + "-map-read", {mapped->second.evidence},
         {device.name + ": a mapped buffer cannot be trusted",
          {"clvet reads by clEnqueueReadBuffer here; tell other engines not to map memory"}},

@@ -177,9 +177,9 @@ void add_device_facts(const Report& report, std::vector<Fact>& facts) {
           {{"fact", "capability"},
            {"name", name},
            {"device", row.name},
-           {"verdict", capability.verdict},
+           {"verdict", to_string(capability.verdict)},
            {"evidence", capability.evidence},
-           {"say", row.name + ": " + name + " is " + capability.verdict +
+           {"say", row.name + ": " + name + " is " + to_string(capability.verdict) +
                        (capability.evidence.empty() ? "" : ", " + capability.evidence)}});
     }
   }

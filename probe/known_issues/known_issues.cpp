@@ -228,9 +228,10 @@ IssueEvidence observe_trials(const KnownIssue& issue, const DeviceReport& device
 IssueEvidence observe_capability(const std::string& name, const DeviceReport& device) {
   const auto found = device.capabilities.find(name);
   if (found == device.capabilities.end()) return {Observation::kUntested, "not tried here"};
-  if (found->second.verdict == "true")
+  if (found->second.verdict == CapabilityVerdict::kTrue)
     return {Observation::kNotObserved, "not observed here: the check " + name + " passed"};
-  return {Observation::kObserved, "seen here: the check " + name + " is " + found->second.verdict};
+  return {Observation::kObserved,
+          "seen here: the check " + name + " is " + to_string(found->second.verdict)};
 }
 
 bool names_a_driver(const KnownIssue& issue) {

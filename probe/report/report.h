@@ -14,7 +14,7 @@
 
 namespace clvet {
 
-// What a trial found. Words and meaning: INTERFACES.md of the project, docs/report.md.
+// What a trial found. The words and their meaning: docs/interfaces.md.
 enum class Verdict {
   kPass,
   kWrong,
@@ -41,7 +41,6 @@ enum class Stage {
   kContext,
   kBuild,
   kCreateKernel,
-  kLinkBinary,
   kEnqueue,
   kFinish,
   kRead,
@@ -64,15 +63,19 @@ enum class CandidateOutcome {
   kExited,
   kError,
 };
+// "true": it works; "false": the driver refuses it; the others: how it fails.
+enum class CapabilityVerdict { kTrue, kFalse, kSlow, kWrong, kCrash, kHang };
 enum class CombinationStatus { kPass, kPartial, kFail, kUnsupported, kMissing };
 
 const char* to_string(Verdict value);
 const char* to_string(Stage value);
 const char* to_string(CandidateOutcome value);
 const char* to_string(CombinationStatus value);
+const char* to_string(CapabilityVerdict value);
 std::optional<Verdict> parse_verdict(std::string_view word);
 std::optional<Stage> parse_stage(std::string_view word);
 std::optional<CandidateOutcome> parse_candidate_outcome(std::string_view word);
+std::optional<CapabilityVerdict> parse_capability_verdict(std::string_view word);
 std::optional<CombinationStatus> parse_combination_status(std::string_view word);
 
 struct CandidateReport {
@@ -114,7 +117,7 @@ struct PropertyValue {
 
 struct CapabilityReport {
   bool claimed = false;
-  std::string verdict;  // true false slow wrong crash hang
+  CapabilityVerdict verdict = CapabilityVerdict::kFalse;
   std::string evidence;
 };
 

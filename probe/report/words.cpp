@@ -31,12 +31,11 @@ constexpr Words<Verdict, 17> kVerdicts{{{Verdict::kPass, "pass"},
                                         {Verdict::kInterrupted, "interrupted"},
                                         {Verdict::kToolError, "tool-error"}}};
 
-constexpr Words<Stage, 12> kStages{{{Stage::kLoad, "load"},
+constexpr Words<Stage, 11> kStages{{{Stage::kLoad, "load"},
                                     {Stage::kEnumerate, "enumerate"},
                                     {Stage::kContext, "context"},
                                     {Stage::kBuild, "build"},
                                     {Stage::kCreateKernel, "create_kernel"},
-                                    {Stage::kLinkBinary, "link_binary"},
                                     {Stage::kEnqueue, "enqueue"},
                                     {Stage::kFinish, "finish"},
                                     {Stage::kRead, "read"},
@@ -57,6 +56,13 @@ constexpr Words<CandidateOutcome, 12> kOutcomes{
      {CandidateOutcome::kHang, "hang"},
      {CandidateOutcome::kExited, "exited"},
      {CandidateOutcome::kError, "error"}}};
+
+constexpr Words<CapabilityVerdict, 6> kCapabilities{{{CapabilityVerdict::kTrue, "true"},
+                                                     {CapabilityVerdict::kFalse, "false"},
+                                                     {CapabilityVerdict::kSlow, "slow"},
+                                                     {CapabilityVerdict::kWrong, "wrong"},
+                                                     {CapabilityVerdict::kCrash, "crash"},
+                                                     {CapabilityVerdict::kHang, "hang"}}};
 
 constexpr Words<CombinationStatus, 5> kStatuses{{{CombinationStatus::kPass, "pass"},
                                                  {CombinationStatus::kPartial, "partial"},
@@ -86,11 +92,15 @@ const char* to_string(Verdict value) { return word_of(kVerdicts, value); }
 const char* to_string(Stage value) { return word_of(kStages, value); }
 const char* to_string(CandidateOutcome value) { return word_of(kOutcomes, value); }
 const char* to_string(CombinationStatus value) { return word_of(kStatuses, value); }
+const char* to_string(CapabilityVerdict value) { return word_of(kCapabilities, value); }
 
 std::optional<Verdict> parse_verdict(std::string_view word) { return value_of(kVerdicts, word); }
 std::optional<Stage> parse_stage(std::string_view word) { return value_of(kStages, word); }
 std::optional<CandidateOutcome> parse_candidate_outcome(std::string_view word) {
   return value_of(kOutcomes, word);
+}
+std::optional<CapabilityVerdict> parse_capability_verdict(std::string_view word) {
+  return value_of(kCapabilities, word);
 }
 std::optional<CombinationStatus> parse_combination_status(std::string_view word) {
   return value_of(kStatuses, word);

@@ -62,18 +62,18 @@ CapabilityReport judge_canary(const PreparedTrial& canary, const Outcome& outcom
   CapabilityReport report;
   report.claimed = true;
   if (outcome.kind == OutcomeKind::kHang || outcome.kind == OutcomeKind::kUnreapable) {
-    report.verdict = "hang";
+    report.verdict = CapabilityVerdict::kHang;
     report.evidence = outcome.stage.call;
     return report;
   }
   if (outcome.kind != OutcomeKind::kReply) {
-    report.verdict = "crash";
+    report.verdict = CapabilityVerdict::kCrash;
     report.evidence = fmt::format("signal {}, status {} in {}", outcome.exit.signal,
                                   outcome.exit.exit_status, outcome.stage.call);
     return report;
   }
   if (outcome.reply.contains("verdict")) {
-    report.verdict = "false";
+    report.verdict = CapabilityVerdict::kFalse;
     report.evidence = text_in(outcome.reply, "call") + ": " + text_in(outcome.reply, "note");
     return report;
   }
@@ -85,7 +85,7 @@ CapabilityReport judge_canary(const PreparedTrial& canary, const Outcome& outcom
     std::memcpy(&value, mapping->bytes().data() + i * sizeof value, sizeof value);
     right = value == input[i] * 3 + 1;
   }
-  report.verdict = right ? "true" : "wrong";
+  report.verdict = right ? CapabilityVerdict::kTrue : CapabilityVerdict::kWrong;
   if (!right) report.evidence = "the kernel ran, and its output is wrong";
   return report;
 }

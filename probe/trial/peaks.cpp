@@ -36,7 +36,7 @@ constexpr std::array kBelieved{
 
 bool found_true(const DeviceReport& device, const char* capability) {
   const auto found = device.capabilities.find(capability);
-  return found != device.capabilities.end() && found->second.verdict == "true";
+  return found != device.capabilities.end() && found->second.verdict == CapabilityVerdict::kTrue;
 }
 
 // A small part of a small device's memory, in whole pages.

@@ -155,7 +155,7 @@ bool DeviceRunner::canary_lives() {
   if (stopped_) return true;
   const auto found = judge_canary(*canary, outcome);
   if (outcome.kind == OutcomeKind::kUnreapable) return false;
-  if (found.verdict == "false") return ++canary_errors_ < 2 && canary_lives();
+  if (found.verdict == CapabilityVerdict::kFalse) return ++canary_errors_ < 2 && canary_lives();
   canary_errors_ = 0;
   return true;
 }
@@ -168,20 +168,20 @@ void DeviceRunner::check_map_read() {
   CapabilityReport& found = device_->capabilities["map_read"];
   found.claimed = true;
   if (outcome.kind == OutcomeKind::kHang) {
-    found.verdict = "hang";
+    found.verdict = CapabilityVerdict::kHang;
     found.evidence = outcome.stage.call;
   } else if (outcome.kind != OutcomeKind::kReply) {
-    found.verdict = "crash";
+    found.verdict = CapabilityVerdict::kCrash;
     found.evidence = fmt::format("signal {} in {}", outcome.exit.signal, outcome.stage.call);
   } else if (flag_in(outcome.reply, "null")) {
-    found.verdict = "wrong";
+    found.verdict = CapabilityVerdict::kWrong;
     found.evidence = "lie: clEnqueueMapBuffer returned success and a null pointer";
   } else if (const int code = static_cast<int>(number_in(outcome.reply, "cl_error")); code != 0) {
-    found.verdict = "false";
+    found.verdict = CapabilityVerdict::kFalse;
     found.evidence = cl_error_name(code);
   } else {
     const bool same = flag_in(outcome.reply, "same");
-    found.verdict = same ? "true" : "wrong";
+    found.verdict = same ? CapabilityVerdict::kTrue : CapabilityVerdict::kWrong;
     found.evidence = same ? "" : "a mapped read differs from what was written";
   }
 }

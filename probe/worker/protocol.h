@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "base/json.h"
+#include "base/json.h"  // IWYU pragma: keep
 #include "base/result.h"
 
 namespace clvet {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/poll.h>
 #include <sys/socket.h>
@@ -26,6 +25,7 @@
 #include "probe/process/process.h"
 #include "probe/process/stage_page.h"
 #include "probe/worker/protocol.h"
+#include "probe/worker/worker_limits.h"
 
 namespace clvet {
 

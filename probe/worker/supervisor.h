@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "base/json.h"
+#include "base/json.h"  // IWYU pragma: keep
 #include "base/result.h"
 #include "probe/process/process.h"
 #include "probe/process/stage_page.h"

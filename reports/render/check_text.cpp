@@ -131,16 +131,16 @@ std::string language_text(const DeviceCheck& device) {
 }
 
 std::string nodes_text(const DeviceCheck& device, bool all_nodes) {
-  std::map<std::string, int> counts;
+  std::map<Where, int> counts;
   for (const NodeCheck& node : device.nodes) ++counts[node.where];
-  std::string text =
-      fmt::format("{}: {} of {} nodes on OpenCL, {} on the host, {} on neither{}\n", device.name,
-                  counts["opencl"], device.nodes.size(), counts["host"], counts["neither"],
-                  device.combination ? "; " + describe(*device.combination) : "");
+  std::string text = fmt::format("{}: {} of {} nodes on OpenCL, {} on the host, {} on neither{}\n",
+                                 device.name, counts[Where::kOpenCl], device.nodes.size(),
+                                 counts[Where::kHost], counts[Where::kNeither],
+                                 device.combination ? "; " + describe(*device.combination) : "");
   for (const NodeCheck& node : device.nodes) {
-    if (!all_nodes && node.where == "opencl") continue;
+    if (!all_nodes && node.where == Where::kOpenCl) continue;
     text += fmt::format("  {:<28} {:<18} {:<8} {}\n", one_line(node.name, 60).substr(0, 28),
-                        one_line(node.op, 40), node.where,
+                        one_line(node.op, 40), to_string(node.where),
                         node.reason.empty() ? node.kernel : node.reason);
   }
   return text;

@@ -121,8 +121,9 @@ std::string device_block(const Report& report, const DeviceReport& device, const
   }
   text += unsupported_lines(device);
   for (const auto& [name, found] : device.capabilities) {
-    if (found.verdict != "true") {
-      text += fmt::format("    {} {}: {}\n", name, paint.bad(found.verdict), found.evidence);
+    if (found.verdict != CapabilityVerdict::kTrue) {
+      text +=
+          fmt::format("    {} {}: {}\n", name, paint.bad(to_string(found.verdict)), found.evidence);
     }
   }
   return text + failure_lines(report, device.id, paint);

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "kernels/combination.h"
+#include "probe/report/report.h"
 #include "runtime/check/check_record.h"
 #include "runtime/check/checked_device.h"
 #include "runtime/llm/decoder_memory.h"
@@ -73,7 +74,7 @@ class LanguageCheck {
   }
 
   void advise(const Error& error) {
-    std::string text = advice_to_probe(error.message);
+    std::string text = error.code == ErrorCode::kUntested ? kAdviceToProbe : "";
     if (error.code == ErrorCode::kResourceExhausted) {
       text =
           "not all combinations fit: use a model of fewer or smaller weights (Q4_0, Q4_K), or "
@@ -110,9 +111,10 @@ class LanguageCheck {
     for (const auto& [call, answer, chosen] : choices) {
       if (!chosen || call.matrix().empty() || combination.weights != Storage::kImage) continue;
       if (form_of(call, chosen->variant()).storage == Storage::kImage) continue;
-      reasons.emplace(call.matrix(), chosen->instead_of.empty()
-                                         ? "wider or higher than the device's images"
-                                         : chosen->instead_of + " is " + chosen->verdict);
+      reasons.emplace(call.matrix(),
+                      chosen->instead_of.empty()
+                          ? "wider or higher than the device's images"
+                          : chosen->instead_of + " is " + to_string(chosen->verdict));
     }
     std::vector<CombinationCheck::InBuffer> rows;
     for (const auto& [matrix, reason] : reasons) rows.push_back({matrix, reason});

@@ -78,10 +78,11 @@ std::vector<NodeCheck> nodes_of(const Graph& graph, const ExecutionPlan& plan) {
   const std::vector<std::string> variants = variants_of(phase);
   for (size_t i = 0; i < phase.nodes.size(); ++i) {
     const PlannedNode& row = phase.nodes[i];
-    NodeCheck node{row.name, row.op, row.place == Place::kHost ? "host" : "opencl", variants[i],
-                   row.reason};
+    NodeCheck node{
+        row.name,    row.op,     row.place == Place::kHost ? Where::kHost : Where::kOpenCl,
+        variants[i], row.reason, row.untested};
     if (!graph.nodes[i].def) {
-      node.where = "neither";
+      node.where = Where::kNeither;
       node.reason = "clvet knows no such operator";
     }
     nodes.push_back(std::move(node));
@@ -92,12 +93,13 @@ std::vector<NodeCheck> nodes_of(const Graph& graph, const ExecutionPlan& plan) {
 Result<DeviceCheck> check_network(const Graph& graph, const CheckedDevice& device) {
   DeviceCheck check = device.described();
   auto plan = plan_network(graph, *device.chooser, PlanOverrides{});
-  if (!plan && plan.error().code != ErrorCode::kUnavailable) return tl::unexpected(plan.error());
+  if (!plan && !cannot_run_here(plan.error().code)) return tl::unexpected(plan.error());
   if (plan) check.combination = plan->combination;
   check.nodes = nodes_of(graph, plan ? *plan : plan_on_host(graph, plan.error().message));
-  for (const NodeCheck& node : check.nodes) {
-    const std::string advice = advice_to_probe(node.reason);
-    if (!advice.empty() && check.advice.empty()) check.advice.push_back(advice);
+  const bool untested = std::any_of(check.nodes.begin(), check.nodes.end(),
+                                    [](const NodeCheck& node) { return node.untested; });
+  if (untested || (!plan && plan.error().code == ErrorCode::kUntested)) {
+    check.advice.emplace_back(kAdviceToProbe);
   }
   return check;
 }

@@ -84,8 +84,10 @@ CheckJson check_json(const CombinationCheck& row) {
 }
 
 CheckJson node_json(const NodeCheck& row) {
-  CheckJson json = {
-      {"name", row.name}, {"op", row.op}, {"where", row.where}, {"kernel", or_null(row.kernel)}};
+  CheckJson json = {{"name", row.name},
+                    {"op", row.op},
+                    {"where", to_string(row.where)},
+                    {"kernel", or_null(row.kernel)}};
   if (!row.reason.empty()) json["reason"] = row.reason;
   return json;
 }
@@ -105,6 +107,18 @@ CheckJson device_json(const DeviceCheck& device, bool language) {
 }
 
 }  // namespace
+
+const char* to_string(Where where) {
+  switch (where) {
+    case Where::kOpenCl:
+      return "opencl";
+    case Where::kHost:
+      return "host";
+    case Where::kNeither:
+      break;
+  }
+  return "neither";
+}
 
 std::string check_record_to_json(const CheckRecord& record) {
   CheckJson json = {{"schema", "clvet.check/1"},   {"model", record.model},

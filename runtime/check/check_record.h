@@ -73,9 +73,14 @@ struct CombinationCheck {
   int64_t head_images = 0;  // that the head lies in; 0: it lies in a buffer
 };
 
+enum class Where { kOpenCl, kHost, kNeither };
+const char* to_string(Where where);  // "opencl", "host", "neither"
+
 struct NodeCheck {
-  std::string name, op, where;  // where: "opencl", "host", "neither"
+  std::string name, op;
+  Where where = Where::kNeither;
   std::string kernel, reason;
+  bool untested = false;  // no trial has shown yet whether its kernel is right
 };
 
 struct DeviceCheck {

@@ -1,4 +1,5 @@
 #include "runtime/check/checked_device.h"
+
 #include <memory>
 #include <vector>
 
@@ -68,11 +69,6 @@ DeviceEvidence all_right(const VariantTable& table, const DeviceFeatures& featur
     evidence.variants[row.program->variant_key].passed = 1;
   }
   return evidence;
-}
-
-std::string advice_to_probe(const std::string& reason) {
-  if (!reason.ends_with(to_string(Verdict::kMissing))) return {};
-  return "run 'clvet probe' there: kernels that the model needs were not tried yet";
 }
 
 }  // namespace clvet

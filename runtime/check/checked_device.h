@@ -33,7 +33,8 @@ std::vector<std::string> notes_on(const Report* report);
 // As if each kernel that such a device takes had been tried and was right.
 DeviceEvidence all_right(const VariantTable& table, const DeviceFeatures& features);
 
-// What to do where `reason` (why a kernel is not taken) says that it was not tried; else empty.
-std::string advice_to_probe(const std::string& reason);
+// Where a kernel that the model needs was not tried.
+inline constexpr const char* kAdviceToProbe =
+    "run 'clvet probe' there: kernels that the model needs were not tried yet";
 
 }  // namespace clvet

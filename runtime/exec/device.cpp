@@ -53,7 +53,8 @@ static constexpr size_t kMostWrittenLater = size_t{1} << 15;
 // Where maps are right, and not slower than reading.
 static bool maps_reads(const DeviceReport& report) {
   const auto mapped = report.capabilities.find("map_read");
-  if (mapped == report.capabilities.end() || mapped->second.verdict != "true") return false;
+  if (mapped == report.capabilities.end() || mapped->second.verdict != CapabilityVerdict::kTrue)
+    return false;
   const PeaksReport& peaks = report.peaks;
   return !peaks.map_us || !peaks.read_us || *peaks.map_us <= *peaks.read_us;
 }

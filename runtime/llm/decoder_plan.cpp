@@ -161,22 +161,22 @@ std::vector<DecoderCall> DecoderPlanner::calls(const Combination& combination, b
 
 Result<ChosenVariant> DecoderPlanner::choose(const Combination& combination,
                                              const DecoderCall& call) const {
-  std::string reason;
-  auto chosen = chooser_.choose(
-      {call.op, call.dims, call.scalars, combination, type_of(combination, call.matrix())}, reason);
-  if (!chosen) return fail(ErrorCode::kUnavailable, "{}", reason);
-  const Precision precision = chosen->variant().precision;
+  CLVET_ASSIGN_OR_RETURN(ChosenVariant chosen,
+                         chooser_.choose({call.op, call.dims, call.scalars, combination,
+                                          type_of(combination, call.matrix())}));
+  const Precision precision = chosen.variant().precision;
   const bool alike = stores_half(precision) == stores_half(combination.precision);
-  // What the words of the combination name must be so, or the plan would not be what it is called.
+  // The plan must match the requested combination.
   const bool as_asked = precision == combination.precision || call.matrix().empty();
   if (!alike || !as_asked) {
-    return fail(ErrorCode::kUnavailable, "{} is {}", chosen->instead_of, chosen->verdict);
+    return fail(code_of_refusal(chosen.verdict), "{} is {}", chosen.instead_of,
+                to_string(chosen.verdict));
   }
   // Trials find a matrix in the device's caches; a token finds the whole model's in memory.
   const double cold = chooser_.cost().cold_ms(
       elements(call) * bytes_a_weight(type_of(combination, call.matrix()), precision));
-  if (chosen->ms > 0) chosen->ms = std::max(chosen->ms, cold);
-  return std::move(*chosen);
+  if (chosen.ms > 0) chosen.ms = std::max(chosen.ms, cold);
+  return chosen;
 }
 
 std::vector<DecoderChoice> DecoderPlanner::choose_all(const Combination& combination) const {
@@ -225,8 +225,7 @@ Result<ExecutionPlan> DecoderPlanner::plan(const PlanOverrides& words) const {
   const auto plan_one = [&](const Combination& combination) -> Result<ExecutionPlan> {
     const bool half = combination.precision != Precision::kHigh;
     if (half && config_.exceeds_half && !words.precision) {
-      return fail(ErrorCode::kUnavailable, "values of this architecture exceed half precision: {}",
-                  to_string(Verdict::kUnsupported));
+      return fail(ErrorCode::kUnsupported, "values of this architecture exceed half precision");
     }
     return plan_for(combination, choose_all(combination));
   };
@@ -243,15 +242,15 @@ std::vector<DecoderChoice> DecoderPlanner::choices_of(const ExecutionPlan& plan)
     size_t next = 0;
     for (DecoderCall& call : calls(plan.combination, answer)) {
       const std::string name = next < steps.size() ? steps[next++].variant : "";
-      std::string reason;
       const WantedCall wanted{call.op, call.dims, call.scalars, plan.combination,
                               type_of(plan.combination, call.matrix())};
-      auto found = chooser_.choose_named(wanted, name, reason);
-      const bool alike = found && stores_alike(found->variant(), plan.combination);
-      if (found && !alike) reason = fmt::format("{} stores tensors in another way", name);
-      Result<ChosenVariant> chosen =
-          alike ? Result<ChosenVariant>(std::move(*found))
-                : fail(ErrorCode::kInvalidArgument, "'{}': {}", call.name, reason);
+      Result<ChosenVariant> chosen = chooser_.choose_named(wanted, name);
+      if (chosen && !stores_alike(chosen->variant(), plan.combination)) {
+        chosen = fail(ErrorCode::kInvalidArgument, "{} stores tensors in another way", name);
+      }
+      if (!chosen) {
+        chosen = fail(ErrorCode::kInvalidArgument, "'{}': {}", call.name, chosen.error().message);
+      }
       choices.push_back({std::move(call), answer, std::move(chosen)});
     }
   }
@@ -276,8 +275,7 @@ std::vector<Combination> decoder_combinations(const PlanOverrides& words) {
 std::vector<RefusedCombination> avoided_by(const ExecutionPlan& plan) {
   std::vector<RefusedCombination> avoided;
   for (const RefusedCombination& row : plan.refused) {
-    const bool unsupported = row.reason.ends_with(to_string(Verdict::kUnsupported));
-    if (!row.runs && row.bytes <= plan.bytes && !unsupported) avoided.push_back(row);
+    if (!row.runs && row.bytes <= plan.bytes && !row.unsupported) avoided.push_back(row);
   }
   std::stable_sort(avoided.begin(), avoided.end(),
                    [](const auto& a, const auto& b) { return a.bytes < b.bytes; });

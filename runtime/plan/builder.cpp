@@ -15,6 +15,7 @@
 #include "kernels/contract.h"
 #include "kernels/layout.h"
 #include "probe/report/device_features.h"
+#include "probe/report/report.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/infer/infer.h"
@@ -137,16 +138,17 @@ Status PlanBuilder::place(int index) {
     planned.reason = lowering.reason;
     return run_on_host(index);
   }
-  std::string reason;
-  const auto chosen = choose_all(index, lowering.calls, reason);
+  const auto chosen = choose_all(index, lowering.calls);
   if (!chosen) {
-    planned.reason = reason;
-    plan_.fallbacks.push_back({node.name, lowering.calls[0].op, "host", reason});
+    planned.reason = chosen.error().message;
+    planned.untested = chosen.error().code == ErrorCode::kUntested;
+    plan_.fallbacks.push_back({node.name, lowering.calls[0].op, "host", planned.reason});
     return run_on_host(index);
   }
   for (const ChosenVariant& variant : *chosen) {
     if (variant.instead_of.empty()) continue;
-    plan_.fallbacks.push_back({node.name, variant.instead_of, variant.row->name, variant.verdict});
+    plan_.fallbacks.push_back(
+        {node.name, variant.instead_of, variant.row->name, to_string(variant.verdict)});
   }
   return run_on_device(index, lowering.calls, *chosen);
 }
@@ -246,22 +248,21 @@ int PlanBuilder::alias_root(int tensor) const {
   return tensor_at(tensor).alias < 0 ? tensor : tensor_at(tensor).alias;
 }
 
-std::optional<std::vector<ChosenVariant>> PlanBuilder::choose_all(
-    int index, const std::vector<LoweredCall>& calls, std::string& reason) const {
+Result<std::vector<ChosenVariant>> PlanBuilder::choose_all(
+    int index, const std::vector<LoweredCall>& calls) const {
   const Storage wanted = plan_.combination.activations;
-  auto chosen = choose_stored(calls, wanted, reason);
+  auto chosen = choose_stored(calls, wanted);
   if (!freedom_.activations || !chosen) return chosen;
-  std::string unused;
   auto other =
-      choose_stored(calls, wanted == Storage::kBuffer ? Storage::kImage : Storage::kBuffer, unused);
+      choose_stored(calls, wanted == Storage::kBuffer ? Storage::kImage : Storage::kBuffer);
   if (!other) return chosen;
   const double ms = cost_of(node_at(index), calls, *chosen);
   const double other_ms = cost_of(node_at(index), calls, *other);
   return ms > 0 && other_ms > 0 && other_ms < ms ? other : chosen;
 }
 
-std::optional<std::vector<ChosenVariant>> PlanBuilder::choose_stored(
-    const std::vector<LoweredCall>& calls, Storage activations, std::string& reason) const {
+Result<std::vector<ChosenVariant>> PlanBuilder::choose_stored(const std::vector<LoweredCall>& calls,
+                                                              Storage activations) const {
   // What the calls hand to each other must be stored alike.
   Combination combination = plan_.combination;
   combination.activations = activations;
@@ -271,17 +272,15 @@ std::optional<std::vector<ChosenVariant>> PlanBuilder::choose_stored(
     for (const LoweredCall& call : calls) {
       WantedCall wanted{call.op, call.dims, call.scalars, combination};
       wanted.open_weights = freedom_.weights;
-      auto chosen = chooser_.choose(wanted, reason);
-      if (!chosen) return std::nullopt;
-      all.push_back(std::move(*chosen));
+      CLVET_ASSIGN_OR_RETURN(ChosenVariant chosen, chooser_.choose(wanted));
+      all.push_back(std::move(chosen));
     }
     const bool alike = std::all_of(all.begin(), all.end(), [&](const ChosenVariant& one) {
       return stores_half(one.variant().precision) == stores_half(all[0].variant().precision);
     });
     if (alike) return all;
   }
-  reason = "its kernels are right at different precisions";
-  return std::nullopt;
+  return fail(ErrorCode::kUnavailable, "its kernels are right at different precisions");
 }
 
 double PlanBuilder::cost_of(const Node& node, const std::vector<LoweredCall>& calls,
@@ -317,9 +316,8 @@ double PlanBuilder::copy_cost(ValueId value, const TensorRole& role, Storage sto
   const std::string op = copy_op(storage);
   Dims dims;
   put_nhwc({role.n, role.h, role.w, role.c}, dims);
-  std::string reason;
   const Scalars none;
-  const auto copy = chooser_.choose({op, dims, none, copy_combination(half)}, reason);
+  const auto copy = chooser_.choose({op, dims, none, copy_combination(half)});
   return copy ? copy->ms + copy->launch_ms : 0;
 }
 
@@ -330,11 +328,10 @@ Result<std::vector<ChosenVariant>> PlanBuilder::fixed_choices(
     if (step.kind != StepKind::kKernel || step.node != index) continue;
     if (all.size() == calls.size()) break;
     const LoweredCall& call = calls[all.size()];
-    std::string reason;
-    auto chosen =
-        chooser_.choose_named({call.op, call.dims, call.scalars, {}}, step.variant, reason);
+    auto chosen = chooser_.choose_named({call.op, call.dims, call.scalars, {}}, step.variant);
     if (!chosen) {
-      return fail(ErrorCode::kInvalidArgument, "node '{}': {}", node_at(index).name, reason);
+      return fail(ErrorCode::kInvalidArgument, "node '{}': {}", node_at(index).name,
+                  chosen.error().message);
     }
     all.push_back(std::move(*chosen));
   }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,13 +77,11 @@ class PlanBuilder {
   bool alias(int index, const Lowering& lowering);
   int alias_root(int tensor) const;
 
-  // nullopt: `reason` says which call no kernel takes.
-  std::optional<std::vector<ChosenVariant>> choose_all(int index,
-                                                       const std::vector<LoweredCall>& calls,
-                                                       std::string& reason) const;
-  std::optional<std::vector<ChosenVariant>> choose_stored(const std::vector<LoweredCall>& calls,
-                                                          Storage activations,
-                                                          std::string& reason) const;
+  // One variant a call; the error is that of the first call that no kernel takes.
+  Result<std::vector<ChosenVariant>> choose_all(int index,
+                                                const std::vector<LoweredCall>& calls) const;
+  Result<std::vector<ChosenVariant>> choose_stored(const std::vector<LoweredCall>& calls,
+                                                   Storage activations) const;
   // Of a node's calls with the copies that their inputs need; 0: not timed.
   double cost_of(const Node& node, const std::vector<LoweredCall>& calls,
                  const std::vector<ChosenVariant>& chosen) const;
@@ -93,7 +90,7 @@ class PlanBuilder {
   Result<std::vector<ChosenVariant>> fixed_choices(int index,
                                                    const std::vector<LoweredCall>& calls) const;
   // A copy from order to order or storage to storage.
-  std::optional<ChosenVariant> choose_copy(const WantedCall& wanted) const;
+  Result<ChosenVariant> choose_copy(const WantedCall& wanted) const;
   Status run_on_device(int index, const std::vector<LoweredCall>& calls,
                        const std::vector<ChosenVariant>& chosen);
   Result<int> add_call(int index, const LoweredCall& lowered, const ChosenVariant& chosen,

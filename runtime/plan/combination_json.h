@@ -1,7 +1,7 @@
 // A combination as the records of runs, answers and checks write it.
 #pragma once
 
-#include "base/json.h"
+#include "base/json.h"  // IWYU pragma: keep
 #include "kernels/combination.h"
 
 namespace clvet {

@@ -15,6 +15,7 @@
 #include "probe/report/report.h"
 #include "runtime/plan/evidence.h"
 #include "runtime/plan/plan.h"
+#include "runtime/plan/planner.h"
 #include "runtime/plan/variant_choice.h"
 #include "runtime/plan/variant_table.h"
 
@@ -41,7 +42,7 @@ Result<PlannedDevices> plan_on_devices(const Report& report, const std::string& 
     auto plan = plan_on_device(*chooser);
     if (plan) {
       found.rows.push_back({&device, std::move(chooser), std::move(*plan)});
-    } else if (plan.error().code == ErrorCode::kUnavailable) {
+    } else if (cannot_run_here(plan.error().code)) {
       found.reason = device.name + ": " + plan.error().message;
     } else {
       return tl::unexpected(plan.error());

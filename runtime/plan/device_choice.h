@@ -30,9 +30,9 @@ using PlanOnDevice = std::function<Result<ExecutionPlan>(const VariantChooser& c
 std::shared_ptr<const VariantChooser> chooser_of(const Report& report, const DeviceReport& device,
                                                  std::shared_ptr<const VariantTable> table);
 
-// A plan for each device that `selector` ("auto" or INTERFACES' SEL) means and that can run the
-// model. `report` must outlive the answer. kInvalidArgument: the selector means no device of the
-// report.
+// A plan for each device that `selector` ("auto", or a device selector of docs/interfaces.md) means
+// and that can run the model. `report` must outlive the answer. kInvalidArgument: the selector
+// means no device of the report.
 Result<PlannedDevices> plan_on_devices(const Report& report, const std::string& selector,
                                        const PlanOnDevice& plan_on_device);
 

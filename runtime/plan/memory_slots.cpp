@@ -3,16 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <span>
-#include <utility>
 #include <vector>
-
-#include "base/numbers.h"
-#include "runtime/graph/graph.h"
-#include "runtime/graph/tensor.h"
 
 namespace clvet {
 namespace {

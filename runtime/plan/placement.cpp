@@ -121,15 +121,14 @@ std::string PlanBuilder::copy_op(Storage to) {
   return to == Storage::kImage ? "copy_buffer_image" : "copy_image_buffer";
 }
 
-std::optional<ChosenVariant> PlanBuilder::choose_copy(const WantedCall& wanted) const {
-  std::string reason;
-  if (!fixed_) return chooser_.choose(wanted, reason);
+Result<ChosenVariant> PlanBuilder::choose_copy(const WantedCall& wanted) const {
+  if (!fixed_) return chooser_.choose(wanted);
   const auto& steps = fixed_->phases.front().steps;
   const size_t next = phase().steps.size();
   if (next >= steps.size() || steps[next].node >= 0 || steps[next].op != wanted.op) {
-    return std::nullopt;
+    return fail(ErrorCode::kInvalidArgument, "the plan has no copy before step {}", next);
   }
-  return chooser_.choose_named(wanted, steps[next].variant, reason);
+  return chooser_.choose_named(wanted, steps[next].variant);
 }
 
 int PlanBuilder::change_order(int source, const Wanted& wanted) {

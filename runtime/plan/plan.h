@@ -30,8 +30,9 @@ enum class Place { kHost, kDevice, kAlias };
 struct PlannedNode {
   std::string name, op;
   Place place = Place::kHost;
-  std::string reason;  // why the host
-  double ms = 0;       // predicted, hand-overs not counted; 0: no prediction
+  std::string reason;     // why the host
+  double ms = 0;          // predicted, hand-overs not counted; 0: no prediction
+  bool untested = false;  // on the host because no trial has shown yet whether its kernel is right
   bool operator==(const PlannedNode&) const = default;
 };
 
@@ -122,9 +123,10 @@ struct PlanPhase {
 struct RefusedCombination {
   Combination combination;
   std::string reason;
-  bool runs = false;  // it has a plan
-  double ms = 0;      // predicted; 0: no prediction
-  double bytes = 0;   // of weights that a token reads (language models)
+  bool runs = false;         // it has a plan
+  double ms = 0;             // predicted; 0: no prediction
+  double bytes = 0;          // of weights that a token reads (language models)
+  bool unsupported = false;  // the device does not have what it needs
   bool operator==(const RefusedCombination&) const = default;
 };
 

@@ -110,8 +110,12 @@ View get_view(const Json& json) {
 }
 
 PlannedNode get_node(const Json& json) {
-  return {json.at("name"), json.at("op"), get_word<Place>(kPlaces, json.at("where")),
-          json.value("reason", ""), get_ms(json.at("predicted_ms"))};
+  return {json.at("name"),
+          json.at("op"),
+          get_word<Place>(kPlaces, json.at("where")),
+          json.value("reason", ""),
+          get_ms(json.at("predicted_ms")),
+          json.value("untested", false)};
 }
 
 PlanStep get_step(const Json& json) {
@@ -207,7 +211,7 @@ ExecutionPlan get_plan(const Json& json) {
   for (const Json& row : json.at("refused")) {
     plan.refused.push_back({get_combination(row.at("combination")), row.at("reason"),
                             row.at("runs"), get_ms(row.at("predicted_ms")),
-                            get_real(row.at("bytes"))});
+                            get_real(row.at("bytes")), row.value("unsupported", false)});
   }
   plan.bytes = get_real(json.at("bytes"));
   return plan;

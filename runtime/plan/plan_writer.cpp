@@ -47,6 +47,7 @@ Json put(const PlannedNode& node) {
                {"where", word(kPlaces, node.place)},
                {"predicted_ms", put_ms(node.ms)}};
   if (!node.reason.empty()) json["reason"] = node.reason;
+  if (node.untested) json["untested"] = true;
   return json;
 }
 
@@ -122,11 +123,13 @@ Json put(const Fallback& row) {
 }
 
 Json put(const RefusedCombination& row) {
-  return {{"combination", combination_json(row.combination)},
-          {"reason", row.reason},
-          {"runs", row.runs},
-          {"predicted_ms", put_ms(row.ms)},
-          {"bytes", row.bytes}};
+  Json json = {{"combination", combination_json(row.combination)},
+               {"reason", row.reason},
+               {"runs", row.runs},
+               {"predicted_ms", put_ms(row.ms)},
+               {"bytes", row.bytes}};
+  if (row.unsupported) json["unsupported"] = true;
+  return json;
 }
 
 template <class Row>

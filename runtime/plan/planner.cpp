@@ -51,6 +51,7 @@ ExecutionPlan decided(ExecutionPlan plan) {
     for (PlannedNode& node : phase.nodes) {
       node.ms = 0;
       node.reason.clear();
+      node.untested = false;
     }
     for (PlanStep& step : phase.steps) step.ms = 0;
   }
@@ -92,10 +93,17 @@ std::vector<Combination> combinations_of(const PlanOverrides& words,
   return all;
 }
 
+bool cannot_run_here(ErrorCode code) {
+  return code == ErrorCode::kUnavailable || code == ErrorCode::kResourceExhausted ||
+         code == ErrorCode::kUntested || code == ErrorCode::kUnsupported ||
+         code == ErrorCode::kDeviceError;
+}
+
 Result<ExecutionPlan> best_plan(std::span<const Combination> combinations, const PlanOne& plan_one,
                                 const PlanOverrides& words) {
   std::vector<ExecutionPlan> plans;
   std::vector<RefusedCombination> refused;
+  Error first{ErrorCode::kUnavailable, "none was asked for", 0};
   for (const Combination& combination : combinations) {
     auto plan = plan_one(combination);
     if (plan) {
@@ -103,12 +111,13 @@ Result<ExecutionPlan> best_plan(std::span<const Combination> combinations, const
       continue;
     }
     const ErrorCode code = plan.error().code;
-    if (code != ErrorCode::kUnavailable && code != ErrorCode::kResourceExhausted) return plan;
-    refused.push_back({combination, plan.error().message, false, 0, 0});
+    if (!cannot_run_here(code)) return plan;
+    if (refused.empty()) first = plan.error();
+    refused.push_back(
+        {combination, plan.error().message, false, 0, 0, code == ErrorCode::kUnsupported});
   }
   if (plans.empty()) {
-    return fail(ErrorCode::kUnavailable, "no combination runs the model: {}",
-                refused.empty() ? "none was asked for" : refused.front().reason);
+    return fail(first.code, "no combination runs the model: {}", first.message);
   }
   const auto key = [&](const ExecutionPlan& plan) {
     const bool lower = !words.precision && plan.combination.precision != Precision::kHigh;
@@ -137,7 +146,11 @@ Result<ExecutionPlan> plan_network_for(const Graph& graph, const VariantChooser&
   CLVET_ASSIGN_OR_RETURN(ExecutionPlan plan,
                          PlanBuilder(graph, chooser, combination, freedom).build());
   if (plan.device_nodes() > 0) return plan;
-  return fail(ErrorCode::kUnavailable, "no node of the model has a right kernel on this device");
+  const auto& nodes = plan.phases.front().nodes;
+  const bool untested =
+      std::any_of(nodes.begin(), nodes.end(), [](const auto& node) { return node.untested; });
+  return fail(untested ? ErrorCode::kUntested : ErrorCode::kUnavailable,
+              "no node of the model has a right kernel on this device");
 }
 
 Result<ExecutionPlan> plan_network(const Graph& graph, const VariantChooser& chooser,

@@ -24,21 +24,25 @@ struct CombinationSpace {
 // The combinations that the words leave open, in the order of preference.
 std::vector<Combination> combinations_of(const PlanOverrides& words, const CombinationSpace& space);
 
-// The plan of one combination; kUnavailable or kResourceExhausted: there is none, the message says
-// why.
+// Whether an error means that a combination, or a device, cannot run the model while another one
+// may: kUnavailable, kUntested, kUnsupported, kDeviceError or kResourceExhausted. Others are faults
+// of the model, of a file or of ours.
+bool cannot_run_here(ErrorCode code);
+
+// The plan of one combination; where there is none, an error of which cannot_run_here() is true.
 using PlanOne = std::function<Result<ExecutionPlan>(const Combination& combination)>;
 
 // The plan with the fewest fallbacks, among these the one that is predicted to be fastest, among
 // equals the first. Unless the words name the precision, one below high has to save a third of the
 // time. Of those of its precision that are within a tenth of it the one whose weights take the
-// fewest bytes. The others are listed as refused. kUnavailable: none has a plan.
+// fewest bytes. The others are listed as refused. Where none has a plan: the error of the first.
 Result<ExecutionPlan> best_plan(std::span<const Combination> combinations, const PlanOne& plan_one,
                                 const PlanOverrides& words);
 
 // A network whose shapes are all known (specialise it first). Where a word is not given, the
 // storage of weights and of activations is chosen for each node; the combination is called by what
-// most have. Nodes that no trusted variant can run go to the host, with the reason. kUnavailable:
-// no node can run on the device.
+// most have. Nodes that no trusted variant can run go to the host, with the reason. kUnavailable,
+// kUntested: no node can run on the device.
 Result<ExecutionPlan> plan_network(const Graph& graph, const VariantChooser& chooser,
                                    const PlanOverrides& words);
 Result<ExecutionPlan> plan_network_for(const Graph& graph, const VariantChooser& chooser,

@@ -62,8 +62,12 @@ bool images_fit(const Variant& variant, const std::vector<TensorRole>& roles,
   });
 }
 
-std::string told(const VariantEvidence* evidence) {
-  return to_string(evidence ? evidence->worst : Verdict::kMissing);
+Verdict worst_of(const VariantEvidence* evidence) {
+  return evidence ? evidence->worst : Verdict::kMissing;
+}
+
+tl::unexpected<Error> not_right(const std::string& variant, Verdict verdict) {
+  return fail(code_of_refusal(verdict), "{} is {}", variant, to_string(verdict));
 }
 
 Result<std::vector<TensorRole>> roles_of(const WantedCall& wanted) {
@@ -73,6 +77,11 @@ Result<std::vector<TensorRole>> roles_of(const WantedCall& wanted) {
 }
 
 }  // namespace
+
+ErrorCode code_of_refusal(Verdict verdict) {
+  if (verdict == Verdict::kMissing) return ErrorCode::kUntested;
+  return verdict == Verdict::kUnsupported ? ErrorCode::kUnsupported : ErrorCode::kDeviceError;
+}
 
 VariantChooser::VariantChooser(std::shared_ptr<const VariantTable> table, DeviceEvidence evidence,
                                DeviceFeatures features)
@@ -138,56 +147,50 @@ VariantChooser::Group VariantChooser::best_of(const WantedCall& wanted,
   return group;
 }
 
-std::optional<ChosenVariant> VariantChooser::choose(const WantedCall& wanted,
-                                                    std::string& reason) const {
-  const auto roles = roles_of(wanted);
-  if (!roles) {
-    reason = roles.error().message;
-    return std::nullopt;
-  }
-  const bool has_weights = std::any_of(roles->begin(), roles->end(), [](const TensorRole& role) {
+Result<ChosenVariant> VariantChooser::choose(const WantedCall& wanted) const {
+  CLVET_ASSIGN_OR_RETURN(const auto roles, roles_of(wanted));
+  const bool has_weights = std::any_of(roles.begin(), roles.end(), [](const TensorRole& role) {
     return role.kind == TensorKind::kWeights;
   });
-  std::string instead_of, verdict;
+  std::string instead_of;
+  Verdict verdict = Verdict::kPass;
   WantedCall here = wanted;
   for (const Precision precision : precisions_from(wanted.combination.precision)) {
     for (const auto& [activations, weights] : storages_from(wanted, has_weights)) {
       here.combination = {precision, wanted.combination.memory, activations, weights};
-      Group group = best_of(here, *roles);
+      Group group = best_of(here, roles);
       if (group.best) {
         group.best->instead_of = instead_of;
         group.best->verdict = verdict;
-        return group.best;
+        return std::move(*group.best);
       }
       if (group.refused.row && instead_of.empty()) {
         instead_of = group.refused.row->name;
-        verdict = told(group.refused.evidence);
+        verdict = worst_of(group.refused.evidence);
       }
     }
   }
-  reason = instead_of.empty() ? "no kernel variant takes this call"
-                              : fmt::format("{} is {}", instead_of, verdict);
-  return std::nullopt;
+  if (!instead_of.empty()) return not_right(instead_of, verdict);
+  return fail(ErrorCode::kUnavailable, "no kernel variant takes this call");
 }
 
-std::optional<ChosenVariant> VariantChooser::choose_named(const WantedCall& wanted,
-                                                          const std::string& variant,
-                                                          std::string& reason) const {
+Result<ChosenVariant> VariantChooser::choose_named(const WantedCall& wanted,
+                                                   const std::string& variant) const {
   const TableRow* row = table_->find(variant);
   if (!row || row->variant.manifest->op != wanted.op) {
-    reason = fmt::format("there is no variant '{}' of {}", variant, wanted.op);
-    return std::nullopt;
+    return fail(ErrorCode::kNotFound, "there is no variant '{}' of {}", variant, wanted.op);
   }
   const Candidate one = candidate(*row);
   if (!one.trusted()) {
-    reason = fmt::format("the report does not vouch for {}: {}", variant, told(one.evidence));
-    return std::nullopt;
+    const Verdict verdict = worst_of(one.evidence);
+    return fail(code_of_refusal(verdict), "the report does not vouch for {}: {}", variant,
+                to_string(verdict));
   }
   const auto roles = roles_of(wanted);
   const bool same_weights = row->variant.weight_type.value_or(wanted.type) == wanted.type;
   auto chosen = roles && same_weights ? as_chosen(one, wanted, *roles) : std::nullopt;
-  if (!chosen) reason = fmt::format("{} does not take this call", variant);
-  return chosen;
+  if (!chosen) return fail(ErrorCode::kUnavailable, "{} does not take this call", variant);
+  return std::move(*chosen);
 }
 
 }  // namespace clvet

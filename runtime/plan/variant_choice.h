@@ -6,11 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "kernels/call.h"
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
 #include "kernels/contract.h"
 #include "probe/report/device_features.h"
+#include "probe/report/report.h"
 #include "runtime/plan/cost.h"
 #include "runtime/plan/evidence.h"
 #include "runtime/plan/variant_table.h"
@@ -23,7 +25,8 @@ struct ChosenVariant {
   double ms = 0;         // predicted, the launch apart; 0: not timed
   double launch_ms = 0;  // of its launch among others
   // Where the variant that was wanted is not trusted: its name and what the report says of it.
-  std::string instead_of, verdict;
+  std::string instead_of;
+  Verdict verdict = Verdict::kPass;
   const Variant& variant() const { return row->variant; }
 };
 
@@ -37,6 +40,10 @@ struct WantedCall {
   bool open_weights = false;             // they may lie in buffers or images
 };
 
+// Why a variant with that verdict is not used: kUntested, kUnsupported (the device does not have
+// what it needs), or kDeviceError (the driver does it wrong).
+ErrorCode code_of_refusal(Verdict verdict);
+
 class VariantChooser {
  public:
   // The device's class ranks variants that were not timed; its limits bound the size of images.
@@ -44,12 +51,13 @@ class VariantChooser {
                  DeviceFeatures features);
 
   // Tries the wanted combination, then other storages (buffers last), then the next higher
-  // precisions; within one, the variant that is predicted to be fastest. nullopt: nothing trusted
-  // can run the call; `reason` says what was missing.
-  std::optional<ChosenVariant> choose(const WantedCall& wanted, std::string& reason) const;
-  // That variant alone. nullopt: it does not take the call, or is not trusted.
-  std::optional<ChosenVariant> choose_named(const WantedCall& wanted, const std::string& variant,
-                                            std::string& reason) const;
+  // precisions; within one, the variant that is predicted to be fastest. Where nothing trusted can
+  // run the call the code is that of the variant that was wanted most (code_of_refusal), or
+  // kUnavailable where no variant takes the call.
+  Result<ChosenVariant> choose(const WantedCall& wanted) const;
+  // That variant alone. kNotFound: no such variant; kUnavailable: it does not take the call;
+  // code_of_refusal() where it is not trusted.
+  Result<ChosenVariant> choose_named(const WantedCall& wanted, const std::string& variant) const;
 
   const CostModel& cost() const { return evidence_.cost; }
   const DeviceFeatures& features() const { return features_; }

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/file.h"
-#include "base/json.h"
+#include "base/json.h"  // IWYU pragma: keep
 #include "base/result.h"
 #include "base/text.h"
 #include "probe/process/process.h"

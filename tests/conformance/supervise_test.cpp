@@ -1,6 +1,6 @@
 // The program runs itself as a worker; a stand-in that dies on command shows who is blamed.
 #include "tests/conformance/supervise.h"
-#include "base/json.h"
+#include "base/json.h"  // IWYU pragma: keep
 
 #include <gmock/gmock.h>
 #include <stdlib.h>

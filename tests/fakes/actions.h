@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tests/fakes/dispatch.h"
+#include "tests/fakes/dispatch.h"  // IWYU pragma: keep
 #include "tests/fakes/scenario.h"
 
 namespace fake_cl {

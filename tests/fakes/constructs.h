@@ -1,4 +1,5 @@
-// What a program's kernels really use: constructs in the words of INTERFACES.md, and signatures.
+// What a program's kernels really use: constructs in the words of docs/interfaces.md, and
+// signatures.
 #pragma once
 
 #include <map>
@@ -28,9 +29,9 @@ struct ProgramText {
   std::set<std::string> constructs;  // of all kernels together
 };
 
-// Beyond INTERFACES.md: int4_weights, int8_weights and quantised (either) for integers loaded from
-// global memory or integer images that become floats, int4 where a nibble is cut out on the way.
-// Results are cached by source, options and extensions; the reference stays valid.
+// Beyond docs/interfaces.md: int4_weights, int8_weights and quantised (either) for integers loaded
+// from global memory or integer images that become floats, int4 where a nibble is cut out on the
+// way. Results are cached by source, options and extensions; the reference stays valid.
 const ProgramText& analyse(const std::string& source, const std::string& options,
                            const std::string& extensions);
 

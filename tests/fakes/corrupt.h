@@ -1,7 +1,7 @@
 // Misbehaviours that spoil what a kernel has written.
 #pragma once
 
-#include "tests/fakes/dispatch.h"
+#include "tests/fakes/dispatch.h"  // IWYU pragma: keep
 #include "tests/fakes/scenario.h"
 
 namespace fake_cl {

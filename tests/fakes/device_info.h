@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/fakes/dispatch.h"
+#include "tests/fakes/dispatch.h"  // IWYU pragma: keep
 
 namespace fake_cl {
 

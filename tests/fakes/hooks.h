@@ -1,7 +1,7 @@
 // The function that stands in for each entry point: fires rules, calls the driver, keeps track.
 #pragma once
 
-#include "tests/fakes/dispatch.h"
+#include "tests/fakes/dispatch.h"  // IWYU pragma: keep
 
 namespace fake_cl {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tests/fakes/constructs.h"
-#include "tests/fakes/dispatch.h"
+#include "tests/fakes/dispatch.h"  // IWYU pragma: keep
 #include "tests/fakes/scenario.h"
 
 namespace fake_cl {

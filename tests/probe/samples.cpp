@@ -63,7 +63,8 @@ DeviceReport sample_device() {
                        {"CL_DEVICE_IMAGE2D_MAX_WIDTH", {"16384", 0}},
                        {"CL_DEVICE_IMAGE2D_MAX_HEIGHT", {"16384", 0}},
                        {"CL_DEVICE_PROFILING_TIMER_RESOLUTION", {"", -30}}};
-  device.capabilities = {{"canary", {true, "true", ""}}, {"map_read", {true, "wrong", "lie"}}};
+  device.capabilities = {{"canary", {true, CapabilityVerdict::kTrue, ""}},
+                         {"map_read", {true, CapabilityVerdict::kWrong, "lie"}}};
   device.peaks.launch_us = 21.5;
   device.peaks.piped_launch_us = 4.25;
   device.peaks.read_gbs = 2.5;

@@ -182,8 +182,8 @@ TEST(Schema, HoldsForACheckOfANetwork) {
   record.model = "model.onnx";
   record.format = "onnx";
   record.notes = {"a note"};
-  record.devices.emplace_back().nodes = {{"a", "Conv", "opencl", "conv2d_tile4x4/high", ""},
-                                         {"b", "Odd", "neither", "", "why"}};
+  record.devices.emplace_back().nodes = {{"a", "Conv", Where::kOpenCl, "conv2d_tile4x4/high", ""},
+                                         {"b", "Odd", Where::kNeither, "", "why"}};
   record.devices.emplace_back().combination =
       Combination{Precision::kHigh, Memory::kNormal, Storage::kBuffer, Storage::kBuffer};
   EXPECT_EQ(fault_in("check.schema.json", Document::parse(check_record_to_json(record))), "");

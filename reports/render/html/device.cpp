@@ -32,9 +32,9 @@ void add_summary(Html& page, const DeviceReport& device, const std::vector<Failu
     page.markup("<b>No combination is wholly right.</b> Models run on the CPU.</p>\n");
   }
   for (const auto& [name, row] : device.capabilities) {
-    if (row.verdict == "true") continue;
+    if (row.verdict == CapabilityVerdict::kTrue) continue;
     page.element("p",
-                 fmt::format("The capability {} is {}: {}", name, row.verdict,
+                 fmt::format("The capability {} is {}: {}", name, to_string(row.verdict),
                              shorten(row.evidence, kLongestText)),
                  {{"class", "warning"}});
   }
@@ -100,7 +100,8 @@ void add_capabilities(Html& page, const DeviceReport& device) {
   for (const auto& [name, row] : device.capabilities) {
     page.open("tr").element("th", name, {{"scope", "row"}});
     page.element("td", row.claimed ? "yes" : "no");
-    page.element("td", row.verdict, {{"class", row.verdict == "true" ? "good" : "false"}});
+    page.element("td", to_string(row.verdict),
+                 {{"class", row.verdict == CapabilityVerdict::kTrue ? "good" : "false"}});
     page.element("td", shorten(row.evidence, kLongestText)).markup("</tr>\n");
   }
   close_table(page);

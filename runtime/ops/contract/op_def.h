@@ -1,4 +1,4 @@
-// What clvet knows of an ONNX operator. One OpDef a file in runtime/ops/, `const OpDef op_<stem>`;
+// What clvet knows of an ONNX operator. One OpDef a file in runtime/ops/, `op_<stem>::def`;
 // the table of them is written by CMake from that folder.
 #pragma once
 

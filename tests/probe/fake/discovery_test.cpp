@@ -110,7 +110,7 @@ TEST_P(LibraryWithFewExports, GivesItsDeviceAndRunsATrial) {
   EXPECT_GT(report.candidates[0].symbols, 30);
   ASSERT_EQ(report.devices.size(), 1u);
   EXPECT_THAT(report.devices[0].name, HasSubstr("Mali-G78"));
-  EXPECT_EQ(report.devices[0].capabilities.at("canary").verdict, "true");
+  EXPECT_EQ(report.devices[0].capabilities.at("canary").verdict, CapabilityVerdict::kTrue);
 }
 
 INSTANTIATE_TEST_SUITE_P(Discovery, LibraryWithFewExports,
@@ -148,7 +148,7 @@ TEST(DeviceFacts, ACanaryThatIsWrongIsAFactOfItsOwn) {
   test::Bench bench("none", test::scenario("canary-wrong.json"));
   EXPECT_EQ(bench.probe({"--case", kFewCases}).exit_code, 1);
   const Report report = bench.report();
-  EXPECT_EQ(report.devices.at(0).capabilities.at("canary").verdict, "wrong");
+  EXPECT_EQ(report.devices.at(0).capabilities.at("canary").verdict, CapabilityVerdict::kWrong);
   EXPECT_FALSE(report.verdicts.empty());
   for (const VerdictReport& row : report.verdicts)
     EXPECT_NE(row.verdict, Verdict::kMissing) << "trials go on";
@@ -257,7 +257,7 @@ TEST(DeviceFacts, AKernelThatIsNotRunLeavesTheSentinelAndIsWrong) {
   test::Bench bench;
   EXPECT_EQ(bench.probe({"--case", kFewCases}).exit_code, 1) << "devices, none right";
   const Report report = bench.report();
-  EXPECT_EQ(report.devices.at(0).capabilities.at("canary").verdict, "true");
+  EXPECT_EQ(report.devices.at(0).capabilities.at("canary").verdict, CapabilityVerdict::kTrue);
   for (const VerdictReport& row : report.verdicts) {
     EXPECT_EQ(row.verdict, Verdict::kWrong);
     EXPECT_EQ(row.evidence.error.value().first_bad, 0);

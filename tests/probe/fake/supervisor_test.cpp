@@ -1,6 +1,5 @@
 // The supervisor against workers that end, hang, grow, flood and lie in every way we know of.
 #include <gmock/gmock.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -20,6 +19,7 @@
 #include "probe/report/report.h"
 #include "probe/worker/protocol.h"
 #include "probe/worker/supervisor.h"
+#include "probe/worker/worker_limits.h"
 #include "tests/probe/fake/helpers.h"
 #include "tests/support.h"
 

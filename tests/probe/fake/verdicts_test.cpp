@@ -255,7 +255,7 @@ TEST(OverPocl, AMapThatIsNullWithSuccessIsALieOfMapReadAndSparesTheKernels) {
   const Report report = bench.report();
   const CapabilityReport& found = report.devices.at(0).capabilities.at("map_read");
   EXPECT_TRUE(found.claimed);
-  EXPECT_EQ(found.verdict, "wrong");
+  EXPECT_EQ(found.verdict, CapabilityVerdict::kWrong);
   EXPECT_THAT(found.evidence, testing::AllOf(HasSubstr("lie"), HasSubstr("null")));
   for (const VerdictReport& row : report.verdicts) EXPECT_EQ(row.verdict, Verdict::kPass) << row.id;
 }

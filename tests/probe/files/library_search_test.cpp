@@ -103,7 +103,7 @@ TEST(Candidates, BeginWithTheLoaderThenIcdFilesThenKnownNames) {
   EXPECT_EQ(list->icd_files.size(), 2u);
 }
 
-// research: libnames.md, section 2.
+// Names under which vendors and frameworks ship OpenCL.
 TEST(Candidates, AreAllNamesUnderWhichFrameworksAndVendorsShipOpenCl) {
   const auto list = find_candidates({}, variables({{"OCL_ICD_VENDORS", "/nonexistent"}}));
   ASSERT_TRUE(list);

@@ -131,7 +131,7 @@ TEST(KnownIssue, IsCancelledByACapabilityThatHolds) {
   DeviceReport device = test::sample_device();
   const auto seen = [&] { return observe_issue(issue("M35"), device, {}).observation; };
   EXPECT_EQ(seen(), Observation::kObserved);
-  device.capabilities["map_read"].verdict = "true";
+  device.capabilities["map_read"].verdict = CapabilityVerdict::kTrue;
   EXPECT_EQ(seen(), Observation::kNotObserved);
   device.capabilities.clear();
   EXPECT_EQ(seen(), Observation::kUntested);

@@ -1,5 +1,5 @@
 #include "probe/trial/peaks.h"
-#include "base/json.h"
+#include "base/json.h"  // IWYU pragma: keep
 
 #include <gmock/gmock.h>
 
@@ -32,9 +32,9 @@ int64_t bytes_of(const DeviceReport& device, size_t request) {
 TEST(PeakRequests, AreMadeOnlyWhereTheCanaryIsRightAndMapsOnlyWhereTheyAre) {
   DeviceReport device = test::sample_device();
   EXPECT_THAT(asked(device), testing::ElementsAre("launches", "transfers", "stream"));
-  device.capabilities["map_read"].verdict = "true";
+  device.capabilities["map_read"].verdict = CapabilityVerdict::kTrue;
   EXPECT_THAT(asked(device), testing::ElementsAre("launches", "transfers", "stream", "maps"));
-  device.capabilities["canary"].verdict = "wrong";
+  device.capabilities["canary"].verdict = CapabilityVerdict::kWrong;
   EXPECT_THAT(asked(device), testing::IsEmpty());
   EXPECT_THAT(asked(DeviceReport{}), testing::IsEmpty());
 }

@@ -115,7 +115,7 @@ TEST(HtmlPage, TakesNoMarkupFromNamesOfMembersAndFiles) {
   Report report = test::sample_report();
   DeviceReport& device = report.devices[0];
   device.properties[kHostile] = {"1", 0};
-  device.capabilities[kHostile] = {true, "false", kHostile};
+  device.capabilities[kHostile] = {true, CapabilityVerdict::kFalse, kHostile};
   device.variables[kHostile] = kHostile;
   device.combinations[0].speed[kHostile] = 1;
   report.host.env[kHostile] = kHostile;

@@ -44,9 +44,9 @@ TEST(CheckOnnx, SaysWhereEachNodeCouldRunAndWhy) {
   const auto record = check_model(picture_model({1, 1, 8, 8}));
   const auto nodes = nodes_by_op(record);
   EXPECT_TRUE(record->runs());
-  EXPECT_EQ(nodes.at("Conv").where, "opencl");
+  EXPECT_EQ(nodes.at("Conv").where, Where::kOpenCl);
   EXPECT_THAT(nodes.at("Conv").kernel, HasSubstr("conv2d"));
-  EXPECT_EQ(nodes.at("IsNaN").where, "host");
+  EXPECT_EQ(nodes.at("IsNaN").where, Where::kHost);
   EXPECT_THAT(nodes.at("IsNaN").reason, HasSubstr("no kernel"));
   EXPECT_THAT(record->notes, testing::ElementsAre(HasSubstr("no report")));
 }
@@ -58,17 +58,17 @@ TEST(CheckOnnx, NamesOperatorsThatNothingRuns) {
   const auto nodes = nodes_by_op(record);
   EXPECT_FALSE(record->runs());
   EXPECT_THAT(record->findings, testing::ElementsAre(HasSubstr("no operator Frobnicate")));
-  EXPECT_EQ(nodes.at("Frobnicate").where, "neither");
-  EXPECT_EQ(nodes.at("Conv").where, "opencl");
+  EXPECT_EQ(nodes.at("Frobnicate").where, Where::kNeither);
+  EXPECT_EQ(nodes.at("Conv").where, Where::kOpenCl);
 }
 
 TEST(CheckOnnx, ChoosesExtentsThatAreOpenAndSaysWhich) {
   const auto chosen = check_model(picture_model({-1, 1, -1, -1}));
-  EXPECT_EQ(nodes_by_op(chosen).at("Conv").where, "opencl");
+  EXPECT_EQ(nodes_by_op(chosen).at("Conv").where, Where::kOpenCl);
   EXPECT_THAT(chosen->notes.front(),
               HasSubstr("'x' leaves extents open; checked as [1,1,320,320]"));
   const auto given = check_model(picture_model({-1, 1, -1, -1}), {{"x", {2, 1, 16, 16}}});
-  EXPECT_EQ(nodes_by_op(given).at("Conv").where, "opencl");
+  EXPECT_EQ(nodes_by_op(given).at("Conv").where, Where::kOpenCl);
   EXPECT_THAT(given->notes, testing::Not(testing::Contains(HasSubstr("leaves extents"))));
 }
 
@@ -84,9 +84,10 @@ TEST(CheckOnnx, TrustsNothingThatTheReportDoesNotVouchFor) {
   report.devices.front().name = "Board";
   const auto record = check_model(picture_model({1, 1, 8, 8}), {}, &report);
   const auto nodes = nodes_by_op(record);
-  EXPECT_EQ(nodes.at("Conv").where, "host");
+  EXPECT_EQ(nodes.at("Conv").where, Where::kHost);
   EXPECT_TRUE(record->runs());
   EXPECT_EQ(record->devices.front().id, "d0");
+  EXPECT_THAT(record->devices.front().advice, testing::ElementsAre(HasSubstr("clvet probe")));
 }
 
 }  // namespace

@@ -80,21 +80,14 @@ TEST(AllRight, VouchesForWhatADeviceCanRunAndNothingElse) {
   EXPECT_GT(all_right(**table, all).variants.size(), vouched.variants.size());
 }
 
-TEST(AdviceToProbe, IsGivenForKernelsThatWereNotTriedAlone) {
-  EXPECT_THAT(advice_to_probe("conv2d is missing"), HasSubstr("clvet probe"));
-  for (const char* reason : {"", "conv2d is wrong", "missing kernels are wrong", "no kernel"}) {
-    EXPECT_THAT(advice_to_probe(reason), IsEmpty()) << reason;
-  }
-}
-
 // "runs" follows from findings; null stands for what is not known.
 TEST(CheckRecord, IsOneDocumentForNetworksAndLanguageModels) {
   CheckRecord network;
   network.model = "m\xff.onnx";
   network.format = "onnx";
   network.devices.emplace_back().name = "Board";
-  network.devices[0].nodes = {{"n", "Conv", "opencl", "conv2d", ""},
-                              {"r", "Relu", "host", "", "no"}};
+  network.devices[0].nodes = {{"n", "Conv", Where::kOpenCl, "conv2d", ""},
+                              {"r", "Relu", Where::kHost, "", "no"}};
   const std::string plain = check_record_to_json(network);
   for (const char* part : {"\"runs\": true", "m\xEF\xBF\xBD.onnx", "\"kernel\": null",
                            "\"reason\": \"no\"", "\"id\": null", "\"combination\": null"}) {

@@ -152,12 +152,15 @@ TEST(LanguageSession, SaysWhichCallFailed) {
 // A map of a GPU with memory of its own costs a millisecond there in the midst of launches.
 TEST(LanguageSession, MapsWhatItReadsWhereThatIsRightAndNotSlower) {
   const struct {
-    std::string verdict;
+    CapabilityVerdict verdict;
     std::optional<double> map_us, read_us;
     std::string call;
-  } rows[] = {{"true", 10, 20, "clEnqueueMapBuffer"},   {"true", 20, 10, "clEnqueueReadBuffer"},
-              {"true", {}, 10, "clEnqueueMapBuffer"},   {"true", 10, {}, "clEnqueueMapBuffer"},
-              {"wrong", 10, 20, "clEnqueueReadBuffer"}, {"crash", {}, {}, "clEnqueueReadBuffer"}};
+  } rows[] = {{CapabilityVerdict::kTrue, 10, 20, "clEnqueueMapBuffer"},
+              {CapabilityVerdict::kTrue, 20, 10, "clEnqueueReadBuffer"},
+              {CapabilityVerdict::kTrue, {}, 10, "clEnqueueMapBuffer"},
+              {CapabilityVerdict::kTrue, 10, {}, "clEnqueueMapBuffer"},
+              {CapabilityVerdict::kWrong, 10, 20, "clEnqueueReadBuffer"},
+              {CapabilityVerdict::kCrash, {}, {}, "clEnqueueReadBuffer"}};
   for (const auto& row : rows) {
     const Driver driver;
     Talk talk(test::noisy_model("llama"));

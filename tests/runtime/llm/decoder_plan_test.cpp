@@ -185,7 +185,7 @@ TEST_F(DecoderPlan, IsRefusedWhereACallHasNoRightKernelOfItsCombination) {
   });
   const auto low = plan_for(kLow);
   ASSERT_FALSE(low);
-  EXPECT_EQ(low.error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(low.error().code, ErrorCode::kDeviceError);
   EXPECT_THAT(low.error().message, HasSubstr("/int8 is wrong"));
   const auto made = plan();
   ASSERT_TRUE(made);
@@ -410,9 +410,12 @@ TEST_F(DecoderPlan, MayNameAnotherVouchedVariantThatStoresAlike) {
 TEST(AvoidedBy, AreThoseThatWouldReadLessAndAreNotRightTheFewestBytesFirst) {
   ExecutionPlan plan;
   plan.bytes = 100;
-  plan.refused = {{{}, "a is wrong", false, 0, 100},     {{}, "b is crash", false, 0, 50},
-                  {{}, "c runs", true, 5, 10},           {{}, "d is wrong", false, 0, 101},
-                  {{}, "e is unsupported", false, 0, 1}, {{}, "f is hang", false, 0, 50}};
+  plan.refused = {{{}, "a is wrong", false, 0, 100},
+                  {{}, "b is crash", false, 0, 50},
+                  {{}, "c runs", true, 5, 10},
+                  {{}, "d is wrong", false, 0, 101},
+                  {{}, "e is unsupported", false, 0, 1, true},
+                  {{}, "f is hang", false, 0, 50}};
   std::vector<std::string> reasons;
   for (const RefusedCombination& row : avoided_by(plan)) reasons.push_back(row.reason);
   EXPECT_THAT(reasons, testing::ElementsAre("b is crash", "f is hang", "a is wrong"));

@@ -468,10 +468,9 @@ TEST_P(RandomPlans, ComputeWhatTheHostComputesAndAreAcceptedWhenChecked) {
     SCOPED_TRACE(to_string(combination));
     for (const PlanStep& step : plan->phases[0].steps) {
       if (step.kind != StepKind::kKernel) continue;
-      std::string reason;
-      const auto vouched = chooser->choose_named({step.op, step.dims, step.scalars, combination},
-                                                 step.variant, reason);
-      EXPECT_TRUE(vouched) << reason;
+      const auto vouched =
+          chooser->choose_named({step.op, step.dims, step.scalars, combination}, step.variant);
+      EXPECT_TRUE(vouched) << vouched.error().message;
     }
     const auto outputs =
         test::PlanInterpreter(graph, *plan, chooser->table(), chooser->features()).run(inputs);

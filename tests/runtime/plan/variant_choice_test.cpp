@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "kernels/combination.h"
 #include "kernels/contract.h"
 #include "probe/report/device_features.h"
@@ -49,9 +50,9 @@ class VariantChoice : public testing::Test {
 
   std::optional<ChosenVariant> choose(const Combination& combination, const Dims& dims = kDims,
                                       WeightType type = WeightType::kFloat) {
-    reason_.clear();
     const VariantChooser chooser(test::table(), evidence_, features_);
-    return chooser.choose({op_, dims, kScalars, combination, type}, reason_);
+    auto chosen = chooser.choose({op_, dims, kScalars, combination, type});
+    return keep_reason(std::move(chosen));
   }
   // "": none.
   std::string name(const Combination& combination, const Dims& dims = kDims,
@@ -61,12 +62,17 @@ class VariantChoice : public testing::Test {
   }
   std::string refusal(const std::string& variant, const Dims& dims = kDims,
                       WeightType type = WeightType::kFloat) {
-    reason_.clear();
     const VariantChooser chooser(test::table(), evidence_, features_);
     const WantedCall wanted{op_, dims, kScalars, test::kBuffers, type};
-    const auto chosen = chooser.choose_named(wanted, variant, reason_);
+    const auto chosen = keep_reason(chooser.choose_named(wanted, variant));
     EXPECT_TRUE(!chosen || chosen->row->name == variant);
     return reason_;
+  }
+
+  std::optional<ChosenVariant> keep_reason(Result<ChosenVariant> chosen) {
+    reason_ = chosen ? "" : chosen.error().message;
+    code_ = chosen ? std::nullopt : std::optional(chosen.error().code);
+    return chosen ? std::optional(std::move(*chosen)) : std::nullopt;
   }
 
   std::string op_ = "gemm";
@@ -74,6 +80,7 @@ class VariantChoice : public testing::Test {
   DeviceFeatures features_ = {
       .device_class = "gpu", .fp16 = true, .images = true, .image_width = 64, .image_height = 64};
   std::string reason_;
+  std::optional<ErrorCode> code_;  // of the reason
 };
 
 TEST_F(VariantChoice, NeverTakesAVariantThatIsNotRight) {
@@ -95,6 +102,7 @@ TEST_F(VariantChoice, NeverTakesAVariantThatTheReportDoesNotHold) {
   evidence_.variants.clear();
   EXPECT_EQ(name(test::kBuffers), "");
   EXPECT_EQ(reason_, kTile4 + " is missing");
+  EXPECT_EQ(code_, ErrorCode::kUntested);
   evidence_.variants[key(kTile4)] = {};
   EXPECT_EQ(name(test::kBuffers), "");
 }
@@ -107,6 +115,10 @@ TEST_F(VariantChoice, TellsWhichVariantWasWantedAndWhatIsWrongWithIt) {
   features_.device_class = "cpu";
   EXPECT_EQ(name(test::kBuffers), "");
   EXPECT_EQ(reason_, kTile8 + " is wrong");
+  EXPECT_EQ(code_, ErrorCode::kDeviceError);
+  distrust(kTile8, Verdict::kUnsupported);
+  EXPECT_EQ(name(test::kBuffers), "");
+  EXPECT_EQ(code_, ErrorCode::kUnsupported);
 }
 
 TEST_F(VariantChoice, TakesTheOneThatIsFasterAtTheSizeOfThisCall) {
@@ -184,7 +196,7 @@ TEST_F(VariantChoice, FallsToBuffersOneStorageAtATimeAndTellsWhy) {
     ASSERT_TRUE(chosen);
     EXPECT_EQ(chosen->row->name, variant(order[i]));
     EXPECT_EQ(chosen->instead_of, i == 0 ? "" : variant(order[0]));
-    EXPECT_EQ(chosen->verdict, i == 0 ? "" : "wrong");
+    EXPECT_EQ(chosen->verdict, i == 0 ? Verdict::kPass : Verdict::kWrong);
     distrust(variant(order[i]), i == 0 ? Verdict::kWrong : Verdict::kCrash);
   }
 }

@@ -1,7 +1,5 @@
+// Reports out of JSON text.
 #define JSON_DIAGNOSTICS 1
-#include "probe/report/report_json.h"
-
-#include <array>
 #include <cmath>
 #include <exception>
 #include <limits>
@@ -16,7 +14,9 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "kernels/combination.h"
+#include "probe/report/peak_fields.h"
 #include "probe/report/report.h"
+#include "probe/report/report_json.h"
 
 namespace clvet {
 namespace {
@@ -28,13 +28,8 @@ template <class E>
 E word(const Json& json, std::optional<E> (*parse)(std::string_view), const char* what) {
   const auto text = json.get<std::string>();
   const auto value = parse(text);
-  if (!value) throw std::invalid_argument(fmt::format("'{}' is no {}", text, what));
+  if (!value) throw std::invalid_argument(fmt::format("'{}' is not a valid {}", text, what));
   return *value;
-}
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(to_string(*value)) : Json(nullptr);
 }
 
 template <class E>
@@ -44,38 +39,11 @@ std::optional<E> optional_word(const Json& json, std::optional<E> (*parse)(std::
   return word(json, parse, what);
 }
 
-Json put(const Combination& value) {
-  return {{"precision", to_string(value.precision)},
-          {"memory", or_null(value.memory)},
-          {"activations", to_string(value.activations)},
-          {"weights", or_null(value.weights)}};
-}
-
 Combination get_combination(const Json& json) {
   return {word(json.at("precision"), parse_precision, "precision"),
           optional_word(json.at("memory"), parse_memory, "memory"),
           word(json.at("activations"), parse_storage, "storage"),
           optional_word(json.at("weights"), parse_storage, "storage")};
-}
-
-Json put(const Evidence& value) {
-  Json json = {{"signal", value.signal},
-               {"exit_status", value.exit_status ? Json(*value.exit_status) : Json(nullptr)},
-               {"cl_error", value.cl_error},
-               {"call", value.call},
-               {"log", value.log},
-               {"stderr", value.stderr_text},
-               {"error", nullptr},
-               {"wall_ms", value.wall_ms},
-               {"cpu_ms", value.cpu_ms},
-               {"note", value.note}};
-  if (const auto& error = value.error) {
-    json["error"] = {{"max_abs", error->max_abs},
-                     {"max_ulp", error->max_ulp},
-                     {"bound", error->bound},
-                     {"first_bad", error->first_bad}};
-  }
-  return json;
 }
 
 // JSON has no infinity and no NaN: they are written as null.
@@ -102,37 +70,11 @@ Evidence get_evidence(const Json& json) {
   return value;
 }
 
-Json put_number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-
 // In reports of before, 0 stands for what was not timed.
 std::optional<double> get_positive(const Json& json) {
   if (json.is_null()) return std::nullopt;
   const auto value = json.get<double>();
   return value > 0 ? std::optional(value) : std::nullopt;
-}
-
-Json put(const VerdictReport& value) {
-  Json json = {{"id", value.id},
-               {"device", value.device},
-               {"case", value.case_name},
-               {"op", value.op},
-               {"kernel", value.kernel},
-               {"variant_key", value.variant_key},
-               {"combination", put(value.combination)},
-               {"weight_type", or_null(value.weight_type)},
-               {"constructs", value.constructs},
-               {"verdict", to_string(value.verdict)},
-               {"stage", to_string(value.stage)},
-               {"attempts", value.attempts},
-               {"repeats", value.repeats},
-               {"evidence", put(value.evidence)},
-               {"median_ms", put_number(value.median_ms)},
-               {"spread_ms", put_number(value.spread_ms)},
-               {"piped_ms", put_number(value.piped_ms)},
-               {"gflops", put_number(value.gflops)},
-               {"cure", nullptr}};
-  if (value.cure) json["cure"] = *value.cure;
-  return json;
 }
 
 VerdictReport get_verdict(const Json& json) {
@@ -161,15 +103,6 @@ VerdictReport get_verdict(const Json& json) {
   return value;
 }
 
-Json put(const HostReport& host) {
-  return {
-      {"board", host.board},     {"soc", host.soc},       {"os", host.os},
-      {"kernel", host.kernel},   {"libc", host.libc},     {"cpu", host.cpu},
-      {"memory", host.memory},   {"nodes", host.nodes},   {"kernel_drivers", host.kernel_drivers},
-      {"env", host.env},         {"gpus", host.gpus},     {"container", host.container},
-      {"selinux", host.selinux}, {"clocks", host.clocks}, {"temperatures", host.temperatures}};
-}
-
 HostReport get_host(const Json& json) {
   HostReport host;
   host.board = json.at("board");
@@ -191,27 +124,6 @@ HostReport get_host(const Json& json) {
   return host;
 }
 
-Json put_discovery(const Report& report) {
-  Json candidates = Json::array(), icd_files = Json::array();
-  for (const CandidateReport& row : report.candidates) {
-    candidates.push_back({{"name", row.name},
-                          {"origin", row.origin},
-                          {"path", row.path},
-                          {"outcome", to_string(row.outcome)},
-                          {"reason", row.reason},
-                          {"symbols", row.symbols},
-                          {"build_id", row.build_id},
-                          {"seconds", row.seconds}});
-  }
-  for (const IcdFileReport& row : report.icd_files) {
-    icd_files.push_back({{"path", row.path}, {"target", row.target}, {"faults", row.faults}});
-  }
-  const LoaderReport& loader = report.loader;
-  return {{"loader", {{"kind", loader.kind}, {"version", loader.version}, {"path", loader.path}}},
-          {"candidates", std::move(candidates)},
-          {"icd_files", std::move(icd_files)}};
-}
-
 void get_discovery(const Json& json, Report& report) {
   const Json& loader = json.at("loader");
   report.loader = {loader.at("kind"), loader.at("version"), loader.at("path")};
@@ -226,17 +138,6 @@ void get_discovery(const Json& json, Report& report) {
   }
 }
 
-Json put(const CombinationReport& value) {
-  Json json = put(value.combination);
-  json["status"] = to_string(value.status);
-  json["reason"] = value.reason;
-  json["passed"] = value.passed;
-  json["planned"] = value.planned;
-  json["failed_cases"] = value.failed_cases;
-  json["speed"] = value.speed;
-  return json;
-}
-
 CombinationReport get_combination_report(const Json& json) {
   CombinationReport value;
   value.combination = get_combination(json);
@@ -249,80 +150,15 @@ CombinationReport get_combination_report(const Json& json) {
   return value;
 }
 
-Json put_environment(const DeviceReport& device) {
-  Json objects = Json::array();
-  for (const DriverObject& row : device.objects) {
-    objects.push_back({{"path", row.path},
-                       {"identity", row.identity},
-                       {"size", row.size},
-                       {"mtime_ns", row.mtime_ns}});
-  }
-  return {{"objects", std::move(objects)}, {"variables", device.variables}};
-}
-
-struct Peak {
-  const char* name;
-  std::optional<double> PeaksReport::*value;
-};
-
-constexpr std::array kPeaks{Peak{"launch_us", &PeaksReport::launch_us},
-                            Peak{"piped_launch_us", &PeaksReport::piped_launch_us},
-                            Peak{"read_us", &PeaksReport::read_us},
-                            Peak{"read_gbs", &PeaksReport::read_gbs},
-                            Peak{"write_us", &PeaksReport::write_us},
-                            Peak{"write_gbs", &PeaksReport::write_gbs},
-                            Peak{"map_us", &PeaksReport::map_us},
-                            Peak{"bandwidth_gbs", &PeaksReport::bandwidth_gbs}};
-
-Json put(const PeaksReport& peaks) {
-  Json json = Json::object();
-  for (const Peak& peak : kPeaks) json[peak.name] = put_number(peaks.*peak.value);
-  return json;
-}
-
 // Reports of before lack them, and a later clvet may leave one out.
 PeaksReport get_peaks(const Json& json) {
   PeaksReport peaks;
   const Json& rows = json.contains("peaks") ? json.at("peaks") : Json::object();
   if (!rows.is_object()) throw std::invalid_argument("\"peaks\" is no object");
-  for (const Peak& peak : kPeaks) {
+  for (const PeakField& peak : kPeaks) {
     if (rows.contains(peak.name)) peaks.*peak.value = get_positive(rows.at(peak.name));
   }
   return peaks;
-}
-
-Json put(const DeviceReport& device) {
-  Json properties = Json::object(), capabilities = Json::object(), combinations = Json::array();
-  for (const auto& [name, value] : device.properties) {
-    properties[name] = value.error ? Json{{"error", value.error}} : Json(value.value);
-  }
-  for (const auto& [name, value] : device.capabilities) {
-    capabilities[name] = {
-        {"claimed", value.claimed}, {"verdict", value.verdict}, {"evidence", value.evidence}};
-  }
-  for (const CombinationReport& row : device.combinations) combinations.push_back(put(row));
-  Json json = {{"id", device.id},
-               {"platform", device.platform},
-               {"name", device.name},
-               {"type", device.type},
-               {"vendor", device.vendor},
-               {"driver", device.driver},
-               {"device_version", device.device_version},
-               {"library", device.library},
-               {"also_via", device.also_via},
-               {"environment_key", device.environment_key},
-               {"environment", put_environment(device)},
-               {"extensions", device.extensions},
-               {"properties", std::move(properties)},
-               {"capabilities", std::move(capabilities)},
-               {"peaks", put(device.peaks)},
-               {"combinations", std::move(combinations)},
-               {"best", nullptr}};
-  if (device.best) {
-    json["best"] = put(device.best->combination);
-    json["best"]["why"] = device.best->why;
-  }
-  return json;
 }
 
 DeviceReport get_device(const Json& json) {
@@ -348,7 +184,10 @@ DeviceReport get_device(const Json& json) {
                                                 : PropertyValue{value.get<std::string>(), 0};
   }
   for (const auto& [name, value] : json.at("capabilities").items()) {
-    device.capabilities[name] = {value.at("claimed"), value.at("verdict"), value.at("evidence")};
+    device.capabilities[name] = {
+        value.at("claimed"),
+        word(value.at("verdict"), parse_capability_verdict, "capability verdict"),
+        value.at("evidence")};
   }
   device.peaks = get_peaks(json);
   for (const Json& row : json.at("combinations")) {
@@ -358,13 +197,6 @@ DeviceReport get_device(const Json& json) {
     device.best = BestReport{get_combination(best), best.at("why")};
   }
   return device;
-}
-
-Json put(const RunReport& run) {
-  return {{"tier", run.tier},         {"only_cases", run.only_cases},
-          {"cases", run.cases},       {"wall_s", run.wall_s},
-          {"driver_s", run.driver_s}, {"synced_records", run.synced_records},
-          {"attempts", run.attempts}, {"counts", run.counts}};
 }
 
 RunReport get_run(const Json& json) {
@@ -428,40 +260,11 @@ Result<T> guarded(const std::string& text, T (*read)(const Json&), const std::st
   }
 }
 
-std::string dump(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
-
 }  // namespace
-
-std::string report_to_json(const Report& report) {
-  Json json = {{"schema", "clvet.report/1"},
-               {"tool", {{"version", report.tool_version}, {"kernel_set", report.kernel_set}}},
-               {"created", report.created},
-               {"complete", report.complete},
-               {"host", put(report.host)},
-               {"discovery", put_discovery(report)},
-               {"devices", Json::array()},
-               {"run", put(report.run)},
-               {"verdicts", Json::array()},
-               {"advice", Json::array()}};
-  for (const DeviceReport& device : report.devices) json["devices"].push_back(put(device));
-  for (const VerdictReport& verdict : report.verdicts) json["verdicts"].push_back(put(verdict));
-  for (const AdviceReport& row : report.advice) {
-    json["advice"].push_back({{"id", row.id},
-                              {"cause", row.cause},
-                              {"evidence", row.evidence},
-                              {"fixes", row.fixes},
-                              {"lang", row.lang}});
-  }
-  return dump(json, 1) + "\n";
-}
 
 Result<Report> report_from_json(const std::string& text, const std::string& source) {
   return guarded(text, get_report, source, "make a new one with 'clvet probe --out FILE'");
 }
-
-std::string verdict_to_json(const VerdictReport& verdict) { return dump(put(verdict), -1); }
 
 Result<VerdictReport> verdict_from_json(const std::string& text) {
   return guarded(text, get_verdict, "the journal's verdict", "start over with --fresh");
