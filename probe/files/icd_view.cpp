@@ -1,8 +1,6 @@
 #include "probe/files/icd_view.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +9,7 @@
 #include "base/text.h"
 #include "probe/files/change.h"
 #include "probe/files/file_view.h"
+#include "probe/files/library_names.h"
 #include "probe/files/library_search.h"
 #include "probe/files/linker.h"
 #include "probe/files/loader_view.h"
@@ -20,7 +19,6 @@ namespace {
 
 constexpr const char* kFolder = "/etc/OpenCL/vendors";
 constexpr const char* kAndroidFolder = "/system/vendor/Khronos/OpenCL/vendors";
-constexpr const char* kCpuLibraries[] = {"libpocl.so", "libintelocl.so", "liboclgrind-rt-icd.so"};
 
 // Left behind by editors, package managers and our own script: nobody takes them for ICD files.
 bool is_backup(const std::string& name) {
@@ -130,12 +128,6 @@ IcdInView named(const FileSystemView& view, const LinkerSetting& setting, const 
 }
 
 }  // namespace
-
-bool is_software(const std::string& path) {
-  const std::string name = file_name_of(path);
-  return std::any_of(std::begin(kCpuLibraries), std::end(kCpuLibraries),
-                     [&](const char* cpu) { return name.starts_with(cpu); });
-}
 
 bool has_icd_entry(const Opening& opening) {
   return opening.symbols.count("clIcdGetPlatformIDsKHR") > 0 ||

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "base/file.h"
-#include "base/json.h"
 #include "base/result.h"
 #include "base/text.h"
-#include "probe/data/embedded_json.h"
+#include "probe/files/library_names.h"
+#include "probe/files/linker.h"
 #include "probe/report/report.h"
 
 namespace clvet {
@@ -22,25 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-#if defined(__x86_64__)
-constexpr const char* kTriplet = "x86_64-linux-gnu";
-#elif defined(__aarch64__)
-constexpr const char* kTriplet = "aarch64-linux-gnu";
-#elif defined(__arm__)
-constexpr const char* kTriplet = "arm-linux-gnueabihf";
-#elif defined(__riscv)
-constexpr const char* kTriplet = "riscv64-linux-gnu";
-#else
-constexpr const char* kTriplet = "unknown";
-#endif
-
 constexpr const char* kVendorsFolder = "/etc/OpenCL/vendors";
-
-std::string filled(std::string folder, std::string_view word, std::string_view value) {
-  if (const auto at = folder.find(word); at != std::string::npos)
-    folder.replace(at, word.size(), value);
-  return folder;
-}
 
 std::vector<std::string> icd_files_in(const std::string& folder) {
   std::vector<std::string> files;
@@ -63,8 +45,11 @@ class Search {
     found_.candidates.push_back({name, origin, why});
   }
 
-  void add_rows(const nlohmann::json& rows, const std::string& origin) {
-    for (const auto& row : rows) add(row.at("name"), origin, row.at("why"));
+  void add_names(const std::vector<LibraryName>& names, bool loaders) {
+    for (const LibraryName& row : names) {
+      if (row.loader == loaders && row.bare && !row.icd_only)
+        add(row.name, loaders ? "loader" : "known-name", row.why);
+    }
   }
 
   void add_icd_file(const std::string& path) {
@@ -151,24 +136,6 @@ IcdFileReport read_icd_file(const std::string& path) {
   return report;
 }
 
-Result<std::vector<std::string>> known_paths(const std::string& triplet, int bits) {
-  CLVET_ASSIGN_OR_RETURN(const nlohmann::json names, embedded_json("cl/library_names.json"));
-  auto folders = names.at("folders").get<std::vector<std::string>>();
-  if (bits == 32) {
-    for (const std::string folder : names.at("folders_of_32_bits")) folders.push_back(folder);
-  }
-  std::vector<std::string> paths;
-  for (const std::string& folder : folders) {
-    const std::string place =
-        filled(filled(folder, "{triplet}", triplet), "{bits}", bits == 64 ? "64" : "");
-    for (const std::string name : names.at("in_folders")) {
-      const std::string path = place + "/" + name;
-      if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
-    }
-  }
-  return paths;
-}
-
 Result<CandidateList> find_candidates(const std::vector<std::string>& libraries,
                                       const Environment& environment) {
   Search search(environment);
@@ -180,13 +147,13 @@ Result<CandidateList> find_candidates(const std::vector<std::string>& libraries,
     }
     return search.take();
   }
-  CLVET_ASSIGN_OR_RETURN(nlohmann::json names, embedded_json("cl/library_names.json"));
-  search.add_rows(names.at("loaders"), "loader");
+  CLVET_ASSIGN_OR_RETURN(const std::vector<LibraryName> names, library_names());
+  search.add_names(names, true);
   search.add_icd_files();
   search.add_programs_variables();
-  search.add_rows(names.at("direct"), "known-name");
+  search.add_names(names, false);
   CLVET_ASSIGN_OR_RETURN(const std::vector<std::string> paths,
-                         known_paths(kTriplet, 8 * static_cast<int>(sizeof(void*))));
+                         known_paths(triplet_of(own_abi()), own_abi().bits));
   search.add_files(paths);
   return search.take();
 }

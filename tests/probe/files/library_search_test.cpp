@@ -103,38 +103,6 @@ TEST(Candidates, BeginWithTheLoaderThenIcdFilesThenKnownNames) {
   EXPECT_EQ(list->icd_files.size(), 2u);
 }
 
-// research: libnames.md, section 2.
-TEST(Candidates, AreAllNamesUnderWhichFrameworksAndVendorsShipOpenCl) {
-  const auto list = find_candidates({}, variables({{"OCL_ICD_VENDORS", "/nonexistent"}}));
-  ASSERT_TRUE(list);
-  const auto names = names_of(*list);
-  for (const char* name : {"libOpenCL.so.1",
-                           "libOpenCL.so",
-                           "libMaliOpenCL.so.1",
-                           "libMaliOpenCL.so",
-                           "libmali.so.1",
-                           "libmali.so",
-                           "libMali.so",
-                           "libGLES_mali.so",
-                           "libGLES_mali.so.1",
-                           "libPVROCL.so.1",
-                           "libPVROCL.so",
-                           "libOpenCL-pixel.so",
-                           "libVivanteOpenCL.so",
-                           "libRusticlOpenCL.so.1",
-                           "libMesaOpenCL.so.1",
-                           "libpocl.so.2",
-                           "libpocl.so",
-                           "libOpenCL_adreno.so.1",
-                           "libOpenCL_adreno.so",
-                           "libigdrcl.so",
-                           "libintelocl.so",
-                           "libamdocl64.so",
-                           "libnvidia-opencl.so.1",
-                           "libhvgr_v200.so"})
-    EXPECT_THAT(names, Contains(name));
-}
-
 TEST(Candidates, HoldLibrariesThatProgramsVariablesName) {
   const auto names =
       names_of(*find_candidates({}, variables({{"LIBOPENCL_SO_PATH_3", "/x/libstub.so"},
@@ -142,28 +110,6 @@ TEST(Candidates, HoldLibrariesThatProgramsVariablesName) {
   EXPECT_THAT(names, testing::IsSupersetOf({"/x/libstub.so", "/x/cv.so"}));
   EXPECT_THAT(names_of(*find_candidates({}, variables({{"OPENCV_OPENCL_RUNTIME", "disabled"}}))),
               Not(Contains("disabled")));
-}
-
-TEST(KnownPaths, AreThoseOfTheProcesssOwnAbi) {
-  const auto wide = known_paths("aarch64-linux-gnu", 64).value();
-  for (const char* path :
-       {"/usr/lib/aarch64-linux-gnu/libOpenCL.so.1", "/usr/lib/aarch64-linux-gnu/mali/libmali.so.1",
-        "/usr/lib64/libOpenCL.so", "/usr/local/lib/libpocl.so", "/usr/lib/libPVROCL.so.1",
-        "/opt/intel/opencl/linux/compiler/lib/intel64_lin/libOpenCL.so",
-        "/system/vendor/lib64/libOpenCL.so", "/system/lib64/egl/libGLES_mali.so",
-        "/vendor/lib64/hw/libGLES_mali.so", "/odm/lib64/libOpenCL.so",
-        "/vendor/lib64/chipsetsdk/libhvgr_v200.so", "/vendor/lib64/chipsetsdk/libEGL_impl.so",
-        "/data/data/org.pocl.libs/files/lib64/libpocl.so",
-        "/data/data/com.termux/files/usr/lib/libOpenCL.so",
-        "/data/data/com.termux/files/usr/opt/vendor/lib/libOpenCL.so"})
-    EXPECT_THAT(wide, Contains(path));
-  const auto narrow = known_paths("arm-linux-gnueabihf", 32).value();
-  EXPECT_THAT(narrow, Contains("/usr/lib/arm-linux-gnueabihf/libmali.so"));
-  EXPECT_THAT(narrow, Contains("/system/vendor/lib/libPVROCL.so"));
-  EXPECT_THAT(narrow, Contains("/data/data/org.pocl.libs/files/lib/libpocl.so"));
-  EXPECT_THAT(narrow, Contains("/usr/lib32/libOpenCL.so"));
-  EXPECT_THAT(narrow, testing::Each(Not(HasSubstr("lib64/"))));
-  EXPECT_THAT(wide, testing::Each(Not(HasSubstr("{"))));
 }
 
 TEST(Candidates, HoldEachNameOnce) {
