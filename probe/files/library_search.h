@@ -34,12 +34,4 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 Result<CandidateList> find_candidates(const std::vector<std::string>& libraries,
                                       const Environment& environment);
 
-inline constexpr size_t kLargestIcdFile = 1 << 16;
-
-// The text of an .icd file: its target, and the faults that show in the text alone.
-IcdFileReport parse_icd_file(const std::string& path, std::string_view text);
-
-// One .icd file: its target, and every fault that one of the common loaders stumbles over.
-IcdFileReport read_icd_file(const std::string& path);
-
 }  // namespace clvet

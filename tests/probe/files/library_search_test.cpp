@@ -1,6 +1,9 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -8,6 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+#include "probe/files/file_view.h"
+#include "probe/files/icd_files.h"
 #include "probe/files/library_search.h"
 #include "probe/report/report.h"
 #include "tests/support.h"
@@ -39,7 +45,7 @@ std::vector<std::string> names_of(const CandidateList& list, const std::string& 
 
 IcdFileReport icd(const TempDir& dir, std::string_view text) {
   test::put(dir / "x.icd", text);
-  return read_icd_file(dir / "x.icd");
+  return read_icd_file(*view_of(""), dir / "x.icd");
 }
 
 TEST(IcdFile, InOrderHasATargetAndNoFault) {
@@ -62,8 +68,9 @@ TEST(IcdFile, NamesEveryFaultThatALoaderStumblesOver) {
   EXPECT_THAT(icd(dir, "/nonexistent/liba.so\n").faults,
               ElementsAre(HasSubstr("does not exist: /nonexistent/liba.so")));
   EXPECT_THAT(icd(dir, std::string(70000, 'x')).faults, ElementsAre(HasSubstr("too large")));
-  EXPECT_THAT(read_icd_file(dir / "none.icd").faults, ElementsAre(HasSubstr(dir / "none.icd")));
-  EXPECT_THAT(read_icd_file(dir.path()).faults, ElementsAre(HasSubstr("folder")));
+  EXPECT_THAT(read_icd_file(*view_of(""), dir / "none.icd").faults,
+              ElementsAre(HasSubstr(dir / "none.icd")));
+  EXPECT_THAT(read_icd_file(*view_of(""), dir.path()).faults, ElementsAre(HasSubstr("folder")));
 }
 
 TEST(IcdFile, GivesTheTargetDespiteAFaultThatCanBeSeenThrough) {
@@ -138,6 +145,41 @@ TEST(Candidates, TakeTheIcdVariablesInEveryFormThatLoadersTake) {
                                                        {"OCL_ICD_VENDORS", dir.path()}})),
                        "icd-file"),
               ElementsAre("/x/a.so", "/x/b.so", "/opt/one.so"));
+}
+
+// ocl-icd takes a folder alone in OPENCL_VENDOR_PATH, and looks there for the bare name of a file.
+TEST(Candidates, TakeAVendorPathAsOclIcdDoes) {
+  const TempDir dir;
+  test::put(dir / "one.icd", "/opt/one.so\n");
+  EXPECT_THAT(names_of(*find_candidates({}, variables({{"OPENCL_VENDOR_PATH", dir / "one.icd"}})),
+                       "icd-file"),
+              IsEmpty());
+  EXPECT_THAT(names_of(*find_candidates({}, variables({{"OPENCL_VENDOR_PATH", dir.path()},
+                                                       {"OCL_ICD_VENDORS", "one.icd"}})),
+                       "icd-file"),
+              ElementsAre("/opt/one.so"));
+}
+
+TEST(Candidates, TakeAFolderFromWhereTheProcessRuns) {
+  const TempDir dir;
+  test::put(dir / "one.icd", "/opt/one.so\n");
+  const std::string before = std::filesystem::current_path();
+  std::filesystem::current_path(dir.path() + "/..");
+  const auto list = find_candidates({}, variables({{"OCL_ICD_VENDORS", file_name_of(dir.path())}}));
+  std::filesystem::current_path(before);
+  EXPECT_THAT(names_of(*list, "icd-file"), ElementsAre("/opt/one.so"));
+}
+
+TEST(Candidates, HoldABoundedNumberOfIcdFilesAndNoneThatWouldBlock) {
+  const TempDir dir;
+  for (int i = 0; i < 400; ++i) test::put(dir / fmt::format("a{}.icd", i), "/opt/x.so\n");
+  ASSERT_EQ(::mkfifo((dir / "a.icd").c_str(), 0600), 0);
+  std::filesystem::create_symlink("b.icd", dir / "b.icd");
+  const auto list = find_candidates({}, variables({{"OCL_ICD_VENDORS", dir.path()}}));
+  EXPECT_EQ(list->icd_files.size(), 256u);
+  EXPECT_THAT(list->icd_files.at(0).faults, ElementsAre(HasSubstr("it is no file")));
+  EXPECT_THAT(read_icd_file(*view_of(""), dir / "b.icd").faults,
+              ElementsAre(HasSubstr("leads to nothing")));
 }
 
 }  // namespace
