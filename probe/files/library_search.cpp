@@ -5,20 +5,16 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
 #include "base/result.h"
-#include "base/text.h"
 #include "probe/files/file_view.h"
 #include "probe/files/icd_files.h"
 #include "probe/files/library_names.h"
 #include "probe/files/linker.h"
 #include "probe/files/loader_view.h"
-#include "probe/report/report.h"
 
 namespace clvet {
 namespace {

@@ -1,11 +1,9 @@
 // Where OpenCL may be: the candidates, found without loading any of them.
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"

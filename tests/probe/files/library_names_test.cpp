@@ -12,11 +12,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/text.h"
 #include "probe/files/file_view.h"
 #include "probe/files/library_scan.h"
 #include "probe/files/library_search.h"
-#include "probe/files/linker.h"
 #include "tests/boards.h"
 #include "tests/support.h"
 

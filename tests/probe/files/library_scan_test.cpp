@@ -49,7 +49,7 @@ class MadeView : public FileSystemView {
   }
   std::vector<ListedEntry> list(const std::string& folder) const override {
     std::vector<ListedEntry> found;
-    for (std::string row : names_in(folder)) {
+    for (const std::string& row : names_in(folder)) {
       ++entries;
       using Kind = FileEntry::Kind;
       const size_t arrow = row.find("->");
