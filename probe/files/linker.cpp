@@ -45,6 +45,8 @@ constexpr Abi kOwnAbi{64, EM_AARCH64};
 constexpr Abi kOwnAbi{32, EM_ARM};
 #elif defined(__riscv)
 constexpr Abi kOwnAbi{64, EM_RISCV};
+#elif defined(__i386__)
+constexpr Abi kOwnAbi{32, EM_386};
 #else
 constexpr Abi kOwnAbi{};
 #endif
