@@ -23,6 +23,7 @@ using elf::Bytes;
 
 constexpr uint32_t kMostSymbols = 1 << 20;
 constexpr uint32_t kMostEntries = 4096;
+constexpr uint32_t kLongestChain = 4096;  // of symbols that share a bucket
 
 struct Class32 {
   using Header = Elf32_Ehdr;
@@ -43,17 +44,52 @@ tl::unexpected<Error> broken(const char* what) {
   return fail(ErrorCode::kInvalidArgument, "not a whole ELF file: {}", what);
 }
 
+// The two functions of the System V ABI and of GNU's linker.
+uint32_t hash_of(std::string_view name) {
+  uint32_t hash = 0;
+  for (const unsigned char c : name) {
+    hash = (hash << 4) + c;
+    const uint32_t high = hash & 0xf0000000;
+    hash = (hash ^ (high >> 24)) & ~high;
+  }
+  return hash;
+}
+
+uint32_t gnu_hash_of(std::string_view name) {
+  uint32_t hash = 5381;
+  for (const unsigned char c : name) hash = hash * 33 + c;
+  return hash;
+}
+
 template <class C>
 class LibraryReader {
  public:
-  LibraryReader(Bytes file, SymbolFilter wanted) : file_(file), wanted_(wanted) {}
+  explicit LibraryReader(Bytes file) : file_(file) {}
 
-  Result<ElfLibrary> read() {
+  Result<ElfLibrary> read(SymbolFilter wanted) {
+    CLVET_RETURN_IF_ERROR(open());
+    read_names();
+    if (wanted) read_symbols(wanted);
+    read_versions();
+    return found_;
+  }
+
+  Result<std::vector<std::string>> find(std::span<const std::string_view> names) {
+    CLVET_RETURN_IF_ERROR(open());
+    std::vector<std::string> found;
+    for (const std::string_view name : names) {
+      if (defines(name)) found.emplace_back(name);
+    }
+    return found;
+  }
+
+ private:
+  Status open() {
     const auto header = elf::read_at<typename C::Header>(file_, 0);
     if (!header) return broken("its header is cut off");
     found_.bits = C::bits;
     found_.machine = header->e_machine;
-    if (header->e_phnum == 0) return found_;
+    if (header->e_phnum == 0) return {};
     if (header->e_phentsize != sizeof(typename C::Segment)) return broken("its program headers");
     for (uint32_t i = 0; i < header->e_phnum && i < kMostEntries; ++i) {
       const auto segment = elf::read_at<typename C::Segment>(
@@ -61,18 +97,16 @@ class LibraryReader {
       if (!segment) return broken("its program headers are cut off");
       segments_.push_back(*segment);
     }
-    CLVET_RETURN_IF_ERROR(read_dynamic());
-    return found_;
+    return read_dynamic();
   }
 
- private:
   Status read_dynamic() {
     for (const auto& segment : segments_) {
       if (segment.p_type != PT_DYNAMIC) continue;
       const auto bytes = elf::slice(file_, segment.p_offset, segment.p_filesz);
       if (!bytes) return broken("its dynamic section is cut off");
       collect(*bytes);
-      return read_tables();
+      return find_strings();
     }
     return {};
   }
@@ -118,17 +152,18 @@ class LibraryReader {
     }
   }
 
-  Status read_tables() {
+  Status find_strings() {
     const auto at = file_offset(strings_at_);
     const auto bytes = at ? elf::slice(file_, *at, strings_size_) : std::nullopt;
     if (!bytes) return broken("its string table lies outside");
     strings_ = *bytes;
+    return {};
+  }
+
+  void read_names() {
     found_.soname = text(soname_);
     found_.runpath = text(runpath_);
     for (const uint64_t offset : needed_) found_.needed.push_back(text(offset));
-    read_symbols();
-    read_versions();
-    return {};
   }
 
   std::string text(uint64_t offset) const {
@@ -145,18 +180,66 @@ class LibraryReader {
     return std::nullopt;
   }
 
-  void read_symbols() {
+  void read_symbols(SymbolFilter wanted) {
     const auto at = file_offset(symbols_at_);
-    if (!at || !wanted_) return;
+    if (!at) return;
     const uint32_t count = std::min(symbol_count(), kMostSymbols);
     for (uint32_t i = 1; i < count && found_.exports.size() < kMostEntries; ++i) {
-      const auto symbol =
-          elf::read_at<typename C::Symbol>(file_, *at + uint64_t{i} * sizeof(typename C::Symbol));
+      const auto symbol = symbol_at(*at, i);
       if (!symbol) return;
       if (symbol->st_shndx == SHN_UNDEF) continue;
       const std::string_view name = elf::text_at(strings_, symbol->st_name);
-      if (wanted_(name)) found_.exports.push_back(clean_utf8(name));
+      if (wanted(name)) found_.exports.push_back(clean_utf8(name));
     }
+  }
+
+  std::optional<typename C::Symbol> symbol_at(uint64_t table, uint32_t index) const {
+    return elf::read_at<typename C::Symbol>(file_,
+                                            table + uint64_t{index} * sizeof(typename C::Symbol));
+  }
+
+  bool defines(std::string_view name) const {
+    const auto symbols = file_offset(symbols_at_);
+    if (!symbols) return false;
+    if (const auto at = file_offset(gnu_hash_at_); gnu_hash_at_ && at)
+      return defines_by_gnu_hash(name, *symbols, *at);
+    const auto at = file_offset(hash_at_);
+    return hash_at_ && at && defines_by_hash(name, *symbols, *at);
+  }
+
+  bool is_defined_as(std::string_view name, uint64_t symbols, uint32_t index) const {
+    const auto symbol = symbol_at(symbols, index);
+    return symbol && symbol->st_shndx != SHN_UNDEF &&
+           elf::text_at(strings_, symbol->st_name) == name;
+  }
+
+  bool defines_by_hash(std::string_view name, uint64_t symbols, uint64_t at) const {
+    const auto buckets = word(at);
+    if (!buckets || *buckets == 0) return false;
+    const uint64_t chains_at = at + 8 + uint64_t{*buckets} * 4;
+    auto index = word(at + 8 + uint64_t{hash_of(name) % *buckets} * 4);
+    for (uint32_t i = 0; index && *index != 0 && i < kLongestChain; ++i) {
+      if (is_defined_as(name, symbols, *index)) return true;
+      index = word(chains_at + uint64_t{*index} * 4);
+    }
+    return false;
+  }
+
+  bool defines_by_gnu_hash(std::string_view name, uint64_t symbols, uint64_t at) const {
+    const auto buckets = word(at), first = word(at + 4), filters = word(at + 8);
+    if (!buckets || !first || !filters || *buckets == 0) return false;
+    const uint32_t hash = gnu_hash_of(name);
+    const uint64_t buckets_at = at + 16 + uint64_t{*filters} * (C::bits / 8);
+    const uint64_t chains_at = buckets_at + uint64_t{*buckets} * 4;
+    const auto head = word(buckets_at + uint64_t{hash % *buckets} * 4);
+    if (!head || *head < *first) return false;
+    for (uint32_t i = 0; i < kLongestChain; ++i) {
+      const auto link = word(chains_at + (uint64_t{*head} - *first + i) * 4);
+      if (!link) return false;
+      if ((*link | 1) == (hash | 1) && is_defined_as(name, symbols, *head + i)) return true;
+      if (*link & 1) return false;
+    }
+    return false;
   }
 
   uint32_t symbol_count() const {
@@ -167,9 +250,12 @@ class LibraryReader {
     return gnu_hash_at_ && at ? gnu_symbol_count(*at) : 0;
   }
 
+  std::optional<uint32_t> word(uint64_t offset) const {
+    return elf::read_at<uint32_t>(file_, offset);
+  }
+
   // One more than the last symbol of the longest chain.
   uint32_t gnu_symbol_count(uint64_t at) const {
-    const auto word = [&](uint64_t offset) { return elf::read_at<uint32_t>(file_, offset); };
     const auto buckets = word(at), first = word(at + 4), filters = word(at + 8);
     if (!buckets || !first || !filters) return 0;
     const uint64_t buckets_at = at + 16 + uint64_t{*filters} * (C::bits / 8);
@@ -202,7 +288,6 @@ class LibraryReader {
   }
 
   Bytes file_, strings_;
-  SymbolFilter wanted_;
   ElfLibrary found_;
   std::vector<typename C::Segment> segments_;
   uint64_t strings_at_ = 0, strings_size_ = 0, symbols_at_ = 0, hash_at_ = 0, gnu_hash_at_ = 0;
@@ -210,21 +295,27 @@ class LibraryReader {
   std::vector<uint64_t> needed_;
 };
 
-}  // namespace
-
-Result<ElfLibrary> parse_elf_library(std::span<const std::byte> file, SymbolFilter wanted) {
+// What `use` gives of the reader for the file's class.
+template <class T, class Use>
+Result<T> with_reader(Bytes file, const Use& use) {
   if (file.size() < EI_NIDENT || std::memcmp(file.data(), ELFMAG, SELFMAG) != 0)
     return fail(ErrorCode::kInvalidArgument, "no ELF file");
   if (static_cast<unsigned char>(file[EI_DATA]) != ELFDATA2LSB)
     return fail(ErrorCode::kInvalidArgument, "an ELF file of the other byte order");
   switch (static_cast<unsigned char>(file[EI_CLASS])) {
     case ELFCLASS32:
-      return LibraryReader<Class32>(file, wanted).read();
+      return use(LibraryReader<Class32>(file));
     case ELFCLASS64:
-      return LibraryReader<Class64>(file, wanted).read();
+      return use(LibraryReader<Class64>(file));
     default:
       return broken("its class is unknown");
   }
+}
+
+}  // namespace
+
+Result<ElfLibrary> parse_elf_library(std::span<const std::byte> file, SymbolFilter wanted) {
+  return with_reader<ElfLibrary>(file, [&](auto reader) { return reader.read(wanted); });
 }
 
 Result<ElfLibrary> read_elf_library(const std::string& path, SymbolFilter wanted) {
@@ -232,6 +323,20 @@ Result<ElfLibrary> read_elf_library(const std::string& path, SymbolFilter wanted
   auto library = parse_elf_library(file.bytes(), wanted);
   if (!library) return wrap(library.error(), path);
   return library;
+}
+
+Result<std::vector<std::string>> find_exports(std::span<const std::byte> file,
+                                              std::span<const std::string_view> names) {
+  return with_reader<std::vector<std::string>>(file,
+                                               [&](auto reader) { return reader.find(names); });
+}
+
+Result<std::vector<std::string>> find_exports(const std::string& path,
+                                              std::span<const std::string_view> names) {
+  CLVET_ASSIGN_OR_RETURN(const Mapping file, Mapping::of_file(path));
+  auto found = find_exports(file.bytes(), names);
+  if (!found) return wrap(found.error(), path);
+  return found;
 }
 
 }  // namespace clvet

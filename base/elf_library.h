@@ -32,4 +32,12 @@ Result<ElfLibrary> parse_elf_library(std::span<const std::byte> file, SymbolFilt
 // The same of a file; the message of an error names it.
 Result<ElfLibrary> read_elf_library(const std::string& path, SymbolFilter wanted);
 
+// Those of `names` that the library defines, in the order of `names`, looked up as the linker does:
+// by its hash tables. However large the file is, a few of its pages are read. Errors are
+// parse_elf_library's.
+Result<std::vector<std::string>> find_exports(std::span<const std::byte> file,
+                                              std::span<const std::string_view> names);
+Result<std::vector<std::string>> find_exports(const std::string& path,
+                                              std::span<const std::string_view> names);
+
 }  // namespace clvet

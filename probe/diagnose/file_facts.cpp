@@ -13,6 +13,7 @@
 #include "probe/files/icd_view.h"
 #include "probe/files/kernel_view.h"
 #include "probe/files/layer_view.h"
+#include "probe/files/library_names.h"
 #include "probe/files/linker.h"
 #include "probe/files/loader_view.h"
 #include "probe/files/survey.h"
@@ -98,10 +99,12 @@ class FactWriter {
   void libraries() {
     for (const LibraryInView& row : survey_.libraries) {
       const std::string outcome = to_string(row.opening.outcome);
+      const LibraryName* name = library_name_of(row.path);
       add({{"fact", "library"},
            {"path", row.path},
            {"name", file_name_of(row.path)},
            {"folder", folder_of(row.path)},
+           {"known", yes(name && name->bare)},
            {"outcome", outcome},
            {"detail", row.opening.detail},
            {"loader", yes(row.loader)},
@@ -191,7 +194,7 @@ class FactWriter {
     if (!folder || view_.names(*folder).empty()) return;
     const bool wanted = std::any_of(
         survey_.libraries.begin(), survey_.libraries.end(), [](const LibraryInView& row) {
-          return row.opened() && is_mali(row.path) && row.opencl != "none";
+          return row.opened() && family_of(row.path) == "mali" && row.opencl != "none";
         });
     const auto entry = view_.entry(*folder + "/mali0");
     if (!entry && wanted) {
@@ -255,7 +258,7 @@ class FactWriter {
     });
     for (const LibraryInView& row : survey_.libraries) {
       const bool wants_mali = csf.found_in(file_name_of(row.path).substr(0, 200)) && row.opened();
-      const bool wants_powervr = file_name_of(row.path).starts_with("libPVROCL") && row.opened();
+      const bool wants_powervr = family_of(row.path) == "powervr" && row.opened();
       if (!(wants_mali && !mali) && !(wants_powervr && !powervr)) continue;
       const std::string file = wants_mali ? "mali_csffw.bin" : "rgx.fw.*";
       add({{"fact", "firmware"},
@@ -290,9 +293,9 @@ class FactWriter {
          {"icd_path", icd_file.path},
          {"reachable", yes(reachable_)},
          {"link_path", resolve(view_, own).value_or("/usr/lib") + "/libOpenCL.so"},
-         {"say", fmt::format("{} libraries of a known name, {} ICD files, for {} {}",
-                             survey_.libraries.size(), icds.size(),
-                             to_string(survey_.setting.system), abi_name(survey_.setting.abi))}});
+         {"say", fmt::format("{} libraries, {} ICD files, for {} {}", survey_.libraries.size(),
+                             icds.size(), to_string(survey_.setting.system),
+                             abi_name(survey_.setting.abi))}});
   }
 
   const FileSystemView& view_;

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "probe/diagnose/rules.h"
 #include "probe/files/icd_view.h"
+#include "probe/files/library_names.h"
 #include "probe/report/report.h"
 
 namespace clvet {
@@ -94,6 +95,7 @@ void add_discovery_facts(const Report& report, std::vector<Fact>& facts) {
         {{"fact", "candidate"},
          {"name", row.name},
          {"path", row.path},
+         {"family", family_of(row.name)},
          {"origin", row.origin},
          {"outcome", outcome},
          {"reason", row.reason},

@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "probe/files/file_view.h"
+#include "probe/files/library_scan.h"
 #include "probe/files/library_search.h"
 #include "probe/files/linker.h"
 #include "probe/files/loader_view.h"
@@ -307,7 +308,7 @@ std::vector<Candidate> leftover_libraries(const FileSystemView& view,
   for (const std::string& path : scan_libraries(view)) {
     if (known.count(path) || left.size() == kMost) continue;
     const Opening opening = open_library(view, setting, path);
-    if (opening.outcome != Opening::Outcome::kWrongAbi && !opening.symbols.empty())
+    if (opening.outcome != Opening::Outcome::kWrongAbi && opencl_entry(opening.symbols))
       left.push_back({path, "known-name", "found in the usual folders"});
   }
   return left;

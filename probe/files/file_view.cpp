@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -26,6 +27,11 @@ namespace {
 
 constexpr int kMostLinks = 40;
 constexpr size_t kMostNames = 65536;
+
+// What opencl_entry asks for.
+constexpr std::string_view kEntries[] = {"clGetPlatformIDs",  "clIcdGetPlatformIDsKHR",
+                                         "enableOpenCL",      "clGetExtensionFunctionAddress",
+                                         "loadOpenCLPointer", "clInitLayer"};
 
 std::string parent_of(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -90,6 +96,13 @@ class RootView : public FileSystemView {
     return read_elf_library(host(path), opencl_symbol);
   }
 
+  bool holds_opencl(const std::string& path) const override {
+    const auto found = entry(path);
+    if (!found || found->kind != FileEntry::Kind::kFile) return false;
+    const auto exports = find_exports(host(path), kEntries);
+    return exports && opencl_entry({exports->begin(), exports->end()});
+  }
+
   std::string build_id(const std::string& path) const override {
     return read_build_id(host(path)).value_or(std::string());
   }
@@ -110,6 +123,13 @@ std::vector<std::string> FileSystemView::names(const std::string& folder) const 
 bool opencl_symbol(std::string_view name) {
   if (name == "enableOpenCL" || name == "loadOpenCLPointer") return true;
   return name.size() > 2 && name.starts_with("cl") && name[2] >= 'A' && name[2] <= 'Z';
+}
+
+bool opencl_entry(const std::set<std::string>& symbols) {
+  const auto has = [&](const char* name) { return symbols.count(name) > 0; };
+  if (has("clInitLayer")) return false;
+  return has("clGetPlatformIDs") || has("clIcdGetPlatformIDsKHR") ||
+         has("clGetExtensionFunctionAddress") || (has("enableOpenCL") && has("loadOpenCLPointer"));
 }
 
 std::unique_ptr<FileSystemView> view_of(const std::string& root) {

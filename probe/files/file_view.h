@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,9 @@ class FileSystemView {
   virtual Result<std::string> text(const std::string& path, size_t max_bytes) const = 0;
   // OpenCL's symbols among the exports (opencl_symbol).
   virtual Result<ElfLibrary> library(const std::string& path) const = 0;
+  // True of a library that itself exports OpenCL (opencl_entry), whatever it needs or imports; told
+  // from a few of its bytes.
+  virtual bool holds_opencl(const std::string& path) const = 0;
   // Of a library, as hex digits; empty where it has none.
   virtual std::string build_id(const std::string& /*path*/) const { return {}; }
 };
@@ -53,6 +57,8 @@ bool exists(const FileSystemView& view, const std::string& path);
 
 // clGetPlatformIDs and its like, and the pair that opens Google's library.
 bool opencl_symbol(std::string_view name);
+// True of exports by which programs or loaders enter OpenCL, and not of those of a layer.
+bool opencl_entry(const std::set<std::string>& symbols);
 
 // `base` as it would be with the changes made; variables are the linker's, not the files'.
 class ChangedView : public FileSystemView {
@@ -62,6 +68,9 @@ class ChangedView : public FileSystemView {
   std::vector<ListedEntry> list(const std::string& folder) const override;
   Result<std::string> text(const std::string& path, size_t max_bytes) const override;
   Result<ElfLibrary> library(const std::string& path) const override;
+  bool holds_opencl(const std::string& path) const override {
+    return !made(path) && base_.holds_opencl(path);
+  }
   std::string build_id(const std::string& path) const override { return base_.build_id(path); }
 
  private:

@@ -1,17 +1,14 @@
 #include "probe/files/icd_view.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <iterator>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "base/result.h"
 #include "base/text.h"
 #include "probe/files/change.h"
 #include "probe/files/file_view.h"
-#include "probe/files/library_search.h"
+#include "probe/files/icd_files.h"
+#include "probe/files/library_names.h"
 #include "probe/files/linker.h"
 #include "probe/files/loader_view.h"
 
@@ -19,58 +16,10 @@ namespace clvet {
 namespace {
 
 constexpr const char* kFolder = "/etc/OpenCL/vendors";
-constexpr const char* kAndroidFolder = "/system/vendor/Khronos/OpenCL/vendors";
-constexpr const char* kCpuLibraries[] = {"libpocl.so", "libintelocl.so", "liboclgrind-rt-icd.so"};
-
-// Left behind by editors, package managers and our own script: nobody takes them for ICD files.
-bool is_backup(const std::string& name) {
-  return name.ends_with("~") || name.ends_with(".bak") ||
-         name.find(".dpkg-") != std::string::npos || name.find(".clvet-") != std::string::npos;
-}
-
-std::string default_folder(const LinkerSetting& setting) {
-  return setting.system == System::kAndroid ? kAndroidFolder : kFolder;
-}
-
-// Where a loader looks: a folder, one file, or libraries that a variable names.
-struct Places {
-  std::string folder, file, from;
-  std::vector<std::string> libraries;
-};
-
-Places khronos_places(const LinkerSetting& setting) {
-  Places places;
-  places.from = "OCL_ICD_FILENAMES";
-  places.libraries = split(setting.variable("OCL_ICD_FILENAMES"), ':');
-  std::erase(places.libraries, std::string());
-  const bool set = setting.variables.count("OCL_ICD_VENDORS") > 0;
-  places.folder = set ? setting.variable("OCL_ICD_VENDORS") : default_folder(setting);
-  return places;
-}
-
-Places ocl_icd_places(const FileSystemView& view, const LinkerSetting& setting) {
-  Places places;
-  places.from = "OCL_ICD_VENDORS";
-  const std::string vendors = setting.variable("OCL_ICD_VENDORS");
-  const std::string path = setting.variable("OPENCL_VENDOR_PATH");
-  const std::string base = path.empty() ? default_folder(setting) : path;
-  const auto real = vendors.empty() ? std::nullopt : resolve(view, vendors);
-  const auto entry = real ? view.entry(*real) : std::nullopt;
-  if (vendors.empty()) {
-    places.folder = base;
-  } else if (entry && entry->kind == FileEntry::Kind::kFolder) {
-    places.folder = vendors;
-  } else if (vendors.ends_with(".icd")) {
-    places.file = vendors.find('/') == std::string::npos ? base + "/" + vendors : vendors;
-  } else {
-    places.libraries = {vendors};
-  }
-  return places;
-}
 
 void judge(const FileSystemView& view, const LinkerSetting& setting, IcdInView& row) {
   if (row.file.target.empty()) {
-    row.reason = "it names no library";
+    row.reason = "it gives no name of a library";
     return;
   }
   row.opening = open_library(view, setting, row.file.target);
@@ -78,7 +27,7 @@ void judge(const FileSystemView& view, const LinkerSetting& setting, IcdInView& 
   if (row.opening.outcome != Opening::Outcome::kOpened) {
     row.reason = fmt::format("{}: {}{}{}", row.file.target, to_string(row.opening.outcome),
                              row.opening.detail.empty() ? "" : ", ", row.opening.detail);
-    if (row.opening.outcome == Opening::Outcome::kAbsent)
+    if (!row.file.target.starts_with('/') && row.opening.outcome == Opening::Outcome::kAbsent)
       row.file.faults.push_back("names a library that is not found: " + row.file.target);
   } else if (!has_icd_entry(row.opening)) {
     row.reason = row.file.target + " has no clIcdGetPlatformIDsKHR";
@@ -97,20 +46,7 @@ bool fatal(const std::string& fault, LoaderKind loader) {
 IcdInView read(const FileSystemView& view, const LinkerSetting& setting, LoaderKind loader,
                const std::string& path) {
   IcdInView row;
-  const auto real = resolve(view, path);
-  const auto text =
-      real ? view.text(*real, kLargestIcdFile) : fail(ErrorCode::kNotFound, "a link to nothing");
-  if (!text) {
-    row.file = {path, {}, {text.error().message}};
-    row.reason = "it cannot be read";
-    return row;
-  }
-  row.file = parse_icd_file(path, *text);
-  if (!path.ends_with(".icd"))
-    row.file.faults.emplace_back("does not end in .icd, so no loader reads it");
-  const auto entry = view.entry(*real);
-  const bool open_to_all = !entry || (entry->mode & 0004) != 0 || (entry->mode & 0777) == 0;
-  if (!open_to_all) row.file.faults.emplace_back("is not readable by every user");
+  row.file = read_icd_file(view, path);
   judge(view, setting, row);
   for (const std::string& fault : row.file.faults) {
     if (!row.usable || !fatal(fault, loader)) continue;
@@ -130,12 +66,6 @@ IcdInView named(const FileSystemView& view, const LinkerSetting& setting, const 
 }
 
 }  // namespace
-
-bool is_software(const std::string& path) {
-  const std::string name = file_name_of(path);
-  return std::any_of(std::begin(kCpuLibraries), std::end(kCpuLibraries),
-                     [&](const char* cpu) { return name.starts_with(cpu); });
-}
 
 bool has_icd_entry(const Opening& opening) {
   return opening.symbols.count("clIcdGetPlatformIDsKHR") > 0 ||
@@ -159,20 +89,11 @@ std::vector<IcdInView> icd_files_of(const FileSystemView& view, const LinkerSett
                                     const LoaderInView& loader) {
   constexpr size_t kMost = 64;
   std::vector<IcdInView> found;
-  const Places places =
-      loader.kind == LoaderKind::kKhronos ? khronos_places(setting) : ocl_icd_places(view, setting);
+  const IcdPlaces places = icd_places(view, setting, loader.kind);
   for (const std::string& library : places.libraries) {
-    if (found.size() < kMost) found.push_back(named(view, setting, places.from, library));
+    if (found.size() < kMost) found.push_back(named(view, setting, places.variable, library));
   }
-  if (!places.file.empty()) found.push_back(read(view, setting, loader.kind, places.file));
-  const auto folder = places.folder.empty() ? std::nullopt : resolve(view, places.folder);
-  if (!folder) return found;
-  for (const std::string& name : view.names(*folder)) {
-    if (is_backup(name)) continue;
-    const std::string path = *folder + "/" + name;
-    const auto real = resolve(view, path);
-    const auto entry = real ? view.entry(*real) : std::nullopt;
-    if (entry && entry->kind == FileEntry::Kind::kFolder) continue;
+  for (const std::string& path : places.files) {
     if (found.size() < kMost) found.push_back(read(view, setting, loader.kind, path));
   }
   return found;

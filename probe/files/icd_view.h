@@ -26,8 +26,6 @@ struct IcdInView {
 std::vector<IcdInView> icd_files_of(const FileSystemView& view, const LinkerSetting& setting,
                                     const LoaderInView& loader);
 
-// A driver for the CPU, by its library's name.
-bool is_software(const std::string& path);
 // True where a loader could enter the library: it exports what loaders ask for.
 bool has_icd_entry(const Opening& opening);
 

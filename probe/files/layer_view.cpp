@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "probe/files/file_view.h"
-#include "probe/files/library_search.h"
+#include "probe/files/icd_files.h"
 #include "probe/files/linker.h"
 #include "probe/files/loader_view.h"
 

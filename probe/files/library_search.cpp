@@ -5,51 +5,31 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
-#include "base/json.h"
 #include "base/result.h"
-#include "base/text.h"
-#include "probe/data/embedded_json.h"
-#include "probe/report/report.h"
+#include "probe/files/file_view.h"
+#include "probe/files/icd_files.h"
+#include "probe/files/library_names.h"
+#include "probe/files/linker.h"
+#include "probe/files/loader_view.h"
 
 namespace clvet {
 namespace {
 
 namespace fs = std::filesystem;
 
-#if defined(__x86_64__)
-constexpr const char* kTriplet = "x86_64-linux-gnu";
-#elif defined(__aarch64__)
-constexpr const char* kTriplet = "aarch64-linux-gnu";
-#elif defined(__arm__)
-constexpr const char* kTriplet = "arm-linux-gnueabihf";
-#elif defined(__riscv)
-constexpr const char* kTriplet = "riscv64-linux-gnu";
-#else
-constexpr const char* kTriplet = "unknown";
-#endif
-
-constexpr const char* kVendorsFolder = "/etc/OpenCL/vendors";
-
-std::string filled(std::string folder, std::string_view word, std::string_view value) {
-  if (const auto at = folder.find(word); at != std::string::npos)
-    folder.replace(at, word.size(), value);
-  return folder;
-}
-
-std::vector<std::string> icd_files_in(const std::string& folder) {
-  std::vector<std::string> files;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".icd") files.push_back(entry.path().string());
+// As the loaders of this machine are told where to look.
+LinkerSetting setting_from(const Environment& environment) {
+  LinkerSetting setting;
+  for (const char* name : {"OPENCL_VENDOR_PATH", "OCL_ICD_VENDORS"}) {
+    if (const auto value = environment(name)) setting.variables[name] = absolute_place(*value);
   }
-  std::sort(files.begin(), files.end());
-  return files;
+  if (const auto value = environment("OCL_ICD_FILENAMES"))
+    setting.variables["OCL_ICD_FILENAMES"] = *value;
+  return setting;
 }
 
 class Search {
@@ -63,32 +43,26 @@ class Search {
     found_.candidates.push_back({name, origin, why});
   }
 
-  void add_rows(const nlohmann::json& rows, const std::string& origin) {
-    for (const auto& row : rows) add(row.at("name"), origin, row.at("why"));
+  void add_names(const std::vector<LibraryName>& names, bool loaders) {
+    for (const LibraryName& row : names) {
+      if (row.loader == loaders && row.bare && !row.icd_only)
+        add(row.name, loaders ? "loader" : "known-name", row.why);
+    }
   }
 
-  void add_icd_file(const std::string& path) {
-    found_.icd_files.push_back(read_icd_file(path));
-    add(found_.icd_files.back().target, "icd-file", "named by " + path);
-  }
-
-  void add_icd_files() {
-    for (const std::string& name : split(environment_("OCL_ICD_FILENAMES").value_or(""), ':')) {
-      add(name, "icd-file", "named by OCL_ICD_FILENAMES");
+  // Whichever loader reads them.
+  void add_icd_files(const FileSystemView& view) {
+    const LinkerSetting setting = setting_from(environment_);
+    const IcdPlaces khronos = icd_places(view, setting, LoaderKind::kKhronos);
+    const IcdPlaces places = icd_places(view, setting, LoaderKind::kOclIcd);
+    for (const IcdPlaces* row : {&khronos, &places}) {
+      for (const std::string& name : row->libraries)
+        add(name, "icd-file", "named by " + row->variable);
     }
-    std::string place = kVendorsFolder;
-    for (const char* variable : {"OPENCL_VENDOR_PATH", "OCL_ICD_VENDORS"}) {
-      if (const auto value = environment_(variable); value && !value->empty()) place = *value;
-    }
-    std::error_code error;
-    if (fs::is_directory(place, error)) {
-      for (const std::string& file : icd_files_in(place)) add_icd_file(file);
-    } else if (place.ends_with(".icd")) {
-      add_icd_file(place.find('/') == std::string::npos
-                       ? fmt::format("{}/{}", kVendorsFolder, place)
-                       : place);
-    } else if (place != kVendorsFolder) {
-      add(place, "icd-file", "named by OCL_ICD_VENDORS");
+    for (const std::string& path : places.files) {
+      if (!path.ends_with(".icd")) continue;
+      found_.icd_files.push_back(read_icd_file(view, path));
+      add(found_.icd_files.back().target, "icd-file", "named by " + path);
     }
   }
 
@@ -119,56 +93,6 @@ bool has_path(const std::string& name) { return name.find('/') != std::string::n
 
 }  // namespace
 
-IcdFileReport parse_icd_file(const std::string& path, std::string_view body) {
-  IcdFileReport report{path, {}, {}};
-  if (body.starts_with("\xEF\xBB\xBF")) {
-    report.faults.emplace_back("starts with a byte-order mark");
-    body.remove_prefix(3);
-  }
-  const std::string_view first = body.substr(0, body.find('\n'));
-  if (trim(first).empty()) report.faults.emplace_back("names no library");
-  if (first.ends_with('\r'))
-    report.faults.emplace_back("has CR LF line ends");
-  else if (trim(first).size() != first.size())
-    report.faults.emplace_back("has blanks around the name");
-  if (const auto end = body.find('\n');
-      end != std::string_view::npos && !trim(body.substr(end)).empty()) {
-    report.faults.emplace_back(
-        "has more than one line; the Khronos loader takes all of it as the name");
-  }
-  report.target = clean_utf8(trim(first));
-  return report;
-}
-
-IcdFileReport read_icd_file(const std::string& path) {
-  const auto text = read_file(path, kLargestIcdFile);
-  if (!text) return {path, {}, {text.error().message}};
-  IcdFileReport report = parse_icd_file(path, *text);
-  std::error_code error;
-  if (has_path(report.target) && !fs::exists(report.target, error)) {
-    report.faults.push_back("names a file that does not exist: " + report.target);
-  }
-  return report;
-}
-
-Result<std::vector<std::string>> known_paths(const std::string& triplet, int bits) {
-  CLVET_ASSIGN_OR_RETURN(const nlohmann::json names, embedded_json("cl/library_names.json"));
-  auto folders = names.at("folders").get<std::vector<std::string>>();
-  if (bits == 32) {
-    for (const std::string folder : names.at("folders_of_32_bits")) folders.push_back(folder);
-  }
-  std::vector<std::string> paths;
-  for (const std::string& folder : folders) {
-    const std::string place =
-        filled(filled(folder, "{triplet}", triplet), "{bits}", bits == 64 ? "64" : "");
-    for (const std::string name : names.at("in_folders")) {
-      const std::string path = place + "/" + name;
-      if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
-    }
-  }
-  return paths;
-}
-
 Result<CandidateList> find_candidates(const std::vector<std::string>& libraries,
                                       const Environment& environment) {
   Search search(environment);
@@ -180,13 +104,13 @@ Result<CandidateList> find_candidates(const std::vector<std::string>& libraries,
     }
     return search.take();
   }
-  CLVET_ASSIGN_OR_RETURN(nlohmann::json names, embedded_json("cl/library_names.json"));
-  search.add_rows(names.at("loaders"), "loader");
-  search.add_icd_files();
+  CLVET_ASSIGN_OR_RETURN(const std::vector<LibraryName> names, library_names());
+  search.add_names(names, true);
+  search.add_icd_files(*view_of(""));
   search.add_programs_variables();
-  search.add_rows(names.at("direct"), "known-name");
+  search.add_names(names, false);
   CLVET_ASSIGN_OR_RETURN(const std::vector<std::string> paths,
-                         known_paths(kTriplet, 8 * static_cast<int>(sizeof(void*))));
+                         known_paths(triplet_of(own_abi()), own_abi().bits));
   search.add_files(paths);
   return search.take();
 }

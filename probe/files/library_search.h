@@ -1,11 +1,9 @@
 // Where OpenCL may be: the candidates, found without loading any of them.
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -30,19 +28,8 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 // With `libraries`, these only. Else the system loader, the library of every ICD file (the folder
 // or file that OCL_ICD_VENDORS, OCL_ICD_FILENAMES or OPENCL_VENDOR_PATH name, else
 // /etc/OpenCL/vendors), libraries that libopencl-stub's and OpenCV's variables name, and the names
-// of library_names.json.
+// of library_names.h.
 Result<CandidateList> find_candidates(const std::vector<std::string>& libraries,
                                       const Environment& environment);
-
-// The files of library_names.json that a process of that ABI tries, in order, each once.
-Result<std::vector<std::string>> known_paths(const std::string& triplet, int bits);
-
-inline constexpr size_t kLargestIcdFile = 1 << 16;
-
-// The text of an .icd file: its target, and the faults that show in the text alone.
-IcdFileReport parse_icd_file(const std::string& path, std::string_view text);
-
-// One .icd file: its target, and every fault that one of the common loaders stumbles over.
-IcdFileReport read_icd_file(const std::string& path);
 
 }  // namespace clvet

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,13 +16,12 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "probe/files/file_view.h"
-#include "probe/files/linker_cache.h"
+#include "probe/files/library_scan.h"
 
 namespace clvet {
 namespace {
 
 constexpr size_t kLargestText = 1 << 20;
-constexpr size_t kLargestCache = 16 << 20;
 constexpr size_t kMostLibraries = 256;  // of one that is opened, with all it needs
 constexpr size_t kMostFolders = 128;    // in which a name is looked for
 constexpr size_t kMostConfs = 64;       // ld.so.conf and what it includes
@@ -47,6 +45,8 @@ constexpr Abi kOwnAbi{64, EM_AARCH64};
 constexpr Abi kOwnAbi{32, EM_ARM};
 #elif defined(__riscv)
 constexpr Abi kOwnAbi{64, EM_RISCV};
+#elif defined(__i386__)
+constexpr Abi kOwnAbi{32, EM_386};
 #else
 constexpr Abi kOwnAbi{};
 #endif
@@ -64,38 +64,12 @@ constexpr const char* kSystemFiles[] = {"/bin/sh",
                                         "/lib/ld-linux-aarch64.so.1",
                                         "/lib/ld-linux-armhf.so.3"};
 
-constexpr const char* kLibraryPrefixes[] = {
-    "libOpenCL",        "libmali",          "libMali",       "libGLES_mali", "libPVROCL",
-    "libVivanteOpenCL", "libRusticlOpenCL", "libMesaOpenCL", "libpocl.so",   "libnvidia-opencl",
-    "libigdrcl",        "libintelocl.so",   "libamdocl",     "libhvgr",      "libEGL_impl"};
-
-constexpr const char* kScanFolders[] = {"/usr/lib",
-                                        "/usr/local",
-                                        "/opt",
-                                        "/lib",
-                                        "/lib64",
-                                        "/usr/lib64",
-                                        "/usr/lib32",
-                                        "/vendor",
-                                        "/system",
-                                        "/odm",
-                                        "/product",
-                                        "/system_ext",
-                                        "/apex",
-                                        "/data/data/org.pocl.libs/files",
-                                        "/data/data/com.termux/files/usr/lib",
-                                        "/data/data/com.termux/files/usr/opt"};
-
 // Those whose public.libraries files Android reads.
 constexpr const char* kListFolders[] = {"/vendor/etc", "/system/etc", "/odm/etc", "/product/etc",
                                         "/system_ext/etc"};
 constexpr const char* kAndroidTops[] = {"/system", "/vendor",     "/system/vendor",
                                         "/odm",    "/system_ext", "/product"};
 constexpr size_t kMostApexes = 128;
-
-// Large folders of other things.
-constexpr const char* kOtherFolders[] = {"include", "__pycache__", "man",      "doc",
-                                         "locale",  "modules",     "firmware", "src"};
 
 void add_once(std::vector<std::string>& list, const std::string& text) {
   if (!text.empty() && std::find(list.begin(), list.end(), text) == list.end())
@@ -332,89 +306,6 @@ class Opener {
   bool whole_system_ = false;
 };
 
-class Scanner {
- public:
-  explicit Scanner(const FileSystemView& view) : view_(view) {}
-
-  // Level by level, and each of the usual folders in turn, so that a tree too large to be walked
-  // whole is known where libraries lie.
-  std::vector<std::string> scan() {
-    for (const char* folder : kScanFolders) {
-      walks_.emplace_back();
-      if (const auto real = resolve(view_, folder)) add(*real, 0, walks_.back());
-    }
-    for (bool more = true; more;) {
-      more = false;
-      for (Walk& walk : walks_) {
-        if (walk.next == walk.folders.size() || entries_ > kMostEntries ||
-            found_.size() >= kMostFound)
-          continue;
-        look_into(walk);
-        more = true;
-      }
-    }
-    add_cached();
-    return {found_.begin(), found_.end()};
-  }
-
- private:
-  void add_cached() {
-    const auto cache = resolve(view_, "/etc/ld.so.cache");
-    const auto bytes = cache ? view_.text(*cache, kLargestCache) : Result<std::string>("");
-    if (!bytes) return;
-    for (const std::string& path : paths_in_linker_cache(*bytes)) {
-      if (!named_so(file_name_of(path))) continue;
-      if (const auto real = resolve(view_, path)) found_.insert(*real);
-    }
-  }
-
-  static bool named_so(const std::string& name) {
-    if (name.find(".so") == std::string::npos || name.find(".clvet-") != std::string::npos)
-      return false;
-    return std::any_of(std::begin(kLibraryPrefixes), std::end(kLibraryPrefixes),
-                       [&](const char* prefix) { return name.starts_with(prefix); });
-  }
-
-  static bool has_no_libraries(const std::string& folder) {
-    return std::find(std::begin(kOtherFolders), std::end(kOtherFolders), folder) !=
-           std::end(kOtherFolders);
-  }
-
-  struct Folder {
-    std::string path;
-    int depth = 0;
-  };
-  struct Walk {
-    std::vector<Folder> folders;
-    size_t next = 0;
-  };
-
-  void add(const std::string& path, int depth, Walk& walk) {
-    if (depth <= kDeepestFolder && known_.insert(path).second)
-      walk.folders.push_back({path, depth});
-  }
-
-  void look_into(Walk& walk) {
-    const Folder folder = walk.folders[walk.next++];
-    for (const ListedEntry& entry : view_.list(folder.path)) {
-      const std::string path = folder.path + "/" + entry.name;
-      ++entries_;
-      if (entry.kind == FileEntry::Kind::kFolder) {
-        if (!has_no_libraries(entry.name)) add(path, folder.depth + 1, walk);
-      } else if (named_so(entry.name) && found_.size() < kMostFound) {
-        if (const auto real = resolve(view_, path)) found_.insert(*real);
-      }
-    }
-  }
-
-  static constexpr int kMostEntries = 50000, kDeepestFolder = 8;
-  static constexpr size_t kMostFound = 128;
-  const FileSystemView& view_;
-  std::vector<Walk> walks_;
-  std::set<std::string> found_, known_;
-  int entries_ = 0;
-};
-
 std::optional<Abi> abi_of_file(const FileSystemView& view, const std::string& path) {
   const auto real = resolve(view, path);
   const auto library = real ? view.library(*real) : fail(ErrorCode::kNotFound, "none");
@@ -534,7 +425,5 @@ std::set<std::string> cache_folders(const LinkerSetting& setting) {
   for (const std::string& folder : built_in_folders(setting)) found.erase(folder);
   return found;
 }
-
-std::vector<std::string> scan_libraries(const FileSystemView& view) { return Scanner(view).scan(); }
 
 }  // namespace clvet

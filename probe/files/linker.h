@@ -65,9 +65,4 @@ std::vector<std::string> library_folders(const FileSystemView& view, const Linke
 // Folders of which the linker knows only what ldconfig put into its cache.
 std::set<std::string> cache_folders(const LinkerSetting& setting);
 
-// Libraries that may hold OpenCL by their file name, in the usual folders, below /opt and in the
-// linker's cache; each file once, sorted, links followed. Bounded: 8 levels, about 50000 entries,
-// 128 libraries, the upper levels first.
-std::vector<std::string> scan_libraries(const FileSystemView& view);
-
 }  // namespace clvet

@@ -129,15 +129,18 @@ std::string version_in(std::string_view bytes) {
   return found;
 }
 
-// Those that are not lie below the folder that we run in; an empty one is that folder.
+// One that is not lies below the folder that we run in.
+std::string absolute_path(const std::string& path) {
+  std::error_code error;
+  if (path.starts_with('/')) return path;
+  return (std::filesystem::current_path(error) / path).lexically_normal().string();
+}
+
+// Of a list; an empty one is that folder.
 std::string absolute_folders(const std::string& list) {
   if (list.empty()) return list;
-  std::error_code error;
   std::vector<std::string> folders = split(list, ':');
-  for (std::string& folder : folders) {
-    if (!folder.starts_with('/'))
-      folder = (std::filesystem::current_path(error) / folder).lexically_normal().string();
-  }
+  for (std::string& folder : folders) folder = absolute_path(folder);
   return fmt::format("{}", fmt::join(folders, ":"));
 }
 
@@ -273,6 +276,13 @@ std::vector<std::string> known_variables() {
   return names;
 }
 
+std::string absolute_place(const std::string& value) {
+  std::error_code error;
+  const bool place =
+      value.find('/') != std::string::npos || std::filesystem::is_directory(value, error);
+  return place ? absolute_path(value) : value;
+}
+
 std::map<std::string, std::string> own_variables() {
   std::map<std::string, std::string> found;
   for (const std::string& name : known_variables()) {
@@ -280,6 +290,10 @@ std::map<std::string, std::string> own_variables() {
   }
   if (const auto path = found.find("LD_LIBRARY_PATH"); path != found.end())
     path->second = absolute_folders(path->second);
+  for (const char* name : {"OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH"}) {
+    if (const auto place = found.find(name); place != found.end())
+      place->second = absolute_place(place->second);
+  }
   return found;
 }
 

@@ -46,7 +46,10 @@ std::vector<VariableInView> variables_in(const FileSystemView& view, const Linke
                                          const LoaderInView& loader);
 // The names of all that are known, for reading them from an environment.
 std::vector<std::string> known_variables();
-// Those that this process has, folders of LD_LIBRARY_PATH as whole paths.
+// A folder, or a path, that this process would find from where it runs, as a whole path; other
+// values as they are.
+std::string absolute_place(const std::string& value);
+// Those that this process has, folders of LD_LIBRARY_PATH and of ICD files as whole paths.
 std::map<std::string, std::string> own_variables();
 // What a tree's /etc/environment sets of them; LD_LIBRARY_PATH is left out, since logins drop it.
 std::map<std::string, std::string> variables_of_tree(const FileSystemView& view);

@@ -17,6 +17,8 @@
 #include "probe/files/change.h"
 #include "probe/files/file_view.h"
 #include "probe/files/icd_view.h"
+#include "probe/files/library_names.h"
+#include "probe/files/library_scan.h"
 #include "probe/files/linker.h"
 #include "probe/files/loader_view.h"
 
@@ -343,7 +345,8 @@ std::vector<Opening> serving_libraries(const Personality& personality, const Fil
       found.push_back(std::move(opening));
   }
   const auto rank = [](const Opening& row) {
-    return is_software(row.path) ? 2 : is_loader(row.library) ? 0 : 1;
+    if (is_software(row.path)) return 3;
+    return is_loader(row.library) ? 0 : library_name_of(row.path) ? 1 : 2;
   };
   std::stable_sort(found.begin(), found.end(),
                    [&](const auto& a, const auto& b) { return rank(a) < rank(b); });

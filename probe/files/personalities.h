@@ -78,8 +78,8 @@ std::optional<std::string> devices_by_files(const FileSystemView& view,
 Replay replay(const Personality& personality, const FileSystemView& view,
               const LinkerSetting& setting, const DeviceTest& devices);
 
-// Libraries that would serve the framework, by their files: loaders first, drivers for the CPU
-// last.
+// Libraries that would serve the framework, by their files: loaders first, those of unknown names
+// and then drivers for the CPU last.
 std::vector<Opening> serving_libraries(const Personality& personality, const FileSystemView& view,
                                        const LinkerSetting& setting);
 

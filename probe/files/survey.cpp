@@ -13,6 +13,8 @@
 #include "probe/files/icd_view.h"
 #include "probe/files/kernel_view.h"
 #include "probe/files/layer_view.h"
+#include "probe/files/library_names.h"
+#include "probe/files/library_scan.h"
 #include "probe/files/linker.h"
 #include "probe/files/loader_view.h"
 
@@ -63,7 +65,7 @@ LibraryInView look_at(const FileSystemView& view, const LinkerSetting& setting,
   for (const VersionSymbol& version : kVersions) {
     if (row.cl.empty() && row.opening.symbols.count(version.symbol)) row.cl = version.version;
   }
-  if (is_mali(path)) {
+  if (family_of(path) == "mali") {
     if (const auto bytes = view.text(path, std::min(kLargestDriver, bytes_left))) {
       bytes_left -= bytes->size();
       row.release = release_of_driver(*bytes);
@@ -73,12 +75,6 @@ LibraryInView look_at(const FileSystemView& view, const LinkerSetting& setting,
 }
 
 }  // namespace
-
-bool is_mali(const std::string& path) {
-  const std::string name = file_name_of(path);
-  return name.starts_with("libmali") || name.starts_with("libMali") ||
-         name.starts_with("libGLES_mali");
-}
 
 bool needs_ldconfig(const Survey& survey, const std::vector<Change>& changes) {
   const std::set<std::string> cached = cache_folders(survey.setting);

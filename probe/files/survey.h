@@ -25,9 +25,6 @@ struct LibraryInView {
   bool opened() const { return opening.outcome == Opening::Outcome::kOpened; }
 };
 
-// ARM's driver, by its file's name.
-bool is_mali(const std::string& path);
-
 struct Survey {
   LinkerSetting setting;
   LoaderInView loader;  // that programs get

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "base/elf_library.h"
 #include "base/result.h"
@@ -30,6 +31,11 @@ bool starts_with_cl(std::string_view name) { return name.starts_with("cl"); }
 
 Result<ElfLibrary> parse(const std::string& bytes) {
   return parse_elf_library(std::as_bytes(std::span(bytes)), starts_with_cl);
+}
+
+std::vector<std::string> find(const std::string& bytes) {
+  constexpr std::string_view kNames[] = {"clFinish", "clNotHere", "clGetPlatformIDs", "clFinis"};
+  return find_exports(std::as_bytes(std::span(bytes)), kNames).value_or(std::vector<std::string>());
 }
 
 test::ElfSpec spec(int bits, uint16_t machine, bool gnu_hash) {
@@ -127,6 +133,32 @@ TEST(ElfLibrary, OfThisSystemsCLibraryIsRead) {
   EXPECT_THAT(library->versions, testing::Contains("GLIBC_2.2.5"));
 }
 
+TEST(ElfLibrary, DefinesWhatItsHashTablesLeadToInEveryClass) {
+  for (const int bits : {32, 64}) {
+    for (const bool gnu_hash : {false, true}) {
+      const std::string bytes = test::write_elf(spec(bits, EM_AARCH64, gnu_hash));
+      EXPECT_THAT(find(bytes), ElementsAre("clFinish", "clGetPlatformIDs"))
+          << "and not what it asks of others";
+    }
+  }
+}
+
+TEST(ElfLibrary, OfThisSystemDefinesEachOfTheSymbolsThatItsTableHolds) {
+  const std::string path = "/lib/x86_64-linux-gnu/libc.so.6";
+  const auto library = read_elf_library(path, [](std::string_view) { return true; });
+  if (!library) GTEST_SKIP() << library.error().message;
+  std::vector<std::string_view> names = {"no_such_function"};
+  names.insert(names.end(), library->exports.begin(), library->exports.end());
+  EXPECT_GT(names.size(), 1000u);
+  EXPECT_EQ(find_exports(path, names), library->exports);
+}
+
+TEST(ElfLibrary, ThatIsNoneDefinesNothing) {
+  EXPECT_THAT(find(""), IsEmpty());
+  EXPECT_THAT(find_exports("/nonexistent/x.so", {}).error().message,
+              HasSubstr("/nonexistent/x.so"));
+}
+
 TEST(ElfLibrary, WithoutADynamicSectionHasClassAndMachineAlone) {
   std::string bytes = test::write_elf(spec(64, EM_AARCH64, false));
   bytes[offsetof(Elf64_Ehdr, e_phnum)] = 0;
@@ -149,7 +181,10 @@ TEST(ElfLibrary, IsRefusedWhereItIsNone) {
 TEST(ElfLibrary, NeverReadsBeyondACutFile) {
   for (const int bits : {32, 64}) {
     const std::string whole = test::write_elf(spec(bits, EM_AARCH64, true));
-    for (size_t size = 0; size < whole.size(); ++size) parse(whole.substr(0, size));
+    for (size_t size = 0; size < whole.size(); ++size) {
+      parse(whole.substr(0, size));
+      find(whole.substr(0, size));
+    }
   }
 }
 
@@ -163,6 +198,7 @@ TEST(ElfLibrary, SurvivesFieldsOverwrittenByLargeNumbersAndNoise) {
         std::string bytes = whole;
         std::memcpy(bytes.data() + at, &value, sizeof value);
         parse(bytes);
+        find(bytes);
       }
     }
     for (int round = 0; round < 300; ++round) {
@@ -170,6 +206,7 @@ TEST(ElfLibrary, SurvivesFieldsOverwrittenByLargeNumbersAndNoise) {
       for (size_t i = EI_NIDENT; i < bytes.size(); ++i)
         if (random() % 8 == 0) bytes[i] = static_cast<char>(random());
       parse(bytes);
+      find(bytes);
     }
   }
 }

@@ -52,6 +52,19 @@ TEST(Leftovers, AreOfThisProgramsAbiAndHoldOpenCl) {
       ElementsAre("/opt/vendor/lib/libmali-valhall-g610-g13p0-gbm.so", "/usr/lib/libPVROCL.so.1"));
 }
 
+TEST(Leftovers, AreOfAnyNameAndNoLayersAndNoneThatOnlyNeedOpenCl) {
+  test::TreeEntry plugin = own("plain");
+  plugin.needed = {"libzork.so.3"};
+  EXPECT_THAT(leftovers({{"/usr/lib/libzork.so.3", own("vendor")},
+                         {"/usr/lib/libforeign.so", foreign()},
+                         {"/usr/lib/liblayer.so", own("layer")},
+                         {"/usr/lib/libOpenCL.so.9", own("layer")},
+                         {"/usr/lib/libplugin.so", plugin},
+                         {"/opt/x/y/zork-driver.so", own("google")}},
+                        {}),
+              ElementsAre("/opt/x/y/zork-driver.so", "/usr/lib/libzork.so.3"));
+}
+
 TEST(Leftovers, AreNotWhatAKnownNameLedTo) {
   const test::Tree tree = {{"/usr/lib/libmali-g52.so", own("vendor")},
                            {"/usr/lib/libmali.so.1", test::link("libmali-g52.so")},

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "probe/files/file_view.h"
-#include "probe/files/linker.h"
+#include "probe/files/library_scan.h"
 #include "probe/files/linker_cache.h"
 #include "tests/boards.h"
 #include "tests/support.h"
