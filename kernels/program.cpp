@@ -92,11 +92,11 @@ Result<Program> program_of(const Variant& variant) {
     if (!text) return fail(ErrorCode::kInternal, "{}: {}", manifest.id, text.error().message);
     program.sources.push_back(std::move(*text));
   }
-  auto text = kernel_text("ops/" + manifest.family + "/" + manifest.id + ".cl");
+  auto text = kernel_text("ops/" + manifest.family + "/" + manifest.text + ".cl");
   if (!text) return fail(ErrorCode::kInternal, "{}: {}", manifest.id, text.error().message);
   program.sources.push_back("#line 1\n" + *text);
   program.options = options_of(variant);
-  program.entry = manifest.id;
+  program.entry = manifest.text;
   program.constructs = constructs_of(variant);
   Sha256 hash;
   for (const std::string& source : program.sources) hash.add_field(source);
