@@ -18,7 +18,7 @@ namespace clvet {
 namespace {
 
 constexpr std::string_view kFolder = "reference/", kEnding = ".json";
-constexpr std::array kFields = {"tests", "timed", "domains"};
+constexpr std::array kFields = {"tests", "timed", "domains", "examples"};
 
 Result<int64_t> evaluate(const std::string& text, const Dims& dims) {
   return evaluate_expr(text, [&](std::string_view name) -> std::optional<int64_t> {
@@ -62,6 +62,21 @@ void read_domains(const Json& root, OpTrials& trials) {
   });
 }
 
+void read_examples(const Json& root, OpTrials& trials) {
+  static constexpr std::array kKnown = {"name", "dims", "scalars", "tensors", "want"};
+  read_list(root, "examples", kKnown, [&](const std::string& entry, const Json& value) {
+    using Tensors = decltype(CallValues::tensors);
+    const auto part = [&]<class T>(const char* field, const T& otherwise) {
+      return optional_field<T>(value, field, "of its kind", entry + ".").value_or(otherwise);
+    };
+    trials.examples.push_back(
+        {part("name", std::string()),
+         {part("dims", Dims()), part("scalars", Scalars()), part("tensors", Tensors())},
+         part("want", Values())});
+    if (trials.examples.back().want.empty()) throw FieldError{entry + ".want", "is missing"};
+  });
+}
+
 }  // namespace
 
 Result<OpTrials> parse_op_trials(const std::string& path, const std::string& text) {
@@ -77,6 +92,7 @@ Result<OpTrials> parse_op_trials(const std::string& path, const std::string& tex
     trials.timed = strings_of(root, "timed");
     check_names_of_tests("timed", trials.timed, trials.tests);
     read_domains(root, trials);
+    read_examples(root, trials);
   }));
   return trials;
 }

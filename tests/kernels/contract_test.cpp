@@ -6,10 +6,13 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "kernels/catalog.h"
 #include "kernels/contract.h"
+#include "kernels/op_trials.h"
 #include "tests/kernels/tiny_case.h"
 
 namespace clvet {
@@ -300,13 +303,26 @@ std::vector<TinyCase> pixel_cases() {
        {{"x", {1, 2}}},
        {2, 1, 2, 1, 2},
        {{"value", 0}}},
-      {"copy_in", "copy_buffer_image", image(1, 1, 1, 2), {{"x", {1, 2}}}, {1, 2}},
-      {"copy_out", "copy_image_buffer", image(1, 1, 1, 2), {{"x", {1, 2}}}, {1, 2}},
   };
 }
 
-std::vector<TinyCase> tiny_cases() {
+// Those of the ops' own files.
+std::vector<TinyCase> examples() {
   std::vector<TinyCase> cases;
+  for (const OpContract* contract : op_contracts()) {
+    const std::string path = "reference/" + std::string(contract->op) + ".json";
+    const auto trials = parse_op_trials(path, kernel_text(path).value_or(""));
+    if (!trials) continue;  // EmbeddedTrials says so
+    for (const OpExample& row : trials->examples) {
+      const auto& [dims, scalars, tensors] = row.values;
+      cases.push_back({row.name, trials->op, dims, tensors, row.want, scalars});
+    }
+  }
+  return cases;
+}
+
+std::vector<TinyCase> tiny_cases() {
+  std::vector<TinyCase> cases = examples();
   for (const auto& part :
        {matrix_cases(), window_cases(), row_cases(), pixel_cases(), language_cases()}) {
     cases.insert(cases.end(), part.begin(), part.end());
@@ -347,7 +363,7 @@ TEST_P(TinyReference, HasTheValuesComputedByHand) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ops, TinyReference, testing::ValuesIn(tiny_cases()),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& info) { return info.param.name; });
 
 TEST(Contracts, AreSortedAndEachHasATinyCase) {
   std::set<std::string> covered;

@@ -111,7 +111,9 @@ TEST(TrialsOfAnOp, WithABadFieldAreRefusedNamingFileAndField) {
                                                       {"domains/0/low", "3"},
                                                       {"domains/0/high", R"("x")"},
                                                       {"domains/0/colour", "1"},
-                                                      {"domains", "{}"}};
+                                                      {"domains", "{}"},
+                                                      {"examples", R"([{"name": "x"}])"},
+                                                      {"examples", R"([{"want": "x"}])"}};
   for (const auto& [field, value] : rows) {
     SCOPED_TRACE(std::string(field) + ": " + value);
     const auto catalog = parse(kSample, test::with_field(kOp, "/" + std::string(field), value));
@@ -125,6 +127,20 @@ TEST(TrialsOfAnOp, NeedAContractOfItsName) {
   const auto catalog = Catalog::parse({{"reference/gem.json", kOp}});
   ASSERT_FALSE(catalog);
   EXPECT_THAT(catalog.error().message, HasSubstr("has no contract"));
+}
+
+TEST(AnExampleOfAnOp, HasWhatGoesInAndWhatComesOut) {
+  const auto trials = parse_op_trials(kOpPath, R"json({"examples": [
+      {"name": "e", "dims": {"N": 1}, "scalars": {"act_lo": 0.5}, "tensors": {"x": [1, 2]},
+       "want": [3]}]})json");
+  ASSERT_TRUE(trials) << trials.error().message;
+  ASSERT_EQ(trials->examples.size(), 1u);
+  const OpExample& example = trials->examples.front();
+  EXPECT_EQ(example.name, "e");
+  EXPECT_EQ(example.values.dims.at("N"), 1);
+  EXPECT_EQ(example.values.scalars.at("act_lo"), 0.5);
+  EXPECT_THAT(example.values.tensors.at("x"), ElementsAre(1, 2));
+  EXPECT_THAT(example.want, ElementsAre(3));
 }
 
 TEST(InputDomain, IsTheFirstThatHoldsForTheTensorAndTheCall) {
