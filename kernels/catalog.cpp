@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "embedded_kernels.h"
+#include "kernels/act_table.h"
 #include "kernels/combination.h"
 #include "kernels/manifest.h"
 #include "kernels/op_trials.h"
@@ -124,7 +125,7 @@ std::string kernel_set() {
   Sha256 hash;
   for (const EmbeddedFile& file : embedded_kernels()) {
     hash.add_field(file.path);
-    hash.add_field(file.text);
+    hash.add_field(with_activations(std::string(file.text)));
   }
   return hash.hex();
 }

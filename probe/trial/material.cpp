@@ -15,6 +15,7 @@
 #include "base/fd.h"
 #include "base/hash.h"
 #include "base/result.h"
+#include "kernels/act_table.h"
 #include "kernels/call.h"
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
@@ -58,7 +59,8 @@ InputDomain domain_of(const Manifest& manifest, const TestShape& shape, const Te
   if (stated) return *stated;
   InputDomain domain;
   if (role.kind == TensorKind::kWeights || role.kind == TensorKind::kVector) domain.edges = false;
-  if (dim(shape, "act") == static_cast<int64_t>(Act::kSqrt)) domain.low = 0, domain.edges = false;
+  const ActRow& act = act_row(static_cast<Act>(dim(shape, "act")));
+  if (act.not_negative) domain.low = 0, domain.edges = false;
   if (const auto found = shape.scalars.find("magnitude");
       found != shape.scalars.end() && role.kind == TensorKind::kInput) {
     domain.low = -found->second, domain.high = found->second;
