@@ -1,54 +1,50 @@
 #include "base/pattern.h"
 
 #include <memory>
-#include <regex>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "base/regex.h"
+#include "base/result.h"
 
 namespace clvet {
 
 struct Pattern::Compiled {
-  std::regex regex;
+  Regex regex;
+
+  std::vector<std::string> parts(std::string_view text, Regex::Reach reach) const {
+    const auto found = regex.parts(text, reach);
+    if (!found) return {};
+    return {found->begin(), found->end()};
+  }
 };
 
-namespace {
-
-using Found = std::match_results<const char*>;
-
-const char* end_of(std::string_view text) { return text.data() + text.size(); }
-
-std::vector<std::string> texts(const Found& found) { return {found.begin(), found.end()}; }
-
-}  // namespace
-
-Pattern::Pattern(const std::string& text, Case letters)
-    : compiled_(std::make_shared<const Compiled>(Compiled{
-          std::regex(text, letters == Case::kAny ? std::regex::ECMAScript | std::regex::icase
-                                                 : std::regex::ECMAScript)})) {}
-
-bool Pattern::fits(std::string_view text) const {
-  return std::regex_match(text.data(), end_of(text), compiled_->regex);
+Pattern::Pattern(const std::string& text, Case letters) {
+  auto regex = Regex::compile(
+      text, letters == Case::kAny ? Regex::Syntax::kBytesOfAnyCase : Regex::Syntax::kBytes);
+  if (!regex) throw std::runtime_error(regex.error().message);
+  compiled_ = std::make_shared<const Compiled>(Compiled{std::move(*regex)});
 }
 
-bool Pattern::found_in(std::string_view text) const {
-  return std::regex_search(text.data(), end_of(text), compiled_->regex);
-}
+bool Pattern::fits(std::string_view text) const { return !parts(text).empty(); }
+
+bool Pattern::found_in(std::string_view text) const { return !first_parts(text).empty(); }
 
 std::vector<std::string> Pattern::parts(std::string_view text) const {
-  Found found;
-  std::regex_match(text.data(), end_of(text), found, compiled_->regex);
-  return texts(found);
+  return compiled_->parts(text, Regex::Reach::kWhole);
 }
 
 std::vector<std::string> Pattern::first_parts(std::string_view text) const {
-  Found found;
-  std::regex_search(text.data(), end_of(text), found, compiled_->regex);
-  return texts(found);
+  return compiled_->parts(text, Regex::Reach::kAnyPart);
 }
 
 std::string Pattern::replace_in(const std::string& text, const std::string& by) const {
-  return std::regex_replace(text, compiled_->regex, by);
+  auto replaced = compiled_->regex.replaced(text, by);
+  if (!replaced) throw std::runtime_error(replaced.error().message);
+  return std::move(*replaced);
 }
 
 }  // namespace clvet

@@ -1,5 +1,5 @@
-// Regular expressions, as ECMAScript's. The standard's own take seconds to compile in each file
-// that has one; here they are compiled once.
+// Regular expressions over bytes, as ECMAScript's (base/regex.h). One that takes too many steps on
+// a text does not fit it.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,8 @@ class Pattern {
   std::vector<std::string> parts(std::string_view text) const;        // of all of it
   std::vector<std::string> first_parts(std::string_view text) const;  // of the first that is found
 
-  // Each part found gives way to this, in which $1 is the first group.
+  // Each part found gives way to this, in which $1 is the first group. Throws a std::runtime_error
+  // where finding them takes too many steps.
   std::string replace_in(const std::string& text, const std::string& by) const;
 
  private:

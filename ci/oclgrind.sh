@@ -76,11 +76,17 @@ finds_faults() {
 
 # smallest KERNEL: the names of its smallest test shapes, one a line
 smallest() {
-  python - "$CLVET_ROOT"/kernels/ops/*/"$1.json" "$shapes" <<'PY'
-import json, math, sys
-tests = json.load(open(sys.argv[1]))["tests"]
+  python - "$CLVET_ROOT"/kernels "$CLVET_ROOT"/kernels/ops/*/"$1.json" "$shapes" <<'PY'
+import json, math, re, sys
+manifest = json.load(open(sys.argv[2]))
+op = json.load(open(f"{sys.argv[1]}/reference/{manifest['op']}.json"))
+def takes(row):
+    names = manifest.get("params", {}) | row["dims"]
+    words = [re.sub(r"!(?!=)", " not ", text).replace("&&", " and ").replace("||", " or ") for text in manifest.get("where", [])]
+    return row["name"] in manifest.get("shapes", [row["name"]]) and all(eval(text, {}, names) for text in words)
+tests = [row for row in op["tests"] if takes(row)] + manifest.get("tests", [])
 tests.sort(key=lambda row: math.prod(value for name, value in row["dims"].items() if name.isupper() and value > 0))
-print(*[row["name"] for row in tests[:int(sys.argv[2])]], sep="\n")
+print(*[row["name"] for row in tests[:int(sys.argv[3])]], sep="\n")
 PY
 }
 
@@ -109,7 +115,7 @@ kernels_for() {
   done
 }
 
-state=$(cat "$CLVET_ROOT"/kernels/common/* "$CLVET_ROOT"/kernels/ops/*/* | sha256sum | cut -c1-16)
+state=$(cat "$CLVET_ROOT"/kernels/common/* "$CLVET_ROOT"/kernels/ops/*/* "$CLVET_ROOT"/kernels/reference/*.json | sha256sum | cut -c1-16)
 failed=0
 for check in "${checks[@]}"; do
   finds_faults "$check"

@@ -19,10 +19,6 @@ struct Epilogue {
 // scalars are rounded to float, as the kernel receives them.
 Epilogue epilogue_of(const CallValues& values);
 
-// Error of the functions that `act` uses, in units of roundoff, when it is computed in floating
-// point by the formulas of kernels/common/activation.clh or better ones.
-double act_error(Act act, double lo, double hi, double z);
-
 // Largest |f'| on [z - spread, z + spread]; `spread` is what rounding may have moved z by.
 double act_sensitivity(const Epilogue& epilogue, double z, double spread);
 

@@ -18,13 +18,22 @@ namespace {
 
 constexpr int64_t kMaxInt = 0x7fffffff;
 
+Result<int64_t> evaluate_for(const Manifest& manifest, const Dims& dims, const std::string& text) {
+  return evaluate_expr(text, [&](std::string_view name) -> std::optional<int64_t> {
+    if (const auto dim = dims.find(name); dim != dims.end()) return dim->second;
+    const auto param = manifest.params.find(std::string(name));
+    if (param != manifest.params.end()) return param->second;
+    return std::nullopt;
+  });
+}
+
 class CallBuilder {
  public:
   CallBuilder(const Variant& variant, const Dims& dims, const Scalars& scalars)
       : variant_(variant), manifest_(*variant.manifest), dims_(dims), scalars_(scalars) {}
 
   Result<KernelCall> build() {
-    CLVET_RETURN_IF_ERROR(check_where());
+    CLVET_RETURN_IF_ERROR(check_where(manifest_, dims_));
     for (const ArgSpec& spec : manifest_.args) CLVET_RETURN_IF_ERROR(add_arg(spec));
     CLVET_RETURN_IF_ERROR(add_sizes());
     return std::move(call_);
@@ -32,23 +41,7 @@ class CallBuilder {
 
  private:
   Result<int64_t> evaluate(const std::string& text) const {
-    return evaluate_expr(text, [this](std::string_view name) -> std::optional<int64_t> {
-      if (const auto dim = dims_.find(name); dim != dims_.end()) return dim->second;
-      const auto param = manifest_.params.find(std::string(name));
-      if (param != manifest_.params.end()) return param->second;
-      return std::nullopt;
-    });
-  }
-
-  Status check_where() const {
-    for (const std::string& condition : manifest_.where) {
-      auto value = evaluate(condition);
-      if (!value) return wrap(value.error(), manifest_.id + " where");
-      if (*value == 0) {
-        return fail(ErrorCode::kUnsupported, "{} needs {}", manifest_.id, condition);
-      }
-    }
-    return {};
+    return evaluate_for(manifest_, dims_, text);
   }
 
   Status add_arg(const ArgSpec& spec) {
@@ -126,6 +119,17 @@ class CallBuilder {
 };
 
 }  // namespace
+
+Status check_where(const Manifest& manifest, const Dims& dims) {
+  for (const std::string& condition : manifest.where) {
+    auto value = evaluate_for(manifest, dims, condition);
+    if (!value) return wrap(value.error(), manifest.id + " where");
+    if (*value == 0) {
+      return fail(ErrorCode::kUnsupported, "{} needs {}", manifest.id, condition);
+    }
+  }
+  return {};
+}
 
 Result<KernelCall> make_call(const Variant& variant, const Dims& dims, const Scalars& scalars) {
   return CallBuilder(variant, dims, scalars).build();

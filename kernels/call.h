@@ -30,6 +30,10 @@ struct KernelCall {
   std::array<size_t, 3> local{0, 0, 0};   // all zero: the driver chooses
 };
 
+// That the manifest's `where` holds for these dims. kUnsupported: a condition is zero;
+// kInvalidArgument: one cannot be evaluated.
+Status check_where(const Manifest& manifest, const Dims& dims);
+
 // Evaluates a manifest's args and sizes for one call. kInvalidArgument: a name that neither dims,
 // params nor scalars define; kUnsupported: a `where` expression is zero for these dims.
 Result<KernelCall> make_call(const Variant& variant, const Dims& dims, const Scalars& scalars);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,10 +11,28 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "embedded_kernels.h"
+#include "kernels/act_table.h"
 #include "kernels/combination.h"
 #include "kernels/manifest.h"
+#include "kernels/op_trials.h"
 
 namespace clvet {
+namespace {
+
+bool is_of_op(std::string_view path) { return path.starts_with("reference/"); }
+
+Result<std::vector<OpTrials>> trials_of_ops(
+    const std::vector<std::pair<std::string, std::string>>& files) {
+  std::vector<OpTrials> ops;
+  for (const auto& [path, text] : files) {
+    if (!is_of_op(path)) continue;
+    CLVET_ASSIGN_OR_RETURN(OpTrials trials, parse_op_trials(path, text));
+    ops.push_back(std::move(trials));
+  }
+  return ops;
+}
+
+}  // namespace
 
 Combination Variant::combination() const {
   Combination result;
@@ -34,9 +53,8 @@ std::string Variant::name() const {
 Result<Catalog> Catalog::embedded() {
   std::vector<std::pair<std::string, std::string>> texts;
   for (const EmbeddedFile& file : embedded_kernels()) {
-    if (file.path.starts_with("ops/") && file.path.ends_with(".json")) {
-      texts.emplace_back(file.path, file.text);
-    }
+    const bool named = file.path.starts_with("ops/") || is_of_op(file.path);
+    if (named && file.path.ends_with(".json")) texts.emplace_back(file.path, file.text);
   }
   auto catalog = parse(texts);
   if (!catalog) {
@@ -47,10 +65,12 @@ Result<Catalog> Catalog::embedded() {
   return catalog;
 }
 
-Result<Catalog> Catalog::parse(const std::vector<std::pair<std::string, std::string>>& manifests) {
+Result<Catalog> Catalog::parse(const std::vector<std::pair<std::string, std::string>>& files) {
+  CLVET_ASSIGN_OR_RETURN(const auto ops, trials_of_ops(files));
   Catalog catalog;
-  for (const auto& [path, text] : manifests) {
-    CLVET_ASSIGN_OR_RETURN(Manifest manifest, parse_manifest(path, text));
+  for (const auto& [path, text] : files) {
+    if (is_of_op(path)) continue;
+    CLVET_ASSIGN_OR_RETURN(Manifest manifest, parse_manifest(path, text, ops));
     if (catalog.find(manifest.id) != nullptr) {
       return fail(ErrorCode::kInvalidArgument, "{}: '{}' is defined twice", path, manifest.id);
     }
@@ -105,7 +125,7 @@ std::string kernel_set() {
   Sha256 hash;
   for (const EmbeddedFile& file : embedded_kernels()) {
     hash.add_field(file.path);
-    hash.add_field(file.text);
+    hash.add_field(with_activations(std::string(file.text)));
   }
   return hash.hex();
 }

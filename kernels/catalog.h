@@ -1,8 +1,9 @@
 // The kernel manifests (kernels/ops/<family>/<name>.json) as typed rows, and the variants they
 // span.
 //
-// A manifest is read by the planner, the trials, the lint and the report alike; nothing
-// about a kernel is stated anywhere else.
+// A manifest is read by the planner, the trials, the lint and the report alike; nothing about a
+// kernel is stated anywhere else. What all kernels of an op are tried on belongs to the op
+// (kernels/op_trials.h); a manifest's row holds what of it concerns this kernel.
 #pragma once
 
 #include <cstdint>
@@ -38,18 +39,29 @@ struct ArgSpec {
   std::optional<Storage> storage;
 };
 
-// A test shape of a manifest: dims and scalars of one trial case.
+// Dims and scalars of one trial case.
 struct TestShape {
   std::string name;
   Dims dims;
   Scalars scalars;
 };
 
+// What a trial fills a tensor of an op with.
+struct InputDomain {
+  std::string tensor;  // role name; empty: each that is not an output
+  std::string where;   // expression over dims that must be non-zero
+  double low = -1, high = 1;
+  bool edges = true;          // signed zero, subnormals, ties
+  bool largest_half = false;  // +-65504
+};
+
 // A row of a manifest. `require` holds names of DeviceFeatures (probe/report/device_features.h).
 struct Manifest {
-  std::string id;      // "gemm_tile4x4": file stem, unique, and the kernel's entry point
+  std::string id;      // "gemm_tile4x4": file stem, unique
   std::string op;      // contract name; `id` begins with it
   std::string family;  // folder below kernels/ops
+  std::string text;    // file stem of the .cl in that folder, and the kernel's entry point: the id,
+                       // where the manifest names none
   std::vector<std::string> preludes;  // files of kernels/common, in order
   std::vector<Precision> precisions;
   std::vector<Storage> activations;
@@ -68,8 +80,9 @@ struct Manifest {
   std::vector<std::string> constructs;  // beyond those that follow from precision and storage
   bool trial_only = false;  // never planned; tried because other engines use its constructs
   bool full_tier = false;  // tried in the full tier or where a model needs it, not in the core tier
-  std::vector<TestShape> tests;
-  std::vector<std::string> timed;  // names of tests; empty: see timed_shapes() of the probe
+  std::vector<TestShape> tests;      // the op's that it takes, then its own
+  std::vector<std::string> timed;    // names of tests; empty: see timed_shapes() of the probe
+  std::vector<InputDomain> domains;  // the op's; the first that holds counts
 };
 
 // One compiled program: a manifest row under one combination.
@@ -100,8 +113,9 @@ class Catalog {
  public:
   // The embedded catalog; kInternal if an embedded manifest is malformed (a build error of ours).
   static Result<Catalog> embedded();
-  // Parses manifests given as (path relative to kernels/, text); used by embedded() and by tests.
-  static Result<Catalog> parse(const std::vector<std::pair<std::string, std::string>>& manifests);
+  // Parses manifests and what ops are tried on, given as (path relative to kernels/, text); used by
+  // embedded() and by tests.
+  static Result<Catalog> parse(const std::vector<std::pair<std::string, std::string>>& files);
 
   const std::vector<Manifest>& manifests() const { return manifests_; }
   std::vector<const Manifest*> for_op(std::string_view op) const;

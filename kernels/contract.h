@@ -84,7 +84,8 @@ const std::vector<const OpContract*>& op_contracts();
 const OpContract* find_op_contract(std::string_view op);
 
 // The activation codes that every kernel with an epilogue takes as the integer argument "act";
-// "act_lo" and "act_hi" are its two real parameters. y = f(z).
+// "act_lo" and "act_hi" are its two real parameters. y = f(z). Named here are those that code asks
+// for by name; all that is known of each is its row in kernels/act_table.cpp.
 enum class Act : int64_t {
   kNone = 0,
   kRelu = 1,         // max(z, 0)

@@ -9,55 +9,30 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "base/json.h"
 #include "base/result.h"
+#include "kernels/call.h"
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
 #include "kernels/contract.h"
-#include "kernels/expr.h"
+#include "kernels/fields.h"
+#include "kernels/op_trials.h"
 
 namespace clvet {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::array kFields = {
-    "op",    "precisions", "activations", "weights", "weight_types", "args",  "global",
-    "tests", "preludes",   "params",      "where",   "pack",         "local", "require",
-    "rank",  "constructs", "trial_only",  "tier",    "timed"};
-
-// Thrown inside this file alone: the field and what is wrong with it.
-struct FieldError {
-  std::string field;
-  std::string what;
-};
-
-const Json& required(const Json& object, const std::string& field) {
-  if (!object.contains(field)) throw FieldError{field, "is missing"};
-  return object.at(field);
-}
-
-template <class T>
-T as(const Json& value, const std::string& field, const char* expected) {
-  try {
-    return value.get<T>();
-  } catch (const Json::exception&) {
-    throw FieldError{field, std::string("must be ") + expected};
-  }
-}
-
-std::vector<std::string> strings(const Json& root, const std::string& field) {
-  if (!root.contains(field)) return {};
-  return as<std::vector<std::string>>(root.at(field), field, "a list of strings");
-}
+    "op",    "precisions", "activations", "weights", "weight_types", "args",   "global",
+    "tests", "preludes",   "params",      "where",   "pack",         "local",  "require",
+    "rank",  "constructs", "trial_only",  "tier",    "timed",        "shapes", "text"};
 
 template <class Enum>
 std::vector<Enum> words(const Json& root, const std::string& field,
                         std::optional<Enum> (*parse)(std::string_view)) {
   std::vector<Enum> values;
-  for (const std::string& word : strings(root, field)) {
+  for (const std::string& word : strings_of(root, field)) {
     const std::optional<Enum> value = parse(word);
     if (!value) throw FieldError{field, "has the unknown word '" + word + "'"};
     if (std::find(values.begin(), values.end(), *value) != values.end()) {
@@ -70,8 +45,8 @@ std::vector<Enum> words(const Json& root, const std::string& field,
 
 template <class T>
 std::map<std::string, T> table(const Json& root, const std::string& field) {
-  if (!root.contains(field)) return {};
-  return as<std::map<std::string, T>>(root.at(field), field, "an object of numbers");
+  return optional_field<std::map<std::string, T>>(root, field, "an object of numbers")
+      .value_or(std::map<std::string, T>{});
 }
 
 ArgSpec arg_of(const std::string& text) {
@@ -100,72 +75,87 @@ ArgSpec arg_of(const std::string& text) {
   return spec;
 }
 
-TestShape test_of(const Json& value, size_t index) {
-  const std::string field = "tests[" + std::to_string(index) + "]";
-  if (!value.is_object()) throw FieldError{field, "must be an object"};
-  TestShape test;
-  for (const auto& [key, item] : value.items()) {
-    if (key == "name") {
-      test.name = as<std::string>(item, field + ".name", "a string");
-    } else if (key == "dims") {
-      test.dims = as<Dims>(item, field + ".dims", "an object of integers");
-    } else if (key == "scalars") {
-      test.scalars = as<Scalars>(item, field + ".scalars", "an object of numbers");
-    } else {
-      throw FieldError{field + "." + key, "is not a known field"};
-    }
+void read_kernel(const Json& root, Manifest& manifest) {
+  for (const char* field : {"precisions", "activations", "args", "global"}) {
+    if (required_field(root, field).empty()) throw FieldError{field, "is empty"};
   }
-  if (test.name.empty()) throw FieldError{field + ".name", "is missing"};
-  return test;
-}
-
-void read_fields(const Json& root, Manifest& manifest) {
-  for (const auto& [key, value] : root.items()) {
-    if (std::find(kFields.begin(), kFields.end(), key) == kFields.end()) {
-      throw FieldError{key, "is not a known field"};
-    }
-  }
-  manifest.op = as<std::string>(required(root, "op"), "op", "a string");
-  for (const char* field : {"precisions", "activations", "args", "global", "tests"}) {
-    if (required(root, field).empty()) throw FieldError{field, "is empty"};
-  }
-  manifest.preludes = strings(root, "preludes");
+  manifest.text = optional_field<std::string>(root, "text", "a string").value_or(manifest.id);
+  manifest.preludes = strings_of(root, "preludes");
   manifest.precisions = words(root, "precisions", parse_precision);
   manifest.activations = words(root, "activations", parse_storage);
   manifest.weights = words(root, "weights", parse_storage);
   manifest.weight_types = words(root, "weight_types", parse_weight_type);
   manifest.params = table<int64_t>(root, "params");
+  manifest.where = strings_of(root, "where");
+  manifest.pack = optional_field<int64_t>(root, "pack", "an integer").value_or(0);
+  for (const std::string& text : strings_of(root, "args")) manifest.args.push_back(arg_of(text));
+  manifest.global = strings_of(root, "global");
+  manifest.local = strings_of(root, "local");
+  manifest.require = strings_of(root, "require");
+  manifest.constructs = strings_of(root, "constructs");
+}
+
+void read_use(const Json& root, Manifest& manifest) {
   manifest.rank = table<int>(root, "rank");
-  manifest.where = strings(root, "where");
-  manifest.global = strings(root, "global");
-  manifest.local = strings(root, "local");
-  manifest.require = strings(root, "require");
-  manifest.constructs = strings(root, "constructs");
-  manifest.timed = strings(root, "timed");
-  if (root.contains("pack")) manifest.pack = as<int64_t>(root["pack"], "pack", "an integer");
-  if (root.contains("trial_only")) {
-    manifest.trial_only = as<bool>(root["trial_only"], "trial_only", "true or false");
-  }
-  if (root.contains("tier")) {
-    if (root["tier"] != "full") throw FieldError{"tier", "must be \"full\" or absent"};
-    manifest.full_tier = true;
-  }
-  for (const std::string& text : strings(root, "args")) manifest.args.push_back(arg_of(text));
-  if (!root["tests"].is_array()) throw FieldError{"tests", "must be a list"};
-  for (size_t i = 0; i < root["tests"].size(); ++i) {
-    manifest.tests.push_back(test_of(root["tests"][i], i));
+  manifest.trial_only = optional_field<bool>(root, "trial_only", "true or false").value_or(false);
+  manifest.full_tier = root.contains("tier");
+  if (manifest.full_tier && root["tier"] != "full") {
+    throw FieldError{"tier", "must be \"full\" or absent"};
   }
 }
 
+bool takes(const Manifest& manifest, const TestShape& test) {
+  const Status holds = check_where(manifest, test.dims);
+  if (holds) return true;
+  if (holds.error().code == ErrorCode::kUnsupported) return false;
+  throw FieldError{"where", "of the test '" + test.name + "': " + holds.error().message};
+}
+
+// The op's tests that the manifest is tried on.
+std::vector<TestShape> shared_tests(const Json& root, const Manifest& manifest,
+                                    const OpTrials& op) {
+  const std::vector<std::string> named = strings_of(root, "shapes");
+  check_names_of_tests("shapes", named, op.tests);
+  std::vector<TestShape> tests;
+  for (const TestShape& test : op.tests) {
+    const bool wanted =
+        !root.contains("shapes") || std::find(named.begin(), named.end(), test.name) != named.end();
+    if (wanted && takes(manifest, test)) tests.push_back(test);
+  }
+  return tests;
+}
+
+// Those of the op's timed tests that the manifest has, unless it names its own.
+std::vector<std::string> timed_of(const Json& root, const Manifest& manifest, const OpTrials& op) {
+  if (root.contains("timed")) {
+    const auto timed = strings_of(root, "timed");
+    check_names_of_tests("timed", timed, manifest.tests);
+    return timed;
+  }
+  return op.timed;
+}
+
+void read_trials(const Json& root, const OpTrials& op, Manifest& manifest) {
+  manifest.tests = shared_tests(root, manifest, op);
+  for (TestShape& test : tests_of(root)) {
+    for (const TestShape& other : manifest.tests) {
+      if (other.name == test.name) {
+        throw FieldError{"tests", "names '" + test.name + "', a test of the op"};
+      }
+    }
+    manifest.tests.push_back(std::move(test));
+  }
+  if (manifest.tests.empty()) throw FieldError{"tests", "is empty, and no test of the op is taken"};
+  manifest.timed = timed_of(root, manifest, op);
+  manifest.domains = op.domains;
+}
+
 void check_expressions(const Manifest& manifest) {
-  const auto check = [](const std::string& field, const std::string& text) {
-    if (auto names = expr_names(text); !names) throw FieldError{field, names.error().message};
-  };
-  for (const std::string& text : manifest.where) check("where", text);
-  for (const std::string& text : manifest.global) check("global", text);
-  for (const std::string& text : manifest.local) check("local", text);
+  for (const std::string& text : manifest.where) check_expression("where", text);
+  for (const std::string& text : manifest.global) check_expression("global", text);
+  for (const std::string& text : manifest.local) check_expression("local", text);
   for (const ArgSpec& arg : manifest.args) {
-    if (arg.kind == ArgKind::kInt) check("args", arg.name);
+    if (arg.kind == ArgKind::kInt) check_expression("args", arg.name);
   }
 }
 
@@ -186,11 +176,6 @@ void check_rules(const Manifest& manifest) {
   if (!manifest.local.empty() && manifest.local.size() != manifest.global.size()) {
     throw FieldError{"local", "must have as many dimensions as global"};
   }
-  for (const std::string& name : manifest.timed) {
-    const bool known = std::any_of(manifest.tests.begin(), manifest.tests.end(),
-                                   [&](const TestShape& test) { return test.name == name; });
-    if (!known) throw FieldError{"timed", "names '" + name + "', which is no test"};
-  }
   const auto outputs =
       std::count_if(manifest.args.begin(), manifest.args.end(),
                     [](const ArgSpec& arg) { return arg.kind == ArgKind::kOutput; });
@@ -199,7 +184,8 @@ void check_rules(const Manifest& manifest) {
 
 }  // namespace
 
-Result<Manifest> parse_manifest(const std::string& path, const std::string& text) {
+Result<Manifest> parse_manifest(const std::string& path, const std::string& text,
+                                const std::vector<OpTrials>& ops) {
   const size_t slash = path.rfind('/');
   const size_t parent = slash == std::string::npos ? slash : path.rfind('/', slash - 1);
   if (parent == std::string::npos || !path.ends_with(".json")) {
@@ -208,17 +194,16 @@ Result<Manifest> parse_manifest(const std::string& path, const std::string& text
   Manifest manifest;
   manifest.id = path.substr(slash + 1, path.size() - slash - 6);
   manifest.family = path.substr(parent + 1, slash - parent - 1);
-  try {
-    const Json root = Json::parse(text);
-    if (!root.is_object()) throw FieldError{"(root)", "must be an object"};
-    read_fields(root, manifest);
+  CLVET_RETURN_IF_ERROR(read_fields(path, text, kFields, [&](const Json& root) {
+    manifest.op = field_as<std::string>(required_field(root, "op"), "op", "a string");
+    read_kernel(root, manifest);
+    read_use(root, manifest);
     check_expressions(manifest);
     check_rules(manifest);
-  } catch (const FieldError& error) {
-    return fail(ErrorCode::kInvalidArgument, "{}: field '{}' {}", path, error.field, error.what);
-  } catch (const Json::exception& error) {
-    return fail(ErrorCode::kInvalidArgument, "{}: {}", path, error.what());
-  }
+    const auto op = std::find_if(ops.begin(), ops.end(),
+                                 [&](const OpTrials& trials) { return trials.op == manifest.op; });
+    read_trials(root, op == ops.end() ? OpTrials{} : *op, manifest);
+  }));
   return manifest;
 }
 

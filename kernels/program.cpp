@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/result.h"
+#include "kernels/act_table.h"
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
 
@@ -90,13 +91,13 @@ Result<Program> program_of(const Variant& variant) {
   for (const std::string& prelude : manifest.preludes) {
     auto text = kernel_text("common/" + prelude);
     if (!text) return fail(ErrorCode::kInternal, "{}: {}", manifest.id, text.error().message);
-    program.sources.push_back(std::move(*text));
+    program.sources.push_back(with_activations(std::move(*text)));
   }
-  auto text = kernel_text("ops/" + manifest.family + "/" + manifest.id + ".cl");
+  auto text = kernel_text("ops/" + manifest.family + "/" + manifest.text + ".cl");
   if (!text) return fail(ErrorCode::kInternal, "{}: {}", manifest.id, text.error().message);
   program.sources.push_back("#line 1\n" + *text);
   program.options = options_of(variant);
-  program.entry = manifest.id;
+  program.entry = manifest.text;
   program.constructs = constructs_of(variant);
   Sha256 hash;
   for (const std::string& source : program.sources) hash.add_field(source);

@@ -32,6 +32,7 @@
 #include "runtime/gguf/file.h"
 #include "runtime/llm/arch.h"
 #include "runtime/llm/chat.h"
+#include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/llm_config.h"
 #include "runtime/llm/sampler.h"
 #include "runtime/llm/teacher_forced.h"
@@ -53,10 +54,13 @@ struct GenerateArguments {
   OutputOptions output;
 };
 
-// The kernels that a language model needs: all that is tried before its first token, where nothing
-// is known of this machine yet.
-const std::vector<std::string> kNeeds = {"gemm_*", "gemv_*",      "rms_norm_*",      "rope_*",
-                                         "glu_*",  "attention_*", "eltwise_binary_*"};
+// The cases of the kernels that a language model needs: all that is tried before its first token,
+// where nothing is known of this machine yet.
+std::vector<std::string> needs_of(const LlmConfig& config) {
+  std::vector<std::string> patterns;
+  for (const std::string& op : decoder_ops(config)) patterns.push_back(op + "_*");
+  return patterns;
+}
 
 Result<std::vector<int32_t>> read_ids(const std::string& path) {
   CLVET_ASSIGN_OR_RETURN(const std::string text, read_file(path, size_t{1} << 24));
@@ -213,8 +217,8 @@ Result<int> run_once(GenerateArguments& arguments) {
   }
   std::optional<Report> report;
   if (arguments.options.device != "host") {
-    CLVET_ASSIGN_OR_RETURN(report,
-                           current_report(arguments.report, arguments.options.sink, kNeeds));
+    CLVET_ASSIGN_OR_RETURN(
+        report, current_report(arguments.report, arguments.options.sink, needs_of(config)));
   }
   const StdoutGuard quiet_driver;
   CLVET_ASSIGN_OR_RETURN(

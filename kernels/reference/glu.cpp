@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "kernels/act.h"
+#include "kernels/act_table.h"
 #include "kernels/contract.h"
 
 namespace clvet::op_contract_glu {
@@ -38,7 +39,7 @@ ReferenceResult reference(const CallValues& values) {
       result.value.push_back(gate * factor);
       result.sensitivity.push_back(std::fabs(gate) +
                                    std::fabs(factor) * act_slope(act.act, act.lo, act.hi, z));
-      result.functions.push_back(std::fabs(factor) * act_error(act.act, act.lo, act.hi, z) +
+      result.functions.push_back(std::fabs(factor) * act_row(act.act).error(z, act.lo, act.hi) +
                                  2 * std::fabs(gate * factor));
     }
   }

@@ -23,7 +23,7 @@ namespace {
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
-constexpr size_t kLongestSubject = 256;  // the regular expressions recurse
+constexpr size_t kLongestSubject = 256;  // what a pattern costs grows with it
 
 struct WordsRow {
   const char* key;

@@ -15,11 +15,13 @@
 #include "base/fd.h"
 #include "base/hash.h"
 #include "base/result.h"
+#include "kernels/act_table.h"
 #include "kernels/call.h"
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
 #include "kernels/contract.h"
 #include "kernels/layout.h"
+#include "kernels/op_trials.h"
 #include "probe/trial/cases.h"
 #include "probe/trial/request.h"
 
@@ -46,45 +48,22 @@ class Generator {
   std::mt19937_64 engine_;
 };
 
-struct Domain {
-  double low = -1, high = 1;
-  bool edges = true;          // signed zero, subnormals, ties
-  bool largest_half = false;  // +-65504
-};
-
 int64_t dim(const TestShape& shape, const char* name) {
   const auto found = shape.dims.find(name);
   return found == shape.dims.end() ? -1 : found->second;
 }
 
-// Reductions whose errors do not show on values of -1 to 1, by code: product, sum of squares (up to
-// beyond half's range), log of the sum, log of the sum of exponentials (up to beyond float's).
-const std::map<int64_t, Domain>& reduce_domains() {
-  static const std::map<int64_t, Domain> domains = {
-      {4, {0.5, 1.5, false}}, {7, {-30, 30}}, {8, {0.1, 2, false}}, {9, {-100, 100}}};
-  return domains;
-}
-
-// Where an op is defined: no root of a negative number, no division by nearly nothing.
-Domain domain_of(const std::string& op, const TestShape& shape, const TensorRole& role) {
-  Domain domain;
+// Where an op is defined: as its own file says, else no root of a negative number.
+InputDomain domain_of(const Manifest& manifest, const TestShape& shape, const TensorRole& role) {
+  const InputDomain* stated = find_domain(manifest.domains, role.name, shape.dims);
+  if (stated) return *stated;
+  InputDomain domain;
   if (role.kind == TensorKind::kWeights || role.kind == TensorKind::kVector) domain.edges = false;
-  domain.largest_half = op.starts_with("copy_");
-  if (dim(shape, "act") == static_cast<int64_t>(Act::kSqrt)) domain.low = 0, domain.edges = false;
+  const ActRow& act = act_row(static_cast<Act>(dim(shape, "act")));
+  if (act.not_negative) domain.low = 0, domain.edges = false;
   if (const auto found = shape.scalars.find("magnitude");
       found != shape.scalars.end() && role.kind == TensorKind::kInput) {
     domain.low = -found->second, domain.high = found->second;
-  }
-  if (op == "eltwise_binary") {
-    constexpr int64_t kDiv = 3, kPow = 6, kDivReversed = 8, kPowReversed = 9;
-    const int64_t code = dim(shape, "code");
-    const bool divisor =
-        (code == kDiv && role.name == "x2") || (code == kDivReversed && role.name == "x1");
-    if (divisor || code == kPow || code == kPowReversed) domain = {0.5, 2, false, false};
-  }
-  if (op == "reduce") {
-    const auto found = reduce_domains().find(dim(shape, "code"));
-    if (found != reduce_domains().end()) domain = found->second;
   }
   return domain;
 }
@@ -94,7 +73,7 @@ constexpr std::array kEdges{0.0,         -0.0,           0x1p-24,     -0x1p-24, 
                             1 + 0x1p-11, -1 - 0x1.8p-10, 1 + 0x1p-24, 0x1p-130, 3.0};
 constexpr size_t kEdgeStride = 23;
 
-Values generate(Generator& random, const Domain& domain, int64_t count) {
+Values generate(Generator& random, const InputDomain& domain, int64_t count) {
   Values values(static_cast<size_t>(count));
   for (double& value : values) value = random.uniform(domain.low, domain.high);
   if (!domain.edges) return values;
@@ -147,7 +126,7 @@ std::shared_ptr<const CallValues> generate_inputs(const TrialCase& trial,
   for (const TensorRole& role : roles) {
     if (role.kind == TensorKind::kOutput) continue;
     Generator random(op + "/" + trial.shape->name + "/" + role.name);
-    const Domain domain = domain_of(op, *trial.shape, role);
+    const InputDomain domain = domain_of(*trial.variant.manifest, *trial.shape, role);
     inputs->tensors[role.name] = role.kind == TensorKind::kIndices
                                      ? generate_indices(random, role)
                                      : generate(random, domain, role.elements());

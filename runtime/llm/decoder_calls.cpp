@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -161,6 +162,16 @@ std::vector<DecoderCall> decoder_calls(const LlmConfig& config, int64_t rows, in
     }
   }
   return write.take();
+}
+
+std::set<std::string> decoder_ops(const LlmConfig& config) {
+  std::set<std::string> ops;
+  for (const int64_t rows : {1, 2}) {
+    for (DecoderCall& call : decoder_calls(config, rows, rows, rows == 1)) {
+      ops.insert(std::move(call.op));
+    }
+  }
+  return ops;
 }
 
 }  // namespace clvet

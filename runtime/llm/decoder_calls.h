@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,5 +51,8 @@ std::vector<DecoderBuffer> decoder_buffers(const LlmConfig& config);
 // rows where that is not 0.
 std::vector<DecoderCall> decoder_calls(const LlmConfig& config, int64_t rows, int64_t capacity,
                                        bool answer, int64_t head_rows = 0);
+
+// The ops of all its calls, those of an answer and those of a prompt.
+std::set<std::string> decoder_ops(const LlmConfig& config);
 
 }  // namespace clvet

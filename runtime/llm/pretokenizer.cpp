@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/regex.h"
 #include "base/result.h"
 #include "base/text.h"
-#include "runtime/llm/regex.h"
 
 namespace clvet {
 namespace {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/regex.h"
 #include "base/result.h"
-#include "runtime/llm/regex.h"
 
 namespace clvet {
 

@@ -1,10 +1,10 @@
 // Float functions of one operand.
 #include <cmath>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "kernels/act_table.h"
 #include "kernels/contract.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
@@ -116,14 +116,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 Lowering lower(const OpCall& call, View preferred) {
   const auto [alpha, beta] = parameters_of(call.node);
-  static constexpr std::pair<std::string_view, Act> kActs[] = {
-      {"Relu", Act::kRelu},           {"Sigmoid", Act::kSigmoid},
-      {"Tanh", Act::kTanh},           {"Exp", Act::kExp},
-      {"Sqrt", Act::kSqrt},           {"HardSigmoid", Act::kHardSigmoid},
-      {"HardSwish", Act::kHardSwish}, {"LeakyRelu", Act::kLeakyRelu},
-  };
-  for (const auto& [name, act] : kActs) {
-    if (name == call.node.op) return lower_unary(call, {act, alpha, beta}, preferred);
+  if (const ActRow* row = act_of_onnx(call.node.op)) {
+    return lower_unary(call, {row->act, alpha, beta}, preferred);
   }
   if (call.node.op == "Swish" && alpha == 1) return lower_unary(call, {Act::kSilu}, preferred);
   return host_only("no kernel computes " + call.node.op);

@@ -40,6 +40,22 @@ TEST(Pattern, ReplacesEachPart) {
   EXPECT_EQ(Pattern("([a-z])[0-9]").replace_in("a1 b2 c", "$1#"), "a# b# c");
 }
 
+TEST(Pattern, DoesNotFitWhatTakesTooManySteps) {
+  const Pattern hostile("(a+)+$");
+  const std::string text = std::string(60, 'a') + "b";
+  EXPECT_FALSE(hostile.fits(text));
+  EXPECT_FALSE(hostile.found_in(text));
+  EXPECT_THAT(hostile.first_parts(text), IsEmpty());
+  EXPECT_THROW(hostile.replace_in(text, ""), std::runtime_error);
+  EXPECT_TRUE(hostile.fits(std::string(100000, 'a')));
+}
+
+TEST(Pattern, SearchesTextsOfAnyLength) {
+  const std::string text(5'000'000, 'a');
+  EXPECT_FALSE(Pattern("[0-9]+a").found_in(text));
+  EXPECT_EQ(Pattern("b").replace_in(text + "b", "").size(), text.size());
+}
+
 TEST(Pattern, ThrowsOnWhatIsNoPattern) { EXPECT_THROW(Pattern("("), std::runtime_error); }
 
 }  // namespace

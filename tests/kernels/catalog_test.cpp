@@ -170,10 +170,10 @@ std::vector<std::string> embedded_ids() {
   return ids;
 }
 
-TEST_P(EmbeddedManifest, HasAnEntryPointOfItsName) {
-  const auto text = kernel_text("ops/" + manifest().family + "/" + manifest().id + ".cl");
+TEST_P(EmbeddedManifest, HasAnEntryPointOfTheNameOfItsText) {
+  const auto text = kernel_text("ops/" + manifest().family + "/" + manifest().text + ".cl");
   ASSERT_TRUE(text);
-  EXPECT_THAT(*text, HasSubstr("__kernel void " + manifest().id + "("));
+  EXPECT_THAT(*text, HasSubstr("__kernel void " + manifest().text + "("));
   EXPECT_THAT(manifest().id, StartsWith(manifest().op));
 }
 
@@ -217,7 +217,7 @@ TEST_P(EmbeddedManifest, AssemblesEveryVariantUnderAKeyOfItsOwn) {
   for (const Variant& variant : variants_of(manifest())) {
     const auto program = program_of(variant);
     ASSERT_TRUE(program) << program.error().message;
-    EXPECT_EQ(program->entry, manifest().id);
+    EXPECT_EQ(program->entry, manifest().text);
     EXPECT_EQ(program->key.size(), 64u);
     EXPECT_EQ(program->sources.size(), manifest().preludes.size() + 1);
     EXPECT_EQ(program->variant_key.size(), 64u);
@@ -253,8 +253,8 @@ TEST(ProgramOf, IsOneForNormalAndHighWhereAllValuesLieInImages) {
 }
 
 TEST_P(EmbeddedManifest, PassesAsManyArgumentsAsItsKernelTakes) {
-  const std::string text = *kernel_text("ops/" + manifest().family + "/" + manifest().id + ".cl");
-  const size_t open = text.find("__kernel void " + manifest().id + "(");
+  const std::string text = *kernel_text("ops/" + manifest().family + "/" + manifest().text + ".cl");
+  const size_t open = text.find("__kernel void " + manifest().text + "(");
   const size_t close = text.find(") {", open);
   const std::string list = text.substr(open, close - open);
   const auto commas = std::count(list.begin(), list.end(), ',');

@@ -1,15 +1,17 @@
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "kernels/catalog.h"
 #include "kernels/contract.h"
+#include "kernels/op_trials.h"
 #include "tests/kernels/tiny_case.h"
 
 namespace clvet {
@@ -300,13 +302,26 @@ std::vector<TinyCase> pixel_cases() {
        {{"x", {1, 2}}},
        {2, 1, 2, 1, 2},
        {{"value", 0}}},
-      {"copy_in", "copy_buffer_image", image(1, 1, 1, 2), {{"x", {1, 2}}}, {1, 2}},
-      {"copy_out", "copy_image_buffer", image(1, 1, 1, 2), {{"x", {1, 2}}}, {1, 2}},
   };
 }
 
-std::vector<TinyCase> tiny_cases() {
+// Those of the ops' own files.
+std::vector<TinyCase> examples() {
   std::vector<TinyCase> cases;
+  for (const OpContract* contract : op_contracts()) {
+    const std::string path = "reference/" + std::string(contract->op) + ".json";
+    const auto trials = parse_op_trials(path, kernel_text(path).value_or(""));
+    if (!trials) continue;  // EmbeddedTrials says so
+    for (const OpExample& row : trials->examples) {
+      const auto& [dims, scalars, tensors] = row.values;
+      cases.push_back({row.name, trials->op, dims, tensors, row.want, scalars});
+    }
+  }
+  return cases;
+}
+
+std::vector<TinyCase> tiny_cases() {
+  std::vector<TinyCase> cases = examples();
   for (const auto& part :
        {matrix_cases(), window_cases(), row_cases(), pixel_cases(), language_cases()}) {
     cases.insert(cases.end(), part.begin(), part.end());
@@ -347,7 +362,7 @@ TEST_P(TinyReference, HasTheValuesComputedByHand) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ops, TinyReference, testing::ValuesIn(tiny_cases()),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& info) { return info.param.name; });
 
 TEST(Contracts, AreSortedAndEachHasATinyCase) {
   std::set<std::string> covered;
@@ -422,53 +437,6 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedDims{"pad_before", "pad",
                     image(1, 1, 1, 1, {{"ON", 1}, {"OH", 1}, {"OW", 1}, {"OC", 1}}), "'P_N'"}),
     [](const auto& info) { return std::string(info.param.name); });
-
-struct ActRow {
-  Act act;
-  double lo, hi, z, want;
-};
-
-class Activations : public testing::TestWithParam<ActRow> {};
-
-TEST_P(Activations, HaveTheirDocumentedValue) {
-  const auto [act, lo, hi, z, want] = GetParam();
-  EXPECT_NEAR(apply_act(act, lo, hi, z), want, 1e-12 * std::max(1.0, std::fabs(want)));
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Table, Activations,
-    testing::Values(ActRow{Act::kNone, 0, 0, -3, -3}, ActRow{Act::kRelu, 0, 0, -3, 0},
-                    ActRow{Act::kClip, -1, 6, 7, 6}, ActRow{Act::kClip, -1, 6, -7, -1},
-                    ActRow{Act::kHardSigmoid, 0.2, 0.5, 1, 0.7},
-                    ActRow{Act::kHardSigmoid, 0.2, 0.5, 9, 1},
-                    ActRow{Act::kHardSwish, 0.25, 0.5, 1, 0.75},
-                    ActRow{Act::kHardSwish, 0.25, 0.5, -4, 0}, ActRow{Act::kSigmoid, 0, 0, 0, 0.5},
-                    ActRow{Act::kTanh, 0, 0, 1, 0.7615941559557649},
-                    ActRow{Act::kSilu, 0, 0, 1, 0.7310585786300049},
-                    ActRow{Act::kGeluErf, 0, 0, 1, 0.8413447460685429},
-                    ActRow{Act::kGeluTanh, 0, 0, 1, 0.8411919906082768},
-                    ActRow{Act::kExp, 0, 0, 1, 2.718281828459045}, ActRow{Act::kSqrt, 0, 0, 9, 3},
-                    ActRow{Act::kLeakyRelu, 0.1, 0, -5, -0.5}, ActRow{Act::kAffine, 2, 1, 3, 7}));
-
-TEST(ActSlope, IsTheDerivative) {
-  for (int64_t code = 0; code <= static_cast<int64_t>(Act::kAffine); ++code) {
-    const Act act = static_cast<Act>(code);
-    for (const double z : {-3.7, -1.3, -0.4, 0.3, 1.1, 2.9}) {
-      if (act == Act::kSqrt && z < 0) continue;
-      const double lo = 0.21, hi = 0.52, step = 1e-6;
-      const double slope =
-          (apply_act(act, lo, hi, z + step) - apply_act(act, lo, hi, z - step)) / (2 * step);
-      EXPECT_NEAR(act_slope(act, lo, hi, z), std::fabs(slope), 1e-6) << code << " at " << z;
-    }
-  }
-}
-
-TEST(ActSlope, IsTheLargerOneAtAKink) {
-  EXPECT_EQ(act_slope(Act::kRelu, 0, 0, 0), 1);
-  EXPECT_EQ(act_slope(Act::kClip, 0, 6, 6), 1);
-  EXPECT_EQ(act_slope(Act::kLeakyRelu, 0.1, 0, 0), 1);
-  EXPECT_EQ(act_slope(Act::kHardSwish, 0.25, 0.5, 2), 1.5);
-}
 
 TEST(Epilogue, KeepsTheBoundOpenNearAKink) {
   const Dims dims = {{"N", 1}, {"K", 64}, {"act", 1}};

@@ -1,4 +1,5 @@
-// A call so small that its result can be worked out by hand.
+// A call so small that its result can be worked out by hand; also those that an op's own file has
+// (kernels/op_trials.h).
 #pragma once
 
 #include <functional>
@@ -14,8 +15,8 @@ namespace clvet {
 inline constexpr double kUntouched = -12345;
 
 struct TinyCase {
-  const char* name;
-  const char* op;
+  std::string name;
+  std::string op;
   Dims dims;
   std::map<std::string, Values, std::less<>> tensors;
   Values want;  // the outputs one after the other

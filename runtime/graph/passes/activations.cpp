@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "kernels/act_table.h"
 #include "kernels/contract.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/passes/match.h"
@@ -53,20 +54,13 @@ bool takes_activation(const Node& node) {
 std::optional<Activation> activation_of(const Graph& graph, const Node& node) {
   const std::string& op = node.op;
   if (!node.def || !node.domain.empty() || node.activation.act != Act::kNone) return std::nullopt;
-  if (op == "Relu") return Activation{Act::kRelu};
+  if (const ActRow* row = act_of_onnx(op)) {
+    if (!row->fused) return std::nullopt;
+    return Activation{row->act, node.float_attr("alpha", row->alpha),
+                      node.float_attr("beta", row->beta)};
+  }
   if (op == "Clip") return clip_of(graph, node);
-  if (op == "Sigmoid") return Activation{Act::kSigmoid};
-  if (op == "Tanh") return Activation{Act::kTanh};
-  if (op == "LeakyRelu") return Activation{Act::kLeakyRelu, node.float_attr("alpha", 0.01)};
   if (op == "Swish" && node.float_attr("alpha", 1) == 1) return Activation{Act::kSilu};
-  if (op == "HardSigmoid") {
-    return Activation{Act::kHardSigmoid, node.float_attr("alpha", 0.2),
-                      node.float_attr("beta", 0.5)};
-  }
-  if (op == "HardSwish") {
-    return Activation{Act::kHardSwish, node.float_attr("alpha", 1.0 / 6),
-                      node.float_attr("beta", 0.5)};
-  }
   if (op == "Gelu") {
     const bool tanh = node.string_attr("approximate", "none") == "tanh";
     return Activation{tanh ? Act::kGeluTanh : Act::kGeluErf};

@@ -49,6 +49,18 @@ TEST_P(DecoderCalls, FitTheContractsOfTheirOps) {
   }
 }
 
+TEST_P(DecoderCalls, AreOfTheOpsThatAreProbedForThem) {
+  const LlmConfig config = small(GetParam());
+  const std::set<std::string> ops = decoder_ops(config);
+  for (const int64_t rows : {1, 5}) {
+    for (const DecoderCall& call : decoder_calls(config, rows, 32, rows == 1)) {
+      EXPECT_TRUE(ops.contains(call.op)) << call.op;
+    }
+  }
+  EXPECT_EQ(ops, (std::set<std::string>{"attention", "eltwise_binary", "gemm", "gemv", "glu",
+                                        "rms_norm", "rope"}));
+}
+
 TEST_P(DecoderCalls, ReadNoBufferThatNothingWrote) {
   const LlmConfig config = small(GetParam());
   std::set<std::string> buffers, written = {"hidden"};

@@ -1,4 +1,4 @@
-#include "runtime/llm/regex.h"
+#include "base/regex.h"
 
 #include <gmock/gmock.h>
 
@@ -66,6 +66,31 @@ TEST(Regex, IsAnErrorWhereItTakesTooManySteps) {
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, ErrorCode::kResourceExhausted);
   EXPECT_THAT(done.error().message, HasSubstr("61 bytes"));
+}
+
+TEST(Regex, OverBytesKnowsNoUnicodeAndNoLineBreakAtTheEnd) {
+  const auto regex = Regex::compile("(.)$", Regex::Syntax::kBytes);
+  ASSERT_TRUE(regex);
+  EXPECT_THAT(*regex->parts("\xC3\xA9", Regex::Reach::kAnyPart), ElementsAre("\xA9", "\xA9"));
+  EXPECT_THAT(*regex->parts("a\n", Regex::Reach::kAnyPart), IsEmpty());
+  EXPECT_THAT(*regex->parts("a\r", Regex::Reach::kAnyPart), IsEmpty());
+  EXPECT_FALSE(Regex::compile("(*UTF).", Regex::Syntax::kBytes));
+}
+
+TEST(Regex, GivesTheWholeOrTheFirstPart) {
+  const auto regex = Regex::compile("a|ab", Regex::Syntax::kBytes);
+  ASSERT_TRUE(regex);
+  EXPECT_THAT(*regex->parts("xab", Regex::Reach::kAnyPart), ElementsAre("a"));
+  EXPECT_THAT(*regex->parts("ab", Regex::Reach::kWhole), ElementsAre("ab"));
+  EXPECT_THAT(*regex->parts("abx", Regex::Reach::kWhole), IsEmpty());
+}
+
+TEST(Regex, GrowsWhatItReplaces) {
+  const auto regex = Regex::compile("(a)|b", Regex::Syntax::kBytes);
+  ASSERT_TRUE(regex);
+  EXPECT_EQ(*regex->replaced("ab", "<$1$1$1>"), "<aaa><>");
+  EXPECT_EQ(*regex->replaced("", "long"), "");
+  EXPECT_EQ(regex->replaced(std::string(100, 'a'), "0123456789")->size(), 1000u);
 }
 
 }  // namespace
