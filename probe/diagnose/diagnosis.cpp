@@ -10,6 +10,7 @@
 
 #include "base/pattern.h"
 #include "base/result.h"
+#include "probe/diagnose/fact.h"
 #include "probe/diagnose/file_facts.h"
 #include "probe/diagnose/fix_script.h"
 #include "probe/diagnose/report_facts.h"
@@ -136,12 +137,12 @@ std::vector<Fact> all_facts(const FileSystemView& view, const Diagnosis& diagnos
   std::vector<Fact> facts = facts_of_files(view, diagnosis.survey);
   if (!diagnosis.live) return facts;
   std::erase_if(facts, [](const Fact& fact) {  // host facts know who may open a node, modes do not
-    return fact.at("fact") == "node" && fact.at("state") == "denied";
+    return fact.kind == "node" && fact.at("state") == "denied";
   });
   std::vector<Fact> live = facts_of_report(*diagnosis.live);
   std::erase_if(live, [&](const Fact& fact) {
-    const bool not_named = fact.at("fact") == "hidden" && fact.at("why") == "not-named";
-    return fact.at("fact") == "icd-fault" ||
+    const bool not_named = fact.kind == "hidden" && fact.at("why") == "not-named";
+    return fact.kind == "icd-fault" ||
            (not_named && no_loader_enters(view, diagnosis.survey.setting, fact.at("path")));
   });
   live.insert(live.end(), facts.begin(), facts.end());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/elf_library.h"
+#include "probe/diagnose/fact.h"
 #include "probe/diagnose/rules.h"
 #include "probe/files/change.h"
 #include "probe/files/icd_view.h"
@@ -45,14 +46,15 @@ Json put(const std::vector<Change>& changes) {
 }
 
 Json put(const Finding& finding) {
-  Json fixes = Json::array();
+  Json fixes = Json::array(), evidence = Json::array();
+  for (const LanguageText& told : finding.evidence) evidence.push_back(told.at("en"));
   for (const FoundFix& fix : finding.fixes) {
     fixes.push_back(
         {{"en", fix.text.at("en")}, {"zh", fix.text.at("zh")}, {"changes", put(fix.changes)}});
   }
   return {{"class", finding.name},
           {"cause", {{"en", finding.cause.at("en")}, {"zh", finding.cause.at("zh")}}},
-          {"evidence", finding.evidence},
+          {"evidence", std::move(evidence)},
           {"fixes", std::move(fixes)}};
 }
 

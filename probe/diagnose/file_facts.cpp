@@ -7,7 +7,7 @@
 
 #include "base/pattern.h"
 #include "base/text.h"
-#include "probe/diagnose/rules.h"
+#include "probe/diagnose/fact.h"
 #include "probe/files/change.h"
 #include "probe/files/file_view.h"
 #include "probe/files/icd_view.h"
@@ -39,20 +39,19 @@ std::vector<Fact> facts_of_variables(const std::vector<VariableInView>& variable
     const bool icd = row.value.ends_with(".icd") && row.value.find('/') != std::string::npos;
     const bool library =
         row.value.find(".so") != std::string::npos && row.value.find(':') == std::string::npos;
-    facts.push_back({{"fact", "variable"},
-                     {"name", row.name},
-                     {"value", row.value},
-                     {"given", row.value.empty() ? "''" : row.value},
-                     {"state", row.state},
-                     {"takes", row.takes},
-                     {"reader", row.reader},
-                     {"other", row.other},
-                     {"looks_like", icd                 ? "icd"
-                                    : library           ? "library"
-                                    : row.value.empty() ? "nothing"
-                                                        : "path"},
-                     {"folder", icd ? folder_of(row.value) : ""},
-                     {"say", fmt::format("{}={}: {}", row.name, row.value, row.state)}});
+    facts.push_back({"variable",
+                     {{"name", row.name},
+                      {"value", row.value},
+                      {"given", row.value.empty() ? "''" : row.value},
+                      {"state", row.state},
+                      {"takes", row.takes},
+                      {"reader", row.reader},
+                      {"other", row.other},
+                      {"looks_like", icd                 ? "icd"
+                                     : library           ? "library"
+                                     : row.value.empty() ? "nothing"
+                                                         : "path"},
+                      {"folder", icd ? folder_of(row.value) : ""}}});
   }
   return facts;
 }
@@ -60,14 +59,12 @@ std::vector<Fact> facts_of_variables(const std::vector<VariableInView>& variable
 std::vector<Fact> facts_of_layers(const std::vector<LayerInView>& layers) {
   std::vector<Fact> facts;
   for (const LayerInView& row : layers) {
-    facts.push_back({{"fact", "layer"},
-                     {"path", row.from},
-                     {"file", row.from.starts_with("/") ? "yes" : "no"},
-                     {"target", row.target},
-                     {"state", row.state},
-                     {"reason", row.reason},
-                     {"say", fmt::format("{} names {}: {}{}{}", row.from, row.target, row.state,
-                                         row.reason.empty() ? "" : ", ", row.reason)}});
+    facts.push_back({"layer",
+                     {{"path", row.from},
+                      {"file", row.from.starts_with("/") ? "yes" : "no"},
+                      {"target", row.target},
+                      {"state", row.state},
+                      {"reason", row.reason}}});
   }
   return facts;
 }
@@ -100,20 +97,18 @@ class FactWriter {
     for (const LibraryInView& row : survey_.libraries) {
       const std::string outcome = to_string(row.opening.outcome);
       const LibraryName* name = library_name_of(row.path);
-      add({{"fact", "library"},
-           {"path", row.path},
-           {"name", file_name_of(row.path)},
-           {"folder", folder_of(row.path)},
-           {"known", yes(name && name->bare)},
-           {"outcome", outcome},
-           {"detail", row.opening.detail},
-           {"loader", yes(row.loader)},
-           {"software", yes(row.software)},
-           {"opencl", row.opencl},
-           {"release", row.release},
-           {"say",
-            fmt::format("{}: {}{}{}{}", row.path, outcome, row.opening.detail.empty() ? "" : ", ",
-                        row.opening.detail, row.opened() ? ", OpenCL: " + row.opencl : "")}});
+      add({"library",
+           {{"path", row.path},
+            {"name", file_name_of(row.path)},
+            {"folder", folder_of(row.path)},
+            {"known", yes(name && name->bare)},
+            {"outcome", outcome},
+            {"detail", row.opening.detail},
+            {"loader", yes(row.loader)},
+            {"software", yes(row.software)},
+            {"opencl", row.opencl},
+            {"exports", row.opened() ? row.opencl : ""},
+            {"release", row.release}}});
     }
   }
 
@@ -133,57 +128,42 @@ class FactWriter {
     if (runs && link.outcome == Opening::Outcome::kAbsent) {
       const std::string folder = folder_with("libOpenCL.so.1", runtime.path);
       const bool beside = runtime.path == folder + "/" + file_name_of(runtime.path);
-      add({{"fact", "runtime-only"},
-           {"path", runtime.path},
-           {"name", beside ? file_name_of(runtime.path) : "libOpenCL.so.1"},
-           {"folder", folder},
-           {"say",
-            runtime.path + " is there as libOpenCL.so.1, and nothing is called libOpenCL.so"}});
+      add({"runtime-only",
+           {{"path", runtime.path},
+            {"name", beside ? file_name_of(runtime.path) : "libOpenCL.so.1"},
+            {"folder", folder}}});
     }
     if (!runs) return;
     const bool vendor = !is_loader(runtime.library);
     if (vendor && !survey_.icd_files.empty()) {
-      add({{"fact", "loader-replaced"},
-           {"path", runtime.path},
-           {"say",
-            runtime.path + " stands where the loader should be: it defines no OPENCL_* versions"}});
+      add({"loader-replaced", {{"path", runtime.path}}});
     }
     for (const LibraryInView& row : survey_.libraries) {
       const bool rival = row.path != runtime.path && row.opened() && row.opencl == "full" &&
                          row.opening.library.soname == runtime.library.soname;
       if (!rival || !vendor || row.opening.library.soname.empty()) continue;
-      add({{"fact", "shadow"},
-           {"path", runtime.path},
-           {"other", row.path},
-           {"soname", row.opening.library.soname},
-           {"say", fmt::format("{} and {} both are {}; programs get the first", runtime.path,
-                               row.path, row.opening.library.soname)}});
+      add({"shadow",
+           {{"path", runtime.path}, {"other", row.path}, {"soname", row.opening.library.soname}}});
     }
   }
 
   void icd_files() {
     for (const IcdInView& row : survey_.icd_files) {
-      add({{"fact", "icd"},
-           {"path", row.file.path},
-           {"target", row.file.target},
-           {"library", row.opening.path},
-           {"outcome", to_string(row.opening.outcome)},
-           {"usable", yes(row.usable)},
-           {"software", yes(row.software)},
-           {"reason", row.reason},
-           {"say", fmt::format("{} names {}{}{}", row.file.path, row.file.target,
-                               row.reason.empty() ? "" : ": ", row.reason)}});
+      add({"icd",
+           {{"path", row.file.path},
+            {"target", row.file.target},
+            {"library", row.opening.path},
+            {"outcome", to_string(row.opening.outcome)},
+            {"usable", yes(row.usable)},
+            {"software", yes(row.software)},
+            {"reason", row.reason}}});
       const bool useless =
           row.file.target.empty() || (row.opening.outcome == Opening::Outcome::kAbsent &&
                                       !driver_.empty() && !is_software(driver_));
       const std::string target = useless ? driver_ : row.file.target;
       for (const std::string& fault : row.file.faults) {
-        add({{"fact", "icd-fault"},
-             {"path", row.file.path},
-             {"target", target},
-             {"driver", driver_},
-             {"fault", fault},
-             {"say", row.file.path + " " + fault}});
+        add({"icd-fault",
+             {{"path", row.file.path}, {"target", target}, {"driver", driver_}, {"fault", fault}}});
       }
     }
   }
@@ -198,37 +178,25 @@ class FactWriter {
         });
     const auto entry = view_.entry(*folder + "/mali0");
     if (!entry && wanted) {
-      add({{"fact", "node"},
-           {"path", "/dev/mali0"},
-           {"state", "absent"},
-           {"container", survey_.kernel.container},
-           {"say", "/dev/mali0 is not there, and a Mali driver is installed"}});
+      add({"node",
+           {{"path", "/dev/mali0"}, {"state", "absent"}, {"container", survey_.kernel.container}}});
     } else if (entry && (entry->mode & 0066) == 0) {
-      add({{"fact", "node"},
-           {"path", "/dev/mali0"},
-           {"state", "denied"},
-           {"container", survey_.kernel.container},
-           {"say",
-            fmt::format("/dev/mali0 has mode {:04o}: only its owner may open it", entry->mode)}});
+      add({"node",
+           {{"path", "/dev/mali0"},
+            {"state", "denied"},
+            {"mode", fmt::format("{:04o}", entry->mode)},
+            {"container", survey_.kernel.container}}});
     }
   }
 
   void kernel() {
     const std::string& kernel_release = survey_.kernel.mali_release;
     for (const std::string& line : survey_.kernel.lines) {
-      add({{"fact", "text"},
-           {"source", "kernel log"},
-           {"text", line},
-           {"say", "kernel log: " + line}});
+      add({"text", {{"source", "kernel log"}, {"text", line}}});
     }
     for (const LibraryInView& row : survey_.libraries) {
       if (row.release.empty() || kernel_release.empty() || row.release == kernel_release) continue;
-      add({{"fact", "releases"},
-           {"path", row.path},
-           {"user", row.release},
-           {"kernel", kernel_release},
-           {"say", fmt::format("{} is of {}, the kernel's driver of {}", row.path, row.release,
-                               kernel_release)}});
+      add({"releases", {{"path", row.path}, {"user", row.release}, {"kernel", kernel_release}}});
     }
   }
 
@@ -237,12 +205,7 @@ class FactWriter {
     for (const LibraryInView& row : survey_.libraries) {
       const std::string wants = gpu_of_library(row.path);
       if (wants.empty() || !row.opened() || may_fit(wants, found)) continue;
-      add({{"fact", "gpu"},
-           {"library", row.path},
-           {"wants", wants},
-           {"has", found.front()},
-           {"say",
-            fmt::format("{} is for {}, and the kernel found {}", row.path, wants, found.front())}});
+      add({"gpu", {{"library", row.path}, {"wants", wants}, {"has", found.front()}}});
     }
   }
 
@@ -261,10 +224,8 @@ class FactWriter {
       const bool wants_powervr = family_of(row.path) == "powervr" && row.opened();
       if (!(wants_mali && !mali) && !(wants_powervr && !powervr)) continue;
       const std::string file = wants_mali ? "mali_csffw.bin" : "rgx.fw.*";
-      add({{"fact", "firmware"},
-           {"file", "/lib/firmware/" + file},
-           {"library", row.path},
-           {"say", fmt::format("{} needs firmware, and /lib/firmware has no {}", row.path, file)}});
+      add({"firmware",
+           {{"file", "/lib/firmware/" + file}, {"absent", file}, {"library", row.path}}});
     }
   }
 
@@ -277,25 +238,24 @@ class FactWriter {
         std::any_of(icds.begin(), icds.end(), [](const auto& row) { return row.usable; });
     const std::string own = "/usr/lib/" + triplet_of(survey_.setting.abi);
     const Change icd_file = icd_file_for(view_, driver_.empty() ? "libdriver.so" : driver_);
-    add({{"fact", "files"},
-         {"system", to_string(survey_.setting.system)},
-         {"abi", abi_name(survey_.setting.abi)},
-         {"found", yes(!survey_.libraries.empty())},
-         {"opened", yes(any([](const auto& row) { return row.opened(); }))},
-         {"loader", yes(any([](const auto& row) { return row.opened() && row.loader; }))},
-         {"icd_files", yes(!icds.empty())},
-         {"icd_usable", yes(icd_usable)},
-         {"usable", yes(survey_.usable)},
-         {"gpu", yes(survey_.gpu)},
-         {"driver", driver_},
-         {"driver_opencl", driver_opencl_},
-         {"container", survey_.kernel.container},
-         {"icd_path", icd_file.path},
-         {"reachable", yes(reachable_)},
-         {"link_path", resolve(view_, own).value_or("/usr/lib") + "/libOpenCL.so"},
-         {"say", fmt::format("{} libraries, {} ICD files, for {} {}", survey_.libraries.size(),
-                             icds.size(), to_string(survey_.setting.system),
-                             abi_name(survey_.setting.abi))}});
+    add({"files",
+         {{"system", to_string(survey_.setting.system)},
+          {"abi", abi_name(survey_.setting.abi)},
+          {"libraries", std::to_string(survey_.libraries.size())},
+          {"icds", std::to_string(icds.size())},
+          {"found", yes(!survey_.libraries.empty())},
+          {"opened", yes(any([](const auto& row) { return row.opened(); }))},
+          {"loader", yes(any([](const auto& row) { return row.opened() && row.loader; }))},
+          {"icd_files", yes(!icds.empty())},
+          {"icd_usable", yes(icd_usable)},
+          {"usable", yes(survey_.usable)},
+          {"gpu", yes(survey_.gpu)},
+          {"driver", driver_},
+          {"driver_opencl", driver_opencl_},
+          {"container", survey_.kernel.container},
+          {"icd_path", icd_file.path},
+          {"reachable", yes(reachable_)},
+          {"link_path", resolve(view_, own).value_or("/usr/lib") + "/libOpenCL.so"}}});
   }
 
   const FileSystemView& view_;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "probe/diagnose/fact.h"
 #include "probe/diagnose/rules.h"
 #include "probe/files/icd_view.h"
 #include "probe/files/library_names.h"
@@ -24,8 +25,7 @@ const char* yes_or_no(bool value) { return value ? "yes" : "no"; }
 
 void add_text(const std::string& source, const std::string& text, std::vector<Fact>& facts) {
   if (text.empty()) return;
-  facts.push_back(
-      {{"fact", "text"}, {"source", source}, {"text", text}, {"say", source + ": " + text}});
+  facts.push_back({"text", {{"source", source}, {"text", text}}});
 }
 
 bool ends_badly(const CandidateReport& row) {
@@ -75,15 +75,13 @@ void add_hidden_drivers(const Report& report, std::vector<Fact>& facts) {
     if (listed || driver == drivers.end()) continue;
     const bool named = driver->second->origin == "icd-file";
     if (!named && row.type == "cpu") continue;
-    facts.push_back({{"fact", "hidden"},
-                     {"why", named ? "left-out" : "not-named"},
-                     {"library", row.library},
-                     {"path", driver->second->path},
-                     {"icd_path", usual_icd_file(driver->second->path)},
-                     {"device", row.name},
-                     {"loader", report.loader.kind},
-                     {"say", fmt::format("{} has {} alone; the loader ({}) does not list it",
-                                         row.library, row.name, report.loader.kind)}});
+    facts.push_back({"hidden",
+                     {{"why", named ? "left-out" : "not-named"},
+                      {"library", row.library},
+                      {"path", driver->second->path},
+                      {"icd_path", usual_icd_file(driver->second->path)},
+                      {"device", row.name},
+                      {"loader", report.loader.kind}}});
   }
 }
 
@@ -91,36 +89,31 @@ void add_discovery_facts(const Report& report, std::vector<Fact>& facts) {
   const std::vector<std::string> fine_alone = drivers_fine_alone(report);
   for (const CandidateReport& row : report.candidates) {
     const std::string outcome = to_string(row.outcome);
-    facts.push_back(
-        {{"fact", "candidate"},
-         {"name", row.name},
-         {"path", row.path},
-         {"family", family_of(row.name)},
-         {"origin", row.origin},
-         {"outcome", outcome},
-         {"reason", row.reason},
-         {"loader", yes_or_no(!row.path.empty() && row.path == report.loader.path)},
-         {"clash", yes_or_no(is_clash(row, fine_alone))},
-         {"drivers", fmt::format("{}", fmt::join(fine_alone, ", "))},
-         {"say", row.name + ": " + outcome + (row.reason.empty() ? "" : ", " + row.reason)}});
+    facts.push_back({"candidate",
+                     {{"name", row.name},
+                      {"path", row.path},
+                      {"family", family_of(row.name)},
+                      {"origin", row.origin},
+                      {"outcome", outcome},
+                      {"reason", row.reason},
+                      {"loader", yes_or_no(!row.path.empty() && row.path == report.loader.path)},
+                      {"clash", yes_or_no(is_clash(row, fine_alone))},
+                      {"drivers", fmt::format("{}", fmt::join(fine_alone, ", "))}}});
   }
   for (const IcdFileReport& row : report.icd_files) {
     for (const std::string& fault : row.faults) {
-      facts.push_back({{"fact", "icd-fault"},
-                       {"path", row.path},
-                       {"target", row.target},
-                       {"fault", fault},
-                       {"say", row.path + " " + fault}});
+      facts.push_back(
+          {"icd-fault", {{"path", row.path}, {"target", row.target}, {"fault", fault}}});
     }
   }
   for (const std::string& node : report.host.nodes) {
     const size_t blank = node.find(' ');
     const bool denied = node.find("not accessible") != std::string::npos;
-    facts.push_back({{"fact", "node"},
-                     {"path", node.substr(0, blank)},
-                     {"state", denied ? "denied" : "present"},
-                     {"container", report.host.container},
-                     {"say", node}});
+    facts.push_back({"node",
+                     {{"path", node.substr(0, blank)},
+                      {"state", denied ? "denied" : "present"},
+                      {"seen", node},
+                      {"container", report.host.container}}});
   }
 }
 
@@ -143,20 +136,19 @@ void add_summary(const Report& report, std::vector<Fact>& facts) {
         return device.type != "cpu" && device.name.rfind("llvmpipe", 0) != 0;
       });
   facts.push_back(
-      {{"fact", "machine"},
-       {"devices", yes_or_no(!report.devices.empty())},
-       {"gpu", yes_or_no(gpu)},
-       {"icd_files", yes_or_no(!report.icd_files.empty())},
-       {"loader", yes_or_no(report.loader.kind == "ocl-icd" || report.loader.kind == "khronos")},
-       {"opened", yes_or_no(any_outcome(
-                      [](const auto& row) { return row.outcome != CandidateOutcome::kAbsent; }))},
-       {"empty_drivers",
-        yes_or_no(any_outcome([&](const auto& row) { return is_empty_driver(report, row); }))},
-       {"container", report.host.container},
-       {"kernel_drivers", fmt::format("{}", fmt::join(report.host.kernel_drivers, " "))},
-       {"say", report.devices.empty() ? std::string("no device is listed")
-                                      : fmt::format("{} device(s), {} first", report.devices.size(),
-                                                    report.devices.front().name)}});
+      {"machine",
+       {{"devices", yes_or_no(!report.devices.empty())},
+        {"count", std::to_string(report.devices.size())},
+        {"first", report.devices.empty() ? "" : report.devices.front().name},
+        {"gpu", yes_or_no(gpu)},
+        {"icd_files", yes_or_no(!report.icd_files.empty())},
+        {"loader", yes_or_no(report.loader.kind == "ocl-icd" || report.loader.kind == "khronos")},
+        {"opened", yes_or_no(any_outcome(
+                       [](const auto& row) { return row.outcome != CandidateOutcome::kAbsent; }))},
+        {"empty_drivers",
+         yes_or_no(any_outcome([&](const auto& row) { return is_empty_driver(report, row); }))},
+        {"container", report.host.container},
+        {"kernel_drivers", fmt::format("{}", fmt::join(report.host.kernel_drivers, " "))}}});
 }
 
 void add_device_facts(const Report& report, std::vector<Fact>& facts) {
@@ -164,25 +156,21 @@ void add_device_facts(const Report& report, std::vector<Fact>& facts) {
     const auto compiler = row.properties.find("CL_DEVICE_COMPILER_AVAILABLE");
     const bool absent = compiler != row.properties.end() &&
                         (compiler->second.value == "false" || compiler->second.value == "0");
-    facts.push_back({{"fact", "device"},
-                     {"id", row.id},
-                     {"name", row.name},
-                     {"type", row.type},
-                     {"platform", row.platform},
-                     {"vendor", row.vendor},
-                     {"library", row.library},
-                     {"soc", report.host.soc},
-                     {"compiler", absent ? "no" : "yes"},
-                     {"say", row.name + " (" + row.type + ", " + row.platform + ")"}});
+    facts.push_back({"device",
+                     {{"id", row.id},
+                      {"name", row.name},
+                      {"type", row.type},
+                      {"platform", row.platform},
+                      {"vendor", row.vendor},
+                      {"library", row.library},
+                      {"soc", report.host.soc},
+                      {"compiler", absent ? "no" : "yes"}}});
     for (const auto& [name, capability] : row.capabilities) {
-      facts.push_back(
-          {{"fact", "capability"},
-           {"name", name},
-           {"device", row.name},
-           {"verdict", to_string(capability.verdict)},
-           {"evidence", capability.evidence},
-           {"say", row.name + ": " + name + " is " + to_string(capability.verdict) +
-                       (capability.evidence.empty() ? "" : ", " + capability.evidence)}});
+      facts.push_back({"capability",
+                       {{"name", name},
+                        {"device", row.name},
+                        {"verdict", to_string(capability.verdict)},
+                        {"evidence", capability.evidence}}});
     }
   }
 }
@@ -192,17 +180,14 @@ void add_verdict_facts(const Report& report, std::vector<Fact>& facts) {
     if (row.verdict == Verdict::kPass || row.verdict == Verdict::kUnsupported ||
         row.verdict == Verdict::kMissing)
       continue;
-    facts.push_back(
-        {{"fact", "verdict"},
-         {"id", row.id},
-         {"verdict", to_string(row.verdict)},
-         {"stage", to_string(row.stage)},
-         {"call", row.evidence.call},
-         {"cl_error", std::to_string(row.evidence.cl_error)},
-         {"note", row.evidence.note},
-         {"log", row.evidence.log},
-         {"say", row.id + ": " + to_string(row.verdict) + " in " + to_string(row.stage) +
-                     (row.evidence.note.empty() ? "" : ", " + row.evidence.note)}});
+    facts.push_back({"verdict",
+                     {{"id", row.id},
+                      {"verdict", to_string(row.verdict)},
+                      {"stage", to_string(row.stage)},
+                      {"call", row.evidence.call},
+                      {"cl_error", std::to_string(row.evidence.cl_error)},
+                      {"note", row.evidence.note},
+                      {"log", row.evidence.log}}});
   }
 }
 
@@ -225,7 +210,8 @@ std::vector<AdviceReport> advice_of_findings(const std::vector<Finding>& finding
   std::vector<AdviceReport> rows;
   for (const Finding& finding : findings) {
     for (const char* lang : {"en", "zh"}) {
-      AdviceReport row{"class-" + finding.name, finding.cause.at(lang), finding.evidence, {}, lang};
+      AdviceReport row{"class-" + finding.name, finding.cause.at(lang), {}, {}, lang};
+      for (const LanguageText& told : finding.evidence) row.evidence.push_back(told.at(lang));
       for (const FoundFix& fix : finding.fixes) row.fixes.push_back(fix.text.at(lang));
       rows.push_back(std::move(row));
     }

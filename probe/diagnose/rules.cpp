@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -13,7 +14,9 @@
 #include "base/json.h"
 #include "base/pattern.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "probe/data/data_files.h"
+#include "probe/diagnose/fact.h"
 #include "probe/files/change.h"
 
 namespace clvet {
@@ -78,19 +81,13 @@ Rule read_rule(const Json& json) {
   return rule;
 }
 
-std::string field_of(const Fact& fact, const std::string& name) {
-  const auto found = fact.find(name);
-  return found == fact.end() ? std::string() : found->second;
-}
-
 bool fits(const FactPattern& pattern, const Fact& fact) {
-  const auto value = [&](const std::string& key) { return field_of(fact, key); };
-  if (!pattern.kind.empty() && value("fact") != pattern.kind) return false;
+  if (!pattern.kind.empty() && fact.kind != pattern.kind) return false;
   for (const auto& [key, words] : pattern.equals) {
-    if (std::find(words.begin(), words.end(), value(key)) == words.end()) return false;
+    if (std::find(words.begin(), words.end(), fact.at(key)) == words.end()) return false;
   }
   return std::all_of(pattern.like.begin(), pattern.like.end(), [&](const auto& row) {
-    const std::string subject = value(row.first).substr(0, kLongestSubject);
+    const std::string subject = fact.at(row.first).substr(0, kLongestSubject);
     return row.second.found_in(subject);
   });
 }
@@ -100,31 +97,17 @@ bool any_fits(const FactPattern& pattern, const std::vector<Fact>& facts) {
                      [&](const Fact& fact) { return fits(pattern, fact); });
 }
 
-// The text with {field} filled in, "?" for an empty one; `complete` turns false where there is one.
-std::string fill(const std::string& text, const Fact& fact, bool& complete) {
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    const size_t open = text.find('{', at);
-    const size_t close = open == std::string::npos ? open : text.find('}', open);
-    if (close == std::string::npos) return out + text.substr(at);
-    const std::string value = field_of(fact, text.substr(open + 1, close - open - 1));
-    complete &= !value.empty();
-    out += text.substr(at, open - at) + (value.empty() ? "?" : value);
-    at = close + 1;
-  }
-  return out;
-}
-
 LanguageText fill_all(const LanguageText& text, const Fact& fact) {
   LanguageText out;
   bool complete = true;
-  for (const auto& [lang, words] : text) out[lang] = fill(words, fact, complete);
+  for (const auto& [lang, words] : text) out[lang] = fill_fields(words, fact, "?", complete);
   return out;
 }
 
 std::optional<Change> fill_change(const Change& change, const Fact& fact) {
   bool complete = true;
-  Change filled{change.kind, fill(change.path, fact, complete), fill(change.value, fact, complete)};
+  Change filled{change.kind, fill_fields(change.path, fact, "?", complete),
+                fill_fields(change.value, fact, "?", complete)};
   if (!complete || filled.path == filled.value) return std::nullopt;
   return filled;
 }
@@ -168,12 +151,12 @@ FoundFix found_fix(const RuleFix& fix, const std::vector<const Fact*>& told) {
   return found;
 }
 
-Finding tell(const Rule& rule, int rank, const std::vector<const Fact*>& told) {
+Finding tell(const Rule& rule, int rank, const std::vector<const Fact*>& told,
+             const FactKinds& kinds) {
   Finding finding{rule.name, rank, fill_all(rule.cause, *told.front()), {}, {}};
   for (const Fact* fact : told) {
-    const auto say = fact->find("say");
-    if (say != fact->end() && finding.evidence.size() < kMostEvidence)
-      finding.evidence.push_back(say->second);
+    if (finding.evidence.size() < kMostEvidence)
+      finding.evidence.push_back(tell_fact(*fact, kinds));
   }
   for (const RuleFix& fix : rule.fixes) {
     FoundFix found = found_fix(fix, told);
@@ -182,10 +165,86 @@ Finding tell(const Rule& rule, int rank, const std::vector<const Fact*>& told) {
   return finding;
 }
 
+// What a rule may ask for and fill in: the fields of a kind; of none, those of all kinds.
+Result<std::set<std::string>> fields_of(const std::string& kind, const FactKinds& kinds) {
+  if (const auto found = kinds.find(kind); found != kinds.end()) return found->second.fields;
+  std::set<std::string> names, all;
+  for (const auto& [name, row] : kinds) {
+    names.insert(name);
+    all.insert(row.fields.begin(), row.fields.end());
+  }
+  if (kind.empty()) return all;
+  return fail(ErrorCode::kInvalidArgument, "no fact '{}'; the facts are {}", one_line(kind, 40),
+              fmt::join(names, ", "));
+}
+
+Status check_fields(const std::string& kind, const std::set<std::string>& wanted,
+                    const FactKinds& kinds) {
+  CLVET_ASSIGN_OR_RETURN(const std::set<std::string> known, fields_of(kind, kinds));
+  for (const std::string& name : wanted) {
+    if (known.contains(name)) continue;
+    return fail(ErrorCode::kInvalidArgument, "the fact '{}' has no field '{}'; its fields are {}",
+                kind, one_line(name, 40), fmt::join(known, ", "));
+  }
+  return {};
+}
+
+std::set<std::string> fields_in(const FactPattern& pattern) {
+  std::set<std::string> fields;
+  for (const auto& [key, words] : pattern.equals) fields.insert(key);
+  for (const auto& [key, like] : pattern.like) fields.insert(key);
+  return fields;
+}
+
+std::set<std::string> fields_in(const LanguageText& text) {
+  std::set<std::string> fields;
+  for (const auto& [lang, words] : text) fields.merge(clvet::fields_in(words));
+  return fields;
+}
+
+std::set<std::string> fields_in(const RuleFix& fix) {
+  std::set<std::string> fields = fields_in(fix.text);
+  if (fix.change) fields.merge(clvet::fields_in(fix.change->path + fix.change->value));
+  return fields;
+}
+
+// What the cause, and a fix for any of the told facts, may fill in: what one of these facts has.
+Status check_told(const Rule& rule, const std::set<std::string>& wanted, const FactKinds& kinds) {
+  Status status;
+  for (const RuleCase& row : rule.when) {
+    status = check_fields(row.all.front().kind, wanted, kinds);
+    if (status) return status;
+  }
+  return status;
+}
+
+// Every fact and field that the rule names is declared.
+Status check_rule(const Rule& rule, const FactKinds& kinds) {
+  for (const RuleCase& row : rule.when) {
+    for (const auto& patterns : {row.all, row.none}) {
+      for (const FactPattern& pattern : patterns) {
+        CLVET_RETURN_IF_ERROR(check_fields(pattern.kind, fields_in(pattern), kinds));
+      }
+    }
+  }
+  CLVET_RETURN_IF_ERROR(check_told(rule, fields_in(rule.cause), kinds));
+  for (const RuleFix& fix : rule.fixes) {
+    if (!fix.only) {
+      CLVET_RETURN_IF_ERROR(check_told(rule, fields_in(fix), kinds));
+      continue;
+    }
+    std::set<std::string> wanted = fields_in(*fix.only);
+    wanted.merge(fields_in(fix));
+    CLVET_RETURN_IF_ERROR(check_fields(fix.only->kind, wanted, kinds));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<Rule>> failure_rules(const std::string& data_dir) {
   CLVET_ASSIGN_OR_RETURN(std::vector<DataFile> files, data_files(data_dir, "advice/rules"));
+  CLVET_ASSIGN_OR_RETURN(const FactKinds kinds, fact_kinds());
   std::vector<Rule> rules;
   for (const DataFile& file : files) {
     CLVET_ASSIGN_OR_RETURN(nlohmann::json json, parse_data(file));
@@ -193,6 +252,9 @@ Result<std::vector<Rule>> failure_rules(const std::string& data_dir) {
       rules.push_back(read_rule(json));
     } catch (const std::exception& error) {
       return fail(ErrorCode::kInvalidArgument, "{}: {}", file.name, error.what());
+    }
+    if (const Status known = check_rule(rules.back(), kinds); !known) {
+      return wrap(known.error(), file.name);
     }
   }
   std::stable_sort(rules.begin(), rules.end(),
@@ -202,9 +264,10 @@ Result<std::vector<Rule>> failure_rules(const std::string& data_dir) {
 
 std::vector<Finding> find_failures(const std::vector<Rule>& rules, const std::vector<Fact>& facts) {
   std::vector<Finding> findings;
+  const FactKinds kinds = fact_kinds().value_or(FactKinds{});
   for (const Rule& rule : rules) {
     const auto told = told_facts(rule, facts);
-    if (!told.facts.empty()) findings.push_back(tell(rule, told.rank, told.facts));
+    if (!told.facts.empty()) findings.push_back(tell(rule, told.rank, told.facts, kinds));
   }
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.rank < b.rank; });

@@ -8,13 +8,10 @@
 
 #include "base/pattern.h"
 #include "base/result.h"
+#include "probe/diagnose/fact.h"
 #include "probe/files/change.h"
 
 namespace clvet {
-
-// One thing that was seen. "fact" names its kind, "say" tells it to a person; the rest by kind
-// (docs/discover.md lists them).
-using Fact = std::map<std::string, std::string>;
 
 struct FactPattern {
   std::string kind;
@@ -26,8 +23,6 @@ struct RuleCase {
   std::vector<FactPattern> all, none;  // the first of `all` is told and fills the templates
   std::optional<int> rank;             // in place of the rule's, where this case alone holds
 };
-
-using LanguageText = std::map<std::string, std::string>;  // by language: en, zh
 
 struct RuleFix {
   LanguageText text;
@@ -43,7 +38,7 @@ struct Rule {
   std::vector<RuleFix> fixes;
 };
 
-// kInvalidArgument names the file and the fault.
+// kInvalidArgument names the file and the fault: a fact or field that is not declared, too.
 Result<std::vector<Rule>> failure_rules(const std::string& data_dir);
 
 struct FoundFix {
@@ -55,7 +50,7 @@ struct Finding {
   std::string name;
   int rank = 0;
   LanguageText cause;
-  std::vector<std::string> evidence;
+  std::vector<LanguageText> evidence;
   std::vector<FoundFix> fixes;
 };
 

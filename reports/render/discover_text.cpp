@@ -127,7 +127,7 @@ class Writer {
   void tell(const Finding& finding) {
     line("");
     line(fmt::format("{}: {}", finding.name, finding.cause.at(lang_)));
-    for (const std::string& row : finding.evidence) line("    " + shorten(row, 300));
+    for (const LanguageText& told : finding.evidence) line("    " + shorten(told.at(lang_), 300));
     int number = 0;
     for (const FoundFix& fix : finding.fixes) {
       line(fmt::format("  {}. {}", ++number, fix.text.at(lang_)));
