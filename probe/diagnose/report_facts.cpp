@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -106,13 +105,11 @@ void add_discovery_facts(const Report& report, std::vector<Fact>& facts) {
           {"icd-fault", {{"path", row.path}, {"target", row.target}, {"fault", fault}}});
     }
   }
-  for (const std::string& node : report.host.nodes) {
-    const size_t blank = node.find(' ');
-    const bool denied = node.find("not accessible") != std::string::npos;
+  for (const DeviceNode& node : report.host.nodes) {
     facts.push_back({"node",
-                     {{"path", node.substr(0, blank)},
-                      {"state", denied ? "denied" : "present"},
-                      {"seen", node},
+                     {{"path", node.path},
+                      {"state", node.accessible ? "present" : "denied"},
+                      {"seen", to_string(node)},
                       {"container", report.host.container}}});
   }
 }

@@ -59,20 +59,22 @@ std::string soc_name() {
   return clean_utf8(last);
 }
 
-std::vector<std::string> gpu_nodes() {
-  std::vector<std::string> nodes;
+std::vector<DeviceNode> gpu_nodes() {
+  std::vector<std::string> paths;
   std::error_code error;
   for (const char* path : {"/dev/mali0", "/dev/mali", "/dev/kgsl-3d0", "/dev/nvidia0",
                            "/dev/galcore", "/dev/pvr_sync", "/dev/kfd"}) {
-    if (fs::exists(path, error)) nodes.emplace_back(path);
+    if (fs::exists(path, error)) paths.emplace_back(path);
   }
   for (const auto& entry : fs::directory_iterator("/dev/dri", error)) {
-    if (entry.path().filename().string().starts_with("renderD")) nodes.push_back(entry.path());
+    if (entry.path().filename().string().starts_with("renderD")) paths.push_back(entry.path());
   }
-  for (std::string& node : nodes) {
-    if (::access(node.c_str(), R_OK | W_OK) != 0) node += " (not accessible to this user)";
+  std::sort(paths.begin(), paths.end());
+  std::vector<DeviceNode> nodes;
+  for (std::string& path : paths) {
+    const bool accessible = ::access(path.c_str(), R_OK | W_OK) == 0;
+    nodes.push_back({std::move(path), accessible});
   }
-  std::sort(nodes.begin(), nodes.end());
   return nodes;
 }
 

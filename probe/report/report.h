@@ -99,10 +99,22 @@ struct LoaderReport {
   std::string version, path;
 };
 
+// A file through which drivers reach a GPU.
+struct DeviceNode {
+  std::string path;
+  bool accessible = true;  // to the user who ran the probe
+  bool operator==(const DeviceNode&) const = default;
+};
+// As a report has it: "/dev/mali0", "/dev/mali0 (not accessible to this user)"; and back.
+std::string to_string(const DeviceNode& node);
+DeviceNode parse_device_node(const std::string& text);
+std::vector<std::string> to_strings(const std::vector<DeviceNode>& nodes);
+
 struct HostReport {
   std::string board, soc, os, kernel, libc, cpu;
   uint64_t memory = 0;  // bytes
-  std::vector<std::string> nodes, kernel_drivers;
+  std::vector<DeviceNode> nodes;
+  std::vector<std::string> kernel_drivers;
   std::map<std::string, std::string> env;
   std::vector<std::string> gpus;   // as the kernel calls them
   std::string container, selinux;  // empty where there is no sign of it

@@ -112,7 +112,7 @@ HostReport get_host(const Json& json) {
   host.libc = json.at("libc");
   host.cpu = json.at("cpu");
   host.memory = json.at("memory");
-  json.at("nodes").get_to(host.nodes);
+  for (const Json& node : json.at("nodes")) host.nodes.push_back(parse_device_node(node));
   json.at("kernel_drivers").get_to(host.kernel_drivers);
   json.at("env").get_to(host.env);
   using Rows = std::vector<std::string>;  // what reports of before lack

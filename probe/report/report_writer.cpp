@@ -73,12 +73,21 @@ Json put(const VerdictReport& value) {
 }
 
 Json put(const HostReport& host) {
-  return {
-      {"board", host.board},     {"soc", host.soc},       {"os", host.os},
-      {"kernel", host.kernel},   {"libc", host.libc},     {"cpu", host.cpu},
-      {"memory", host.memory},   {"nodes", host.nodes},   {"kernel_drivers", host.kernel_drivers},
-      {"env", host.env},         {"gpus", host.gpus},     {"container", host.container},
-      {"selinux", host.selinux}, {"clocks", host.clocks}, {"temperatures", host.temperatures}};
+  return {{"board", host.board},
+          {"soc", host.soc},
+          {"os", host.os},
+          {"kernel", host.kernel},
+          {"libc", host.libc},
+          {"cpu", host.cpu},
+          {"memory", host.memory},
+          {"nodes", to_strings(host.nodes)},
+          {"kernel_drivers", host.kernel_drivers},
+          {"env", host.env},
+          {"gpus", host.gpus},
+          {"container", host.container},
+          {"selinux", host.selinux},
+          {"clocks", host.clocks},
+          {"temperatures", host.temperatures}};
 }
 
 Json put_discovery(const Report& report) {

@@ -2,8 +2,10 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "probe/report/report.h"
 
@@ -87,6 +89,27 @@ std::optional<E> value_of(const Words<E, N>& words, std::string_view text) {
 }
 
 }  // namespace
+
+namespace {
+
+constexpr std::string_view kNotAccessible = " (not accessible to this user)";
+
+}  // namespace
+
+std::string to_string(const DeviceNode& node) {
+  return node.path + std::string(node.accessible ? "" : kNotAccessible);
+}
+
+DeviceNode parse_device_node(const std::string& text) {
+  if (!text.ends_with(kNotAccessible)) return {text, true};
+  return {text.substr(0, text.size() - kNotAccessible.size()), false};
+}
+
+std::vector<std::string> to_strings(const std::vector<DeviceNode>& nodes) {
+  std::vector<std::string> texts;
+  for (const DeviceNode& node : nodes) texts.push_back(to_string(node));
+  return texts;
+}
 
 const char* to_string(Verdict value) { return word_of(kVerdicts, value); }
 const char* to_string(Stage value) { return word_of(kStages, value); }

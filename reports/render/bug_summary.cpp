@@ -49,7 +49,7 @@ std::string machine(const HostReport& host) {
 }
 
 std::string nodes(const HostReport& host) {
-  std::vector<std::string> parts = {joined(host.nodes),
+  std::vector<std::string> parts = {joined(to_strings(host.nodes)),
                                     "kernel drivers: " + joined(host.kernel_drivers)};
   if (!host.gpus.empty()) parts.push_back("GPU: " + joined(host.gpus));
   if (!host.container.empty()) parts.push_back("in a container: " + host.container);

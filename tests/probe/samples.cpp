@@ -97,7 +97,7 @@ Report sample_report() {
                  "glibc 2.36",
                  "cpu",
                  8u << 20,
-                 {"/dev/mali0"},
+                 {{"/dev/mali0"}},
                  {"mali_kbase"},
                  {{"LD_LIBRARY_PATH", "/opt"}},
                  {"Mali-G78 7 cores r0p1 0x90820"},

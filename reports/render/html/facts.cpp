@@ -102,7 +102,7 @@ void add_host(Html& page, const HostReport& host) {
       {"C library", host.libc},
       {"CPU", host.cpu},
       {"memory", fmt::format("{} MiB", host.memory >> 20)},
-      {"device nodes", fmt::format("{}", fmt::join(host.nodes, ", "))},
+      {"device nodes", fmt::format("{}", fmt::join(to_strings(host.nodes), ", "))},
       {"kernel drivers", fmt::format("{}", fmt::join(host.kernel_drivers, ", "))}};
   for (const auto& [name, value] : host.env) rows.emplace_back("$" + name, value);
   add_facts(page, "The machine", rows);

@@ -125,7 +125,9 @@ Report report_of(const json& behaviour) {
     device.library = behaviour.value("library", "");
     report.devices.push_back(std::move(device));
   }
-  report.host.nodes = behaviour.value("nodes", std::vector<std::string>());
+  for (const std::string& node : behaviour.value("nodes", std::vector<std::string>())) {
+    report.host.nodes.push_back(parse_device_node(node));
+  }
   report.host.kernel_drivers = behaviour.value("kernel_drivers", std::vector<std::string>());
   for (const json& row : behaviour.value("verdicts", json::array())) {
     VerdictReport verdict;

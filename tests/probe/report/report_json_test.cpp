@@ -223,6 +223,14 @@ void expect_words(int count, Parse parse) {
   EXPECT_EQ(parse(""), std::nullopt);
 }
 
+TEST(DeviceNodes, AreTheInverseOfTheirTexts) {
+  for (const DeviceNode& node : {DeviceNode{"/dev/mali0", true}, DeviceNode{"/dev/a b", false}}) {
+    EXPECT_EQ(parse_device_node(to_string(node)), node);
+  }
+  EXPECT_EQ(to_string({"/dev/mali0", false}), "/dev/mali0 (not accessible to this user)");
+  EXPECT_EQ(parse_device_node(""), (DeviceNode{"", true}));
+}
+
 TEST(ReportWords, AreTheInverseOfTheirParsers) {
   expect_words<Verdict>(17, parse_verdict);
   expect_words<Stage>(11, parse_stage);

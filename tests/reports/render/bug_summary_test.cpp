@@ -44,7 +44,7 @@ TEST(BugSummary, HasTenLinesOfAnEmptyAndOfAHugeReport) {
   for (int i = 0; i < 300; ++i) {
     report.devices.push_back(test::sample_device());
     report.candidates.push_back(report.candidates.front());
-    report.host.nodes.push_back("/dev/dri/renderD" + std::to_string(i));
+    report.host.nodes.push_back({"/dev/dri/renderD" + std::to_string(i)});
     report.host.env["V" + std::to_string(i)] = std::string(500, 'x') + "\n";
   }
   report.host.board = "a\nb\r\nc";
