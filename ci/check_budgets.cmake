@@ -1,6 +1,6 @@
 # cmake [-DROOT=DIR] -P ci/check_budgets.cmake
 #
-# Sizes that keep the code readable. Hard limits, in lines: source 800, header 400, kernel 400, function 100
+# Sizes that keep the code readable. Hard limits, in lines: source 450 (a test: 800), header 400, kernel 400, function 100
 # (tests: function 100 warns only). Warned of: a source over 500. Reported: p95 of sources (target 500) and
 # functions (target 50), and lines of test for each line of source.
 # A function is what stands between a line that begins in column 0 and the next lone brace in column 0; crude,
@@ -100,6 +100,7 @@ foreach(layer base kernels probe runtime reports cli samples tests)
       set(kind source)
       set(limit 800)
       if(NOT layer STREQUAL "tests")
+        set(limit 450)
         list(APPEND source_sizes ${size})
       endif()
       if(size GREATER 500 AND NOT size GREATER limit)

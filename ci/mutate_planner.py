@@ -21,8 +21,8 @@ import mutate_kernels as places
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SURVIVING = ROOT / "tests/runtime/plan/surviving_mutants.json"
-PLANNER = ("variant_choice", "cost", "planner", "builder", "placement", "evidence", "device_choice", "plan_reader", "plan_writer",
-           "subject", "network_plan")
+PLANNER = ("variant_choice", "cost", "planner", "builder", "node_choice", "placement", "evidence", "device_choice", "plan_reader",
+           "plan_writer", "subject", "network_plan")
 SOURCES = [f"runtime/plan/{name}.cpp" for name in PLANNER] + ["runtime/llm/decoder_plan.cpp"]
 TESTS = ("tests/runtime/plan/", "tests/runtime/llm/decoder_plan_test.cpp")
 SECONDS = 60  # of processor time: a mutant that runs longer hangs

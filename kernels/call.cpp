@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -119,6 +120,14 @@ class CallBuilder {
 };
 
 }  // namespace
+
+const TensorRole* role_of(std::span<const TensorRole> roles, const CallArg& arg) {
+  const bool weights = arg.kind == ArgKind::kWeights || arg.kind == ArgKind::kScales;
+  for (const TensorRole& role : roles) {
+    if (weights ? role.kind == TensorKind::kWeights : role.name == arg.name) return &role;
+  }
+  return nullptr;
+}
 
 Status check_where(const Manifest& manifest, const Dims& dims) {
   for (const std::string& condition : manifest.where) {

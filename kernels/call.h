@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,10 @@ struct KernelCall {
   std::array<size_t, 3> global{1, 1, 1};  // a multiple of local where local is set
   std::array<size_t, 3> local{0, 0, 0};   // all zero: the driver chooses
 };
+
+// The role that an argument has in its op, of those that the op's contract gives; null where it is
+// a number. Scales belong to the weights.
+const TensorRole* role_of(std::span<const TensorRole> roles, const CallArg& arg);
 
 // That the manifest's `where` holds for these dims. kUnsupported: a condition is zero;
 // kInvalidArgument: one cannot be evaluated.

@@ -134,14 +134,6 @@ std::shared_ptr<const CallValues> generate_inputs(const TrialCase& trial,
   return inputs;
 }
 
-const TensorRole* role_named(const Material& material, const CallArg& arg) {
-  for (const TensorRole& role : material.roles) {
-    const bool weights = arg.kind == ArgKind::kWeights || arg.kind == ArgKind::kScales;
-    if (weights ? role.kind == TensorKind::kWeights : role.name == arg.name) return &role;
-  }
-  return nullptr;
-}
-
 TexelType texel_of(const TrialCase& trial, bool weights) {
   const auto type = trial.variant.weight_type.value_or(WeightType::kFloat);
   if (weights && type != WeightType::kFloat) {
@@ -178,7 +170,7 @@ class Builder {
       : trial_(trial), material_(material), out_(out) {}
 
   Status add(const CallArg& arg) {
-    const TensorRole* role = role_named(material_, arg);
+    const TensorRole* role = role_of(material_.roles, arg);
     if (!role) return fail(ErrorCode::kInternal, "{}: no tensor '{}'", trial_.id, arg.name);
     switch (arg.kind) {
       case ArgKind::kInput:

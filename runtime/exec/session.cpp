@@ -95,7 +95,7 @@ Status Session::allocate() {
 }
 
 Result<cl_mem> Session::constant(const PlanStep& step, const Launch& launch, const CallArg& arg) {
-  const TensorRole* role = launch.role_of(arg);
+  const TensorRole* role = role_of(launch.roles, arg);
   const auto index = role ? step.constants.find(role->name) : step.constants.end();
   if (index == step.constants.end()) {
     return fail(ErrorCode::kInternal, "{} has no constant '{}'", step.variant, arg.name);

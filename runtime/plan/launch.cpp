@@ -9,14 +9,6 @@
 
 namespace clvet {
 
-const TensorRole* Launch::role_of(const CallArg& arg) const {
-  for (const TensorRole& role : roles) {
-    const bool weights = arg.kind == ArgKind::kWeights || arg.kind == ArgKind::kScales;
-    if (weights ? role.kind == TensorKind::kWeights : role.name == arg.name) return &role;
-  }
-  return nullptr;
-}
-
 Result<Launch> launch_of(const VariantTable& table, const PlanStep& step, const Dims& dims) {
   Launch launch;
   launch.row = table.find(step.variant);

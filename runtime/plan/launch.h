@@ -17,7 +17,6 @@ struct Launch {
   std::vector<TensorRole> roles;  // of the op's contract
 
   // The contract's role of an argument that is no scalar; nullptr where it has none.
-  const TensorRole* role_of(const CallArg& arg) const;
 };
 
 // `dims` stand for the step's own (those of a language model depend on its rows). The table must

@@ -101,7 +101,7 @@ TEST_F(DecoderPlan, GivesEachKernelTheTensorsMatricesAndVectorsOfItsCall) {
       const auto launch = launch_of(chooser_->table(), step, step.dims);
       ASSERT_TRUE(launch) << launch.error().message;
       for (const CallArg& arg : launch->call.args) {
-        const TensorRole* role = launch->role_of(arg);
+        const TensorRole* role = role_of(launch->roles, arg);
         if (!role) continue;
         const std::string& name = calls[i].tensors.at(role->name);
         if (role->kind == TensorKind::kWeights || role->kind == TensorKind::kVector) {

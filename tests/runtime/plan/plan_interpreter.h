@@ -191,7 +191,7 @@ class PlanInterpreter {
     std::set<std::string> used;
     for (const CallArg& arg : launch->call.args) {
       if (arg.kind == ArgKind::kInt || arg.kind == ArgKind::kFloat) continue;
-      const TensorRole* role = launch->role_of(arg);
+      const TensorRole* role = role_of(launch->roles, arg);
       ASSERT_NE(role, nullptr) << step.variant << " " << arg.name;
       used.insert(role->name);
       if (role->kind == TensorKind::kWeights || role->kind == TensorKind::kVector) {
