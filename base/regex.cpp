@@ -36,9 +36,11 @@ PCRE2_SPTR units(std::string_view text) {
 Error no_memory() { return {ErrorCode::kResourceExhausted, "no memory to match text"}; }
 
 Error too_many_steps(std::string_view text, int error) {
-  return {ErrorCode::kResourceExhausted,
-          fmt::format("text of {} bytes cannot be split (PCRE2 error {}); give a shorter one",
-                      text.size(), error)};
+  return {
+      ErrorCode::kResourceExhausted,
+      fmt::format(
+          "a pattern takes too long over a text of {} bytes (PCRE2 error {}); give a shorter text",
+          text.size(), error)};
 }
 
 }  // namespace

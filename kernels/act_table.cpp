@@ -1,5 +1,7 @@
 #include "kernels/act_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,8 +13,6 @@
 #include <string_view>
 
 #include "kernels/contract.h"
-
-#include <fmt/format.h>
 
 namespace clvet {
 namespace {

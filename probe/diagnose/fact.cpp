@@ -1,6 +1,5 @@
 #include "probe/diagnose/fact.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <map>
@@ -17,11 +16,6 @@
 namespace clvet {
 namespace {
 
-// The end of the {field} or [section] that begins at `open`; npos: it does not end.
-size_t end_of(const std::string& text, size_t open) {
-  return text.find(text[open] == '{' ? '}' : ']', open);
-}
-
 std::string between(const std::string& text, size_t open, size_t close) {
   return text.substr(open + 1, close - open - 1);
 }
@@ -33,15 +27,7 @@ FactKind read_kind(const nlohmann::json& json) {
   return kind;
 }
 
-}  // namespace
-
-const std::string& Fact::at(const std::string& field) const {
-  static const std::string none;
-  const auto found = fields.find(field);
-  return found == fields.end() ? none : found->second;
-}
-
-Result<FactKinds> fact_kinds() {
+Result<FactKinds> read_kinds() {
   CLVET_ASSIGN_OR_RETURN(const nlohmann::json json, embedded_json("advice/facts.json"));
   FactKinds kinds;
   try {
@@ -52,28 +38,46 @@ Result<FactKinds> fact_kinds() {
   return kinds;
 }
 
+}  // namespace
+
+const std::string& Fact::at(const std::string& field) const {
+  static const std::string none;
+  const auto found = fields.find(field);
+  return found == fields.end() ? none : found->second;
+}
+
+const Result<FactKinds>& fact_kinds() {
+  static const Result<FactKinds> kinds = read_kinds();
+  return kinds;
+}
+
 std::string fill_fields(const std::string& text, const Fact& fact, const std::string& missing,
                         bool& complete) {
   std::string out;
   size_t at = 0;
-  while (at < text.size()) {
-    const size_t open = text.find_first_of("{[", at);
-    const size_t close = open == std::string::npos ? open : end_of(text, open);
+  for (size_t open = text.find('{'); open != std::string::npos; open = text.find('{', at)) {
+    const size_t close = text.find('}', open);
     if (close == std::string::npos) break;
-    out += text.substr(at, open - at);
-    at = close + 1;
-    const std::string inner = between(text, open, close);
-    if (text[open] == '[') {
-      bool whole = true;
-      const std::string section = fill_fields(inner, fact, missing, whole);
-      if (whole) out += section;
-      continue;
-    }
-    const std::string& value = fact.at(inner);
+    const std::string& value = fact.at(between(text, open, close));
     complete &= !value.empty();
-    out += value.empty() ? missing : value;
+    out += text.substr(at, open - at) + (value.empty() ? missing : value);
+    at = close + 1;
   }
-  return out + text.substr(std::min(at, text.size()));
+  return out + text.substr(at);
+}
+
+std::string fill_sections(const std::string& text, const Fact& fact, bool& complete) {
+  std::string out;
+  size_t at = 0;
+  for (size_t open = text.find('['); open != std::string::npos; open = text.find('[', at)) {
+    const size_t close = text.find(']', open);
+    if (close == std::string::npos) break;
+    bool whole = true;
+    const std::string section = fill_fields(between(text, open, close), fact, "", whole);
+    out += fill_fields(text.substr(at, open - at), fact, "", complete) + (whole ? section : "");
+    at = close + 1;
+  }
+  return out + fill_fields(text.substr(at), fact, "", complete);
 }
 
 LanguageText tell_fact(const Fact& fact, const FactKinds& kinds) {
@@ -86,7 +90,7 @@ LanguageText tell_fact(const Fact& fact, const FactKinds& kinds) {
   }
   for (const LanguageText& sentence : kind->second.sentences) {
     bool complete = true;
-    for (const auto& [lang, text] : sentence) told[lang] = fill_fields(text, fact, "", complete);
+    for (const auto& [lang, text] : sentence) told[lang] = fill_sections(text, fact, complete);
     if (complete) break;
   }
   return told;
@@ -95,7 +99,7 @@ LanguageText tell_fact(const Fact& fact, const FactKinds& kinds) {
 std::set<std::string> fields_in(const std::string& text) {
   std::set<std::string> fields;
   for (size_t at = text.find('{'); at != std::string::npos; at = text.find('{', at + 1)) {
-    const size_t close = end_of(text, at);
+    const size_t close = text.find('}', at);
     if (close != std::string::npos) fields.insert(between(text, at, close));
   }
   return fields;

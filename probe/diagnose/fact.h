@@ -27,16 +27,18 @@ struct FactKind {
 };
 using FactKinds = std::map<std::string, FactKind>;
 
-// Those that are built in. kInternal: the file is not in order, our own fault.
-Result<FactKinds> fact_kinds();
+// Those that are built in, read once. kInternal: the file is not in order, our own fault.
+const Result<FactKinds>& fact_kinds();
 
 // The sentence about a fact; of a kind that is not declared, its fields.
 LanguageText tell_fact(const Fact& fact, const FactKinds& kinds);
 
-// `text` with each {field} filled in, and without the [sections] in which one is empty. `missing`
-// stands for an empty field outside of sections; `complete` turns false where there is one.
+// `text` with each {field} filled in. `missing` stands for an empty field; `complete` turns false
+// where there is one.
 std::string fill_fields(const std::string& text, const Fact& fact, const std::string& missing,
                         bool& complete);
+// The same, without the [sections] in which a field is empty: sentences of facts have them.
+std::string fill_sections(const std::string& text, const Fact& fact, bool& complete);
 // The names of the fields in a text.
 std::set<std::string> fields_in(const std::string& text);
 

@@ -244,7 +244,8 @@ Status check_rule(const Rule& rule, const FactKinds& kinds) {
 
 Result<std::vector<Rule>> failure_rules(const std::string& data_dir) {
   CLVET_ASSIGN_OR_RETURN(std::vector<DataFile> files, data_files(data_dir, "advice/rules"));
-  CLVET_ASSIGN_OR_RETURN(const FactKinds kinds, fact_kinds());
+  const auto& kinds = fact_kinds();
+  if (!kinds) return tl::unexpected(kinds.error());
   std::vector<Rule> rules;
   for (const DataFile& file : files) {
     CLVET_ASSIGN_OR_RETURN(nlohmann::json json, parse_data(file));
@@ -253,7 +254,7 @@ Result<std::vector<Rule>> failure_rules(const std::string& data_dir) {
     } catch (const std::exception& error) {
       return fail(ErrorCode::kInvalidArgument, "{}: {}", file.name, error.what());
     }
-    if (const Status known = check_rule(rules.back(), kinds); !known) {
+    if (const Status known = check_rule(rules.back(), *kinds); !known) {
       return wrap(known.error(), file.name);
     }
   }
@@ -264,7 +265,8 @@ Result<std::vector<Rule>> failure_rules(const std::string& data_dir) {
 
 std::vector<Finding> find_failures(const std::vector<Rule>& rules, const std::vector<Fact>& facts) {
   std::vector<Finding> findings;
-  const FactKinds kinds = fact_kinds().value_or(FactKinds{});
+  static const FactKinds none;
+  const FactKinds& kinds = fact_kinds() ? *fact_kinds() : none;
   for (const Rule& rule : rules) {
     const auto told = told_facts(rule, facts);
     if (!told.facts.empty()) findings.push_back(tell(rule, told.rank, told.facts, kinds));

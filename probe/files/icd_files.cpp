@@ -18,7 +18,6 @@ namespace clvet {
 namespace {
 
 constexpr size_t kMostFiles = 256;
-constexpr const char* kFolder = "/etc/OpenCL/vendors";
 constexpr const char* kAndroidFolder = "/system/vendor/Khronos/OpenCL/vendors";
 
 // Left behind by editors, package managers and our own script: nobody takes them for ICD files.
@@ -28,7 +27,7 @@ bool is_backup(const std::string& name) {
 }
 
 std::string default_folder(const LinkerSetting& setting) {
-  return setting.system == System::kAndroid ? kAndroidFolder : kFolder;
+  return setting.system == System::kAndroid ? kAndroidFolder : kIcdFolder;
 }
 
 // What the variables tell: a folder, one file or libraries.

@@ -14,6 +14,8 @@
 
 namespace clvet {
 
+// Where loaders look on Linux.
+inline constexpr const char* kIcdFolder = "/etc/OpenCL/vendors";
 inline constexpr size_t kLargestIcdFile = 1 << 16;
 
 // The text of an .icd file: its target, and the faults that show in the text alone.

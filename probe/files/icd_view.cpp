@@ -15,8 +15,6 @@
 namespace clvet {
 namespace {
 
-constexpr const char* kFolder = "/etc/OpenCL/vendors";
-
 void judge(const FileSystemView& view, const LinkerSetting& setting, IcdInView& row) {
   if (row.file.target.empty()) {
     row.reason = "it gives no name of a library";
@@ -77,11 +75,11 @@ std::string usual_icd_file(const std::string& library, const std::string& folder
   std::string stem = file_name_of(library);
   stem = stem.substr(0, stem.find(".so"));
   if (stem.starts_with("lib")) stem.erase(0, 3);
-  return (folder.empty() ? kFolder : folder) + "/" + stem + ".icd";
+  return (folder.empty() ? kIcdFolder : folder) + "/" + stem + ".icd";
 }
 
 Change icd_file_for(const FileSystemView& view, const std::string& library) {
-  const std::string folder = resolve(view, kFolder).value_or("");
+  const std::string folder = resolve(view, kIcdFolder).value_or("");
   return {Change::Kind::kFile, usual_icd_file(library, folder), library + "\n"};
 }
 

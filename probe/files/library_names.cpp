@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "probe/data/embedded_json.h"
 
 namespace clvet {
@@ -23,8 +24,6 @@ Result<std::vector<LibraryName>> read_names() {
   }
   return rows;
 }
-
-std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 // "libmali" of libmali.so.1
 std::string_view stem_of(std::string_view name) { return name.substr(0, name.find(".so")); }
@@ -56,7 +55,7 @@ const Result<std::vector<LibraryName>>& library_names() {
 const LibraryName* library_name_of(std::string_view path) {
   const auto& names = library_names();
   if (!names) return nullptr;
-  const std::string_view file = file_of(path);
+  const std::string file = file_name_of(path);
   const std::string_view stem = stem_of(file);
   if (stem.size() == file.size()) return nullptr;
   const LibraryName* variant = nullptr;

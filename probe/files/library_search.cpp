@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As the loaders of this machine are told where to look.
+// The variables that tell the loaders of this machine where to look.
 LinkerSetting setting_from(const Environment& environment) {
   LinkerSetting setting;
   for (const char* name : {"OPENCL_VENDOR_PATH", "OCL_ICD_VENDORS"}) {

@@ -25,8 +25,8 @@ struct CombinationSpace {
 std::vector<Combination> combinations_of(const PlanOverrides& words, const CombinationSpace& space);
 
 // Whether an error means that a combination, or a device, cannot run the model while another one
-// may: kUnavailable, kUntested, kUnsupported, kDeviceError or kResourceExhausted. Others are faults
-// of the model, of a file or of ours.
+// may: kUnavailable, kUntested, kUnsupported, kDeviceError or kResourceExhausted. Any other code
+// means that the model, a file or clvet itself is at fault.
 bool cannot_run_here(ErrorCode code);
 
 // The plan of one combination; where there is none, an error of which cannot_run_here() is true.

@@ -27,17 +27,29 @@ std::string filled(const std::string& text, const Fact& fact) {
   return fill_fields(text, fact, "?", complete);
 }
 
-TEST(FillFields, LeavesOutSectionsInWhichAFieldIsEmpty) {
-  const Fact fact = {"f", {{"a", "1"}, {"b", ""}}};
-  EXPECT_EQ(filled("x {a}[, {b}][, {a}]", fact), "x 1, 1");
-  EXPECT_EQ(filled("{b} and {c}", fact), "? and ?");
-  EXPECT_EQ(filled("{a", fact), "{a");
-  EXPECT_EQ(filled("[{a}", fact), "[{a}");
-  EXPECT_EQ(filled("", fact), "");
+std::string in_sections(const std::string& text, const Fact& fact) {
+  bool complete = true;
+  return fill_sections(text, fact, complete);
+}
+
+const Fact kFact = {"f", {{"a", "1"}, {"b", ""}}};
+
+TEST(FillFields, MarksAnEmptyFieldAndLeavesTheRestOfTheTextAlone) {
+  EXPECT_EQ(filled("{b} and {c}", kFact), "? and ?");
+  EXPECT_EQ(filled("{a", kFact), "{a");
+  EXPECT_EQ(filled("[main]\npath = {a}\n", kFact), "[main]\npath = 1\n");
+  EXPECT_EQ(filled("", kFact), "");
+}
+
+TEST(FillSections, LeavesOutThoseInWhichAFieldIsEmpty) {
+  EXPECT_EQ(in_sections("x {a}[, {b}][, {a}]", kFact), "x 1, 1");
+  EXPECT_EQ(in_sections("{b} and {a}", kFact), " and 1");
+  EXPECT_EQ(in_sections("[{a}", kFact), "[1");
+  EXPECT_EQ(in_sections("", kFact), "");
 }
 
 TEST(TellFact, TakesTheFirstSentenceWhoseFieldsAllHaveAValue) {
-  const auto kinds = fact_kinds();
+  const auto& kinds = fact_kinds();
   ASSERT_TRUE(kinds) << kinds.error().message;
   EXPECT_EQ(tell_fact({"machine", {{"count", "2"}, {"first", "Mali-G52"}}}, *kinds).at("en"),
             "2 device(s), Mali-G52 first");
@@ -47,7 +59,7 @@ TEST(TellFact, TakesTheFirstSentenceWhoseFieldsAllHaveAValue) {
 
 // A sentence with a field that its kind does not have, or without one of the languages.
 TEST(FactKinds, HaveSentencesOfTheirOwnFieldsInBothLanguages) {
-  const auto kinds = fact_kinds();
+  const auto& kinds = fact_kinds();
   ASSERT_TRUE(kinds) << kinds.error().message;
   for (const auto& [name, kind] : *kinds) {
     ASSERT_FALSE(kind.sentences.empty()) << name;
@@ -69,7 +81,7 @@ std::vector<Fact> facts_of_board(const std::string& name) {
 }
 
 TEST(Facts, HoldTheFieldsThatTheirKindsDeclare) {
-  const auto kinds = fact_kinds();
+  const auto& kinds = fact_kinds();
   ASSERT_TRUE(kinds) << kinds.error().message;
   std::vector<Fact> facts = facts_of_report(test::sample_report());
   for (const std::string& board : test::board_names()) {
