@@ -5,6 +5,7 @@ set -uo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 cd "$CLVET_ROOT" || exit 1
 exec </dev/null
+export LC_ALL=C.UTF-8  # the tests read English
 
 bash ci/setup.sh --test || exit 1
 

@@ -19,20 +19,26 @@ PlanOverrides CombinationArguments::overrides() const {
 
 void add_combination(Verb verb, CombinationArguments& arguments,
                      const std::vector<std::string>& activations) {
-  verb.add_option("--precision", arguments.precision)
+  verb.add_option("--precision", arguments.precision,
+                  "low: half-precision storage and arithmetic; normal: half storage, float\n"
+                  "arithmetic; high: float")
       .one_of({"auto", "low", "normal", "high"})
       .shows_default();
-  verb.add_option("--memory", arguments.memory, "low: quantised weights stay so on the device")
+  verb.add_option("--memory", arguments.memory,
+                  "low: weights stay quantised on the device; normal: half or float")
       .one_of({"auto", "low", "normal"})
       .shows_default();
-  verb.add_option("--activations", arguments.activations).one_of(activations).shows_default();
-  verb.add_option("--weights", arguments.weights)
+  verb.add_option("--activations", arguments.activations, "where activations are stored")
+      .one_of(activations)
+      .shows_default();
+  verb.add_option("--weights", arguments.weights, "where weights are stored")
       .one_of({"auto", "buffer", "image"})
       .shows_default();
 }
 
 void add_plan_option(Verb verb, std::string& file) {
-  Option plan = verb.add_option("--plan", file, "execute this plan (clvet plan) and make no other")
+  Option plan = verb.add_option("--plan", file,
+                                "run as this file of 'clvet plan' says, and make no other plan")
                     .type_name("FILE");
   for (const char* word : {"--device", "--precision", "--memory", "--activations", "--weights"}) {
     plan.excludes(word);

@@ -54,7 +54,7 @@ int run_isolated(const EventSink& sink) {
   int status = run_child(arguments);
   if (status != -1 && WIFSIGNALED(status)) {
     sink({EventLevel::kWarning,
-          fmt::format("warning: the driver ended the run ({}); computed on the host",
+          fmt::format("warning: the driver ended the process ({}); running again on the host",
                       ::strsignal(WTERMSIG(status)))});
     arguments.emplace_back("--device=host");
     status = run_child(arguments);

@@ -6,36 +6,46 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <string>
 
+#include "base/language.h"
 #include "base/version.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
+#include "cli/help.h"
 #include "cli/options.h"
+#include "cli/terminal.h"
 
 // False where what was printed did not all arrive; a reader that went away wanted no more.
 static bool all_written() {
   const bool whole = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (whole || errno == EPIPE) return true;
-  std::fprintf(stderr, "clvet: cannot write to standard output: %s\n", std::strerror(errno));
+  clvet::print_error(
+      clvet::tr("cannot write to standard output: {}", clvet::translated(std::strerror(errno))));
   return false;
 }
 
 int main(int argc, char** argv) {
+  clvet::set_language_from(argc, argv);
   CLI::App app(
-      "clvet finds out which OpenCL library, precision, memory mode and kernels are right and "
-      "fast on this machine, and runs models on them.");
-  app.set_version_flag("--version", std::string("clvet ") + clvet::kVersion);
+      clvet::tr("clvet finds out which OpenCL library, precision, memory mode and kernels give "
+                "correct results on this machine and are fast, and runs models with them."));
+  clvet::set_help_labels(app);
+  app.set_version_flag("--version", std::string("clvet ") + clvet::kVersion,
+                       clvet::tr("print the version and exit"));
   app.require_subcommand(1);
-  app.footer("Start with 'clvet probe'. Each verb has --help with examples.");
   int exit_code = clvet::kExitFine;
-  for (const clvet::Command* command : clvet::commands())
-    command->add(clvet::Verb(&app), exit_code);
+  clvet::Verb program(&app);
+  program.add_language();
+  program.footer("Start with 'clvet probe'. Each verb has --help with examples.");
+  for (const clvet::Command* command : clvet::commands()) command->add(program, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? clvet::kExitFine : clvet::kExitUsage;
+    return clvet::report_usage(app, error);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "clvet: internal error: %s; please report it\n", error.what());
+    clvet::print_error(
+        clvet::tr("internal error: {}; please report it", std::string(error.what())));
     return clvet::kExitOurFault;
   }
   // A driver that was loaded may crash in its destructors: what we had to do is done.

@@ -23,8 +23,8 @@ Status check_model_file(const std::string& path) {
   if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status) ||
       std::filesystem::is_directory(status))
     return {};  // what is read next says what is wrong
-  return fail(ErrorCode::kInvalidArgument, "cannot read {}: it is no file; name a model's file",
-              path);
+  return fail(ErrorCode::kInvalidArgument,
+              "cannot read {}: it is not a file; give the path of a model", path);
 }
 
 }  // namespace clvet

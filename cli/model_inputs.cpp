@@ -70,8 +70,8 @@ Result<Tensor> read_input(const std::string& path, const Value& value, const Ima
       !type || std::any_of(type->shape.begin(), type->shape.end(), [](int64_t d) { return d < 0; });
   if (open) {
     return bad_option(
-        fmt::format("{}: the model leaves the shape of '{}' open, so raw bytes do not say "
-                    "it; give a .npy file",
+        fmt::format("{}: the model leaves the shape of '{}' open, so raw bytes cannot "
+                    "fill it; give a .npy file",
                     path, value.name));
   }
   return read_raw(path, *type);
@@ -136,27 +136,32 @@ Result<std::map<std::string, Tensor>> read_inputs(const InputArguments& argument
                            read_input(path, graph.values[static_cast<size_t>(id)], image));
   }
   if (inputs.size() < graph.inputs.size()) {
-    return bad_option("give every input as --input NAME=FILE; the model takes " +
-                      describe_inputs(graph));
+    return bad_option(fmt::format("give every input as --input NAME=FILE; the model takes {}",
+                                  describe_inputs(graph)));
   }
   return inputs;
 }
 
 void add_inputs(Verb verb, InputArguments& arguments) {
-  verb.add_option("--input", arguments.files, "a .npy, .png, .jpg or raw file for each input")
-      .type_name("NAME=FILE...");
-  verb.add_option("--image-size", arguments.image_size, "resize pictures to WIDTHxHEIGHT")
+  verb.add_option("--input", arguments.files,
+                  "the value of an input: a .npy, .png, .jpg or raw file")
+      .type_name("NAME=FILE");
+  verb.add_option("--image-size", arguments.image_size,
+                  "resize pictures to WIDTHxHEIGHT before use")
       .type_name("WxH");
-  verb.add_option("--mean", arguments.mean, "value = (pixel - mean) * scale; one value or three")
+  verb.add_option("--mean", arguments.mean,
+                  "input = (pixel - mean) * scale; one value, or three with commas")
       .delimiter(',');
-  verb.add_option("--scale", arguments.scale, "one value or three").delimiter(',');
-  verb.add_option("--layout", arguments.layout).one_of({"nchw", "nhwc"}).shows_default();
-  verb.add_flag("--bgr", arguments.bgr, "blue first");
+  verb.add_option("--scale", arguments.scale, "see --mean").delimiter(',');
+  verb.add_option("--layout", arguments.layout, "the order of a picture's axes in the input")
+      .one_of({"nchw", "nhwc"})
+      .shows_default();
+  verb.add_flag("--bgr", arguments.bgr, "the input takes blue first, then green and red");
 }
 
 void add_shapes(Verb verb, std::vector<std::string>& shapes) {
-  verb.add_option("--shape", shapes, "ONNX: the extents of an input that are open")
-      .type_name("NAME=1x3x320x320...");
+  verb.add_option("--shape", shapes, "ONNX: the shape of an input whose shape the file leaves open")
+      .type_name("NAME=1x3x320x320");
 }
 
 Result<std::map<std::string, Shape>> read_shapes(const std::vector<std::string>& texts) {

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/language.h"
+
 namespace clvet {
 
 Option Option::required() { return Option(option_->required()); }
@@ -33,49 +35,67 @@ Option Option::not_empty(const std::string& fault) {
 }
 
 Verb Verb::add_subcommand(const std::string& name, const std::string& what) {
-  return Verb(app_->add_subcommand(name, what));
+  Verb verb(app_->add_subcommand(name, translated(what))->group(tr("Verbs")));
+  verb.add_language();
+  return verb;
 }
 
-Verb Verb::add_option_group(const std::string& name) { return Verb(app_->add_option_group(name)); }
+Verb Verb::add_option_group(const std::string& name) {
+  return Verb(app_->add_option_group(translated(name)));
+}
 
 Option Verb::add_option(const std::string& name, std::string& value, const std::string& what) {
-  return Option(app_->add_option(name, value, what));
+  return Option(app_->add_option(name, value, translated(what)));
 }
 
 Option Verb::add_option(const std::string& name, int& value, const std::string& what) {
-  return Option(app_->add_option(name, value, what));
+  return Option(app_->add_option(name, value, translated(what)));
 }
 
 Option Verb::add_option(const std::string& name, int64_t& value, const std::string& what) {
-  return Option(app_->add_option(name, value, what));
+  return Option(app_->add_option(name, value, translated(what)));
 }
 
 Option Verb::add_option(const std::string& name, uint64_t& value, const std::string& what) {
-  return Option(app_->add_option(name, value, what));
+  return Option(app_->add_option(name, value, translated(what)));
 }
 
 Option Verb::add_option(const std::string& name, double& value, const std::string& what) {
-  return Option(app_->add_option(name, value, what));
+  return Option(app_->add_option(name, value, translated(what)));
 }
 
 Option Verb::add_option(const std::string& name, std::vector<std::string>& values,
                         const std::string& what) {
-  return Option(app_->add_option(name, values, what));
+  return Option(app_->add_option(name, values, translated(what)));
 }
 
 Option Verb::add_option(const std::string& name, std::vector<double>& values,
                         const std::string& what) {
-  return Option(app_->add_option(name, values, what));
+  return Option(app_->add_option(name, values, translated(what)));
 }
 
 void Verb::add_flag(const std::string& name, bool& value, const std::string& what) {
-  app_->add_flag(name, value, what);
+  app_->add_flag(name, value, translated(what));
 }
 
 void Verb::require_option(int count) { app_->require_option(count); }
 void Verb::require_subcommand(int count) { app_->require_subcommand(count); }
 void Verb::hide() { app_->group(""); }
-void Verb::footer(const std::string& text) { app_->footer(text); }
+
+void Verb::add_language() {
+  static std::string taken_by_set_language_from;
+  app_->add_option("--lang", taken_by_set_language_from,
+                   tr("en or zh: the language of texts (default: the locale's)"))
+      ->check(CLI::IsMember({"en", "zh"}));
+}
+
+void Verb::footer(const std::string& notes, const std::vector<std::string>& examples) {
+  std::string text = translated(notes);
+  if (!examples.empty()) text += "\n" + tr("Examples:");
+  for (const std::string& example : examples) text += "\n  " + example;
+  app_->footer(text);
+}
+
 void Verb::callback(std::function<void()> act) { app_->callback(std::move(act)); }
 
 }  // namespace clvet

@@ -1,5 +1,6 @@
 // What a verb takes from the command line. CLI11 stands behind this: its headers alone take seconds
-// to compile in each file that has them.
+// to compile in each file that has them. Each text is shown in the user's language
+// (base/language.h).
 #pragma once
 
 #include <cstdint>
@@ -55,8 +56,10 @@ class Verb {
 
   void require_option(int count);
   void require_subcommand(int count);
-  void hide();  // help does not name it
-  void footer(const std::string& text);
+  void hide();          // help does not name it
+  void add_language();  // --lang: of the program and of each verb
+  // Below the options: how it ends, and commands that may be copied.
+  void footer(const std::string& notes, const std::vector<std::string>& examples = {});
   void callback(std::function<void()> act);
 
  private:

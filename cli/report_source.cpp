@@ -24,8 +24,8 @@ namespace {
 Result<Report> probe_now(const std::string& why, const std::vector<std::string>& needs,
                          const std::string& file, const EventSink& sink) {
   sink({EventLevel::kInfo,
-        why + (needs.empty() ? "; probing the core tier first (once, about a minute)"
-                             : "; trying the kernels that are needed first (once)")});
+        needs.empty() ? fmt::format("{}; probing the drivers first (once, about a minute)", why)
+                      : fmt::format("{}; trying the kernels that are needed first (once)", why)});
   ProbeOptions options;
   options.cases = needs;
   options.state_dir = state_dir();
@@ -66,7 +66,7 @@ Result<Report> current_report(const std::string& path, const EventSink& sink,
   if (text) {
     CLVET_ASSIGN_OR_RETURN(Report report, report_from_json(*text, file));
     if (report_is_current(report, path.empty())) return report;
-    why = "the report " + file + " was made with other drivers or kernels";
+    why = fmt::format("the report {} was made with other drivers or kernels", file);
   } else if (text.error().code != ErrorCode::kNotFound || !path.empty()) {
     return tl::unexpected(text.error());
   }

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/event.h"
 #include "base/file.h"
+#include "base/language.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "cli/exit_code.h"
@@ -37,7 +38,7 @@ void show_progress(const Event& event) {
   if (event.done != event.total && now - last < 0.1) return;
   last = now;
   std::fprintf(stderr, "\r\x1b[K[%d/%d] %s", event.done, event.total,
-               shorten(event.text, 100).c_str());
+               shorten(translated(event.text), 100).c_str());
   progress_open = true;
 }
 
@@ -50,9 +51,16 @@ void end_progress() {
   progress_open = false;
 }
 
-int report_error(const Error& error) {
+void print_text(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void print_line(const std::string& line) { print_text(line + "\n"); }
+
+void print_error(const std::string& message) {
   end_progress();
-  std::fprintf(stderr, "clvet: %s\n", error.message.c_str());
+  std::fprintf(stderr, "clvet: %s\n", message.c_str());
+}
+
+int report_error(const Error& error) {
+  print_error(translated(error.message));
   switch (error.code) {
     case ErrorCode::kInternal:
       return kExitOurFault;
@@ -72,7 +80,7 @@ EventSink terminal_sink(bool quiet) {
     }
     if (event.level > level || (quiet && event.level > EventLevel::kWarning)) return;
     end_progress();
-    std::fprintf(stderr, "%s\n", event.text.c_str());
+    std::fprintf(stderr, "%s\n", translated(event.text).c_str());
   };
 }
 

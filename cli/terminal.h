@@ -15,7 +15,12 @@ struct OutputOptions {
 
 // Colours only on a terminal, and never with NO_COLOR.
 bool use_colours(int fd);
-// Prints "clvet: <message>" to stderr and gives the exit code that fits the error.
+// To stdout. Whether all of it was written is checked once, when the program ends.
+void print_text(const std::string& text);
+void print_line(const std::string& line);
+// Prints "clvet: <message>" to stderr.
+void print_error(const std::string& message);
+// The same of an error, in the user's language; gives the exit code that fits the error.
 int report_error(const Error& error);
 // Progress and messages on stderr, as CLVET_LOG (error, warn, info, debug) and --quiet allow.
 EventSink terminal_sink(bool quiet);

@@ -1,13 +1,13 @@
-#include <cstdio>
 
+#include "runtime/check/check.h"
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
-#include "runtime/check/check.h"
 
 #include "base/result.h"
 #include "cli/command.h"
+#include "cli/common_options.h"
 #include "cli/exit_code.h"
 #include "cli/model_file.h"
 #include "cli/model_inputs.h"
@@ -44,31 +44,28 @@ int run(const CheckArguments& arguments) {
   const Status written = write_document(arguments.output, check_record_to_json(*record));
   if (!written) return report_error(written.error());
   if (!arguments.output.quiet && arguments.output.json != "-") {
-    std::printf("%s", check_text(*record, arguments.nodes).c_str());
+    print_text(check_text(*record, arguments.nodes));
   }
   return record->runs() ? kExitFine : kExitFindings;
 }
 
 void add(Verb program, int& exit_code) {
-  Verb verb = program.add_subcommand("check", "say whether a model can run, where, and why not");
+  Verb verb =
+      program.add_subcommand("check", "tell whether a model can run here, where, and why not");
   auto arguments = std::make_shared<CheckArguments>();
-  verb.add_option("model", arguments->model, "GGUF or ONNX file").required().type_name("MODEL");
+  verb.add_option("model", arguments->model, "ONNX or GGUF file").required().type_name("MODEL");
   verb.add_option("--report", arguments->report,
-                  "check against the devices of this report, of any machine (default: the one in "
-                  "the state folder, where there is one)")
+                  "check for the devices of this report, which may be another machine's\n"
+                  "(default: this machine's, if there is one)")
       .type_name("FILE");
   add_shapes(verb, arguments->shapes);
-  verb.add_flag("--nodes", arguments->nodes, "ONNX: list the nodes on OpenCL as well");
-  verb.add_option("--json", arguments->output.json, "write the check record here; - is stdout")
-      .type_name("FILE|-");
-  verb.add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
+  verb.add_flag("--nodes", arguments->nodes, "ONNX: list also the nodes that run on OpenCL");
+  add_output(verb, arguments->output, "also write the findings to this file; - is standard output");
   verb.footer(
-      "Exit: 0 every part can run on OpenCL or the host, 1 something cannot, 2 usage or bad file.\n"
-      "Nothing is run and no driver is loaded.\n"
-      "Examples:\n"
-      "  clvet check model.gguf\n"
-      "  clvet check model.gguf --report phone.json\n"
-      "  clvet check det.onnx --shape x=1x3x640x640 --json -");
+      "Exit status: 0 every part can run on OpenCL or the host, 1 a part cannot run,\n"
+      "2 wrong usage or a bad file. clvet check runs nothing and loads no driver.",
+      {"clvet check model.gguf", "clvet check model.gguf --report phone.json",
+       "clvet check det.onnx --shape x=1x3x640x640 --json -"});
   verb.callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -1,12 +1,12 @@
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 
 #include "base/file.h"
+#include "base/language.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/common_options.h"
 #include "cli/exit_code.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
@@ -23,17 +23,8 @@ namespace {
 struct DiscoverArguments {
   DiagnosisOptions diagnosis;
   OutputOptions output;
-  std::string lang, fix_script;
+  std::string fix_script;
 };
-
-// Of the locale, as programs find it.
-std::string own_language() {
-  for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG"}) {
-    const char* value = std::getenv(name);
-    if (value && *value) return std::string_view(value).starts_with("zh") ? "zh" : "en";
-  }
-  return "en";
-}
 
 int exit_code_of(const Diagnosis& diagnosis) {
   if (!diagnosis.usable) return kExitNoDevice;
@@ -51,11 +42,11 @@ Status check_outputs(const DiscoverArguments& arguments) {
   return {};
 }
 
-Status write_outputs(const DiscoverArguments& arguments, const Diagnosis& diagnosis,
-                     const std::string& lang) {
+Status write_outputs(const DiscoverArguments& arguments, const Diagnosis& diagnosis) {
   const std::string& file = arguments.fix_script;
   if (!file.empty()) {
-    const std::string script = fix_script(script_steps(diagnosis, lang), diagnosis.root);
+    const std::string script =
+        fix_script(script_steps(diagnosis, to_string(language())), diagnosis.root);
     CLVET_RETURN_IF_ERROR(file == "-" ? write_document({file, false}, script)
                                       : write_file_atomically(file, script));
   }
@@ -70,57 +61,47 @@ int run(DiscoverArguments& arguments) {
   const auto diagnosis = diagnose(arguments.diagnosis);
   if (interrupt_requested) return kExitInterrupted;
   if (!diagnosis) return report_error(diagnosis.error());
-  const std::string lang = arguments.lang.empty() ? own_language() : arguments.lang;
-  if (const Status written = write_outputs(arguments, *diagnosis, lang); !written)
+  if (const Status written = write_outputs(arguments, *diagnosis); !written)
     return report_error(written.error());
   const bool taken = arguments.output.json == "-" || arguments.fix_script == "-";
   if (!arguments.output.quiet && !taken) {
-    std::printf("%s", discover_text(*diagnosis, lang).c_str());
+    print_text(discover_text(*diagnosis, to_string(language())));
     const std::string script = shell_word(clean_utf8(arguments.fix_script));
     if (!arguments.fix_script.empty())
-      std::printf("script written: %s (sh %s says what it would do)\n", script.c_str(),
-                  script.c_str());
+      fmt::print("{}\n",
+                 tr("script written: {} ('sh {}' prints what it would do)", script, script));
   }
   return exit_code_of(*diagnosis);
 }
 
 void add(Verb program, int& exit_code) {
-  Verb verb =
-      program.add_subcommand("discover", "why is there no OpenCL here, and what to do about it");
+  Verb verb = program.add_subcommand("discover",
+                                     "find out why OpenCL does not work here, and how to mend it");
   auto arguments = std::make_shared<DiscoverArguments>();
   DiagnosisOptions& options = arguments->diagnosis;
   verb.add_option("--as", options.as,
-                  "would this framework find it: paddle-lite mnn tnn mace tflite tvm acl opencv\n"
-                  "hashcat llama.cpp clpeak libopencl-stub")
+                  "tell whether this framework finds OpenCL here, and what it needs:\n"
+                  "paddle-lite mnn tnn mace tflite tvm acl opencv hashcat llama.cpp clpeak\n"
+                  "libopencl-stub")
       .type_name("NAME");
   verb.add_option("--root", options.root,
-                  "look into this tree (a mounted image, a copy) and load nothing")
-      .not_empty("it names no folder")
+                  "examine this folder tree (a mounted image, a copy) and load no library")
+      .not_empty("--root: the name of the folder is empty")
       .type_name("DIR");
   verb.add_option("--fix-script", arguments->fix_script,
-                  "write a shell script that does what is advised, with --apply and --undo; - is\n"
-                  "stdout")
+                  "write a shell script that makes the advised changes (--apply) and takes\n"
+                  "them back (--undo); - is standard output")
       .type_name("FILE|-");
-  verb.add_option("--lang", arguments->lang, "en or zh (default: the locale's)")
-      .one_of({"en", "zh"});
-  verb.add_option("--library", options.discovery.libraries, "try only these OpenCL libraries")
-      .type_name("PATH...");
-  verb.add_option("--jobs", options.discovery.jobs, "libraries tried at the same time")
-      .within(1, 64)
-      .shows_default();
-  verb.add_option("--data-dir", options.data_dir, "rules and frameworks in place of the built-in")
-      .type_name("DIR");
-  verb.add_option("--json", arguments->output.json, "also write everything here; - is stdout")
-      .type_name("FILE|-");
-  verb.add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
+  add_libraries(verb, options.discovery.libraries, options.discovery.jobs);
+  add_data_dir(verb, options.data_dir);
+  add_output(verb, arguments->output,
+             "also write everything that was found to this file; - is standard output");
   verb.footer(
-      "Exit: 0 OpenCL is usable (with --as: by that framework), 1 it is, but not by that "
-      "framework,\n"
-      "3 there is none, 2 usage. clvet itself changes nothing.\n"
-      "Examples:\n"
-      "  clvet discover\n"
-      "  clvet discover --as paddle-lite --fix-script fix.sh\n"
-      "  clvet discover --root /mnt/image --as mnn --lang zh");
+      "Exit status: 0 OpenCL is usable (with --as: by that framework), 1 that framework cannot use "
+      "it,\n"
+      "2 wrong usage, 3 OpenCL is not usable. clvet itself changes nothing.",
+      {"clvet discover", "clvet discover --as paddle-lite --fix-script fix.sh",
+       "clvet discover --root /mnt/image --as mnn --lang zh"});
   verb.callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

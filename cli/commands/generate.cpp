@@ -14,10 +14,12 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/language.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "cli/combination_options.h"
 #include "cli/command.h"
+#include "cli/common_options.h"
 #include "cli/exit_code.h"
 #include "cli/isolate.h"
 #include "cli/options.h"
@@ -89,9 +91,9 @@ Result<std::vector<int32_t>> prompt_of(const GenerateArguments& arguments, const
 }
 
 // Our own stdout, which a driver's banners do not reach.
-class Paper {
+class Page {
  public:
-  explicit Paper(bool quiet) : fd_(quiet ? -1 : ::dup(STDOUT_FILENO)), terminal_(::isatty(1)) {}
+  explicit Page(bool quiet) : fd_(quiet ? -1 : ::dup(STDOUT_FILENO)), terminal_(::isatty(1)) {}
   void write(std::string_view text) const {
     const std::string clean = terminal_ ? clean_utf8(text) : std::string(text);
     for (size_t at = 0; fd_.get() >= 0 && at < clean.size();) {
@@ -107,7 +109,7 @@ class Paper {
 };
 
 Result<Answer> answer(const GenerateArguments& arguments, LanguageSession& session,
-                      const Tokenizer* tokenizer, std::vector<int32_t> prompt, const Paper& paper) {
+                      const Tokenizer* tokenizer, std::vector<int32_t> prompt, const Page& page) {
   CLVET_ASSIGN_OR_RETURN(const Sampler sampler, Sampler::create(arguments.sampler));
   Answer out;
   out.prompt = std::move(prompt);
@@ -123,7 +125,7 @@ Result<Answer> answer(const GenerateArguments& arguments, LanguageSession& sessi
   if (tokenizer) stream.emplace(*tokenizer);
   const auto say = [&](const std::string& piece) {
     out.text += piece;
-    paper.write(piece);
+    page.write(piece);
   };
   for (int64_t i = 0; i < arguments.tokens; ++i) {
     CLVET_ASSIGN_OR_RETURN(const int32_t next, sampler.pick(logits, static_cast<uint64_t>(i)));
@@ -138,13 +140,13 @@ Result<Answer> answer(const GenerateArguments& arguments, LanguageSession& sessi
     auto more = session.take(std::span(&out.tokens.back(), 1));
     if (!more) {
       say(stream ? stream->finish() : "");
-      paper.write("\n");
+      page.write("\n");
       return tl::unexpected(more.error());
     }
     logits = std::move(*more);
   }
   if (stream) say(stream->finish());
-  paper.write("\n");
+  page.write("\n");
   out.tokens_ms = (monotonic_seconds() - started) * 1e3;
   return out;
 }
@@ -154,7 +156,7 @@ double a_second(size_t count, double ms) {
 }
 
 Result<int> compare(const GenerateArguments& arguments, LanguageSession& session,
-                    const std::vector<TeacherForcedCase>& cases, const Paper& paper) {
+                    const std::vector<TeacherForcedCase>& cases, const Page& page) {
   const TeacherForcedModel model{
       [&] { session.restart(); },
       [&](std::span<const int32_t> tokens) { return session.take(tokens); }};
@@ -162,42 +164,46 @@ Result<int> compare(const GenerateArguments& arguments, LanguageSession& session
                          compare_teacher_forced(cases, model, arguments.options.sink));
   end_progress();
   const LanguageRecord& record = session.record();
-  paper.write(fmt::format("on {} with {}\n", record.device, to_string(record.combination)));
+  page.write(tr("on {} with {}", record.device, to_string(record.combination)) + "\n");
   if (count.exact_of > 0) {
-    paper.write(fmt::format("float32 argmax: {} of {} where its margin > {}\n", count.exact,
-                            count.exact_of, kExactMargin));
+    page.write(tr("float32 argmax: {} of {} where its margin > {}", count.exact, count.exact_of,
+                  kExactMargin) +
+               "\n");
   }
-  paper.write(
-      fmt::format("teacher-forced: {} of {} where margin > {}\n", count.right, count.of, kMargin));
+  page.write(tr("teacher-forced: {} of {} where margin > {}", count.right, count.of, kMargin) +
+             "\n");
   return count.right < count.of ? kExitFindings : kExitFine;
 }
 
-Result<int> go_on(const GenerateArguments& arguments, LanguageSession& session,
-                  const Tokenizer* tokenizer, std::vector<int32_t> prompt, const Paper& paper) {
+std::string summary_of(const LanguageRecord& record, const Answer& said) {
+  std::string text =
+      tr("{} with {}: prompt of {} tokens at {:.1f} tokens/s, {} more tokens at {:.1f} tokens/s",
+         record.device, to_string(record.combination), said.prompt.size(),
+         a_second(said.prompt.size(), said.prompt_ms), said.tokens.size(),
+         a_second(said.tokens.empty() ? 0 : said.tokens.size() - 1, said.tokens_ms));
+  if (said.device_ms) {
+    text += "\n" + tr("each token: {} kernel launches, {:.2f} ms of device time",
+                      record.nodes.size(), *said.device_ms);
+  }
+  return text;
+}
+
+Result<int> resume(const GenerateArguments& arguments, LanguageSession& session,
+                   const Tokenizer* tokenizer, std::vector<int32_t> prompt, const Page& page) {
   CLVET_ASSIGN_OR_RETURN(Answer said,
-                         answer(arguments, session, tokenizer, std::move(prompt), paper));
+                         answer(arguments, session, tokenizer, std::move(prompt), page));
   const LanguageRecord& record = session.record();
   if (!said.tokens.empty()) {
     if (const auto ms = session.device_ms_of_a_token(said.tokens.back())) said.device_ms = *ms;
   }
-  const std::string work = said.device_ms
-                               ? fmt::format("{} launches and {:.2f} ms of the device a token; ",
-                                             record.nodes.size(), *said.device_ms)
-                               : "";
-  arguments.options.sink(
-      {EventLevel::kInfo,
-       fmt::format("{} with {}: {}prompt of {} tokens at {:.1f} a second, "
-                   "{} more at {:.1f} a second",
-                   record.device, to_string(record.combination), work, said.prompt.size(),
-                   a_second(said.prompt.size(), said.prompt_ms), said.tokens.size(),
-                   a_second(said.tokens.empty() ? 0 : said.tokens.size() - 1, said.tokens_ms))});
+  arguments.options.sink({EventLevel::kInfo, summary_of(record, said)});
   CLVET_RETURN_IF_ERROR(
       write_document(arguments.output, generate_record_to_json(arguments.model, record, said)));
   return said.interrupted ? kExitInterrupted : kExitFine;
 }
 
 Result<int> run_once(GenerateArguments& arguments) {
-  const Paper paper(arguments.output.quiet || arguments.output.json == "-");
+  const Page page(arguments.output.quiet || arguments.output.json == "-");
   CLVET_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::open(arguments.model));
   CLVET_ASSIGN_OR_RETURN(const LlmConfig config, load_config(file));
   std::optional<Tokenizer> tokenizer;
@@ -227,8 +233,8 @@ Result<int> run_once(GenerateArguments& arguments) {
   if (arguments.explain && !arguments.output.quiet) {
     arguments.options.sink({EventLevel::kInfo, plan_text(session->plan())});
   }
-  if (!cases.empty()) return compare(arguments, *session, cases, paper);
-  return go_on(arguments, *session, tokenizer ? &*tokenizer : nullptr, std::move(prompt), paper);
+  if (!cases.empty()) return compare(arguments, *session, cases, page);
+  return resume(arguments, *session, tokenizer ? &*tokenizer : nullptr, std::move(prompt), page);
 }
 
 int run(GenerateArguments& arguments) {
@@ -244,55 +250,65 @@ int run(GenerateArguments& arguments) {
   return refused ? kExitFindings : reported;
 }
 
-void add_words(Verb verb, GenerateArguments& arguments) {
-  verb.add_option("--device", arguments.options.device,
-                  "auto, host, index, platform:index or part of a name")
-      .type_name("SEL")
+void add_prompts(Verb verb, GenerateArguments& arguments) {
+  Verb source = verb.add_option_group("Prompt");
+  source.add_option("--prompt", arguments.prompt, "the text to continue").type_name("TEXT");
+  source
+      .add_option("--prompt-ids", arguments.prompt_ids,
+                  "a JSON array of token ids to continue; prints token ids, too")
+      .type_name("FILE");
+  source
+      .add_option("--teacher-forced", arguments.teacher_forced,
+                  "compare with the tokens that another program chose; exit status 1 if some "
+                  "differ")
+      .type_name("FILE");
+  source.require_option(1);
+  verb.add_flag("--chat", arguments.chat,
+                "the prompt is a user's message; put it into the model's chat template");
+  verb.add_option("--system", arguments.system, "with --chat: the system message before it")
+      .type_name("TEXT");
+}
+
+void add_sampling(Verb verb, GenerateArguments& arguments) {
+  verb.add_option("-n", arguments.tokens, "generate at most this many tokens")
+      .within(1, 1 << 20)
       .shows_default();
-  add_combination(verb, arguments.combination, {"auto", "buffer"});
-  add_plan_option(verb, arguments.plan);
-  verb.add_flag("--explain", arguments.explain, "say which kernels run, and why not others");
-  verb.add_flag("--strict", arguments.options.strict, "fail (exit 1) where a fallback is needed");
-  verb.add_flag("--isolate", arguments.isolate, "run in a child process");
+  SamplerOptions& sampler = arguments.sampler;
+  verb.add_option("--temperature", sampler.temperature,
+                  "randomness; 0: always take the most likely token")
+      .shows_default();
+  verb.add_option("--top-k", sampler.top_k, "sample among the K most likely tokens; 0: all")
+      .shows_default();
+  verb.add_option("--top-p", sampler.top_p,
+                  "sample among the most likely tokens that reach this probability together")
+      .shows_default();
+  verb.add_option("--seed", sampler.seed, "start of the random numbers").shows_default();
 }
 
 void add(Verb program, int& exit_code) {
-  Verb verb = program.add_subcommand("generate", "let a language model go on from a prompt");
+  Verb verb = program.add_subcommand("generate", "generate text with a language model");
   auto arguments = std::make_shared<GenerateArguments>();
-  verb.add_option("model", arguments->model, "GGUF file").required().type_name("MODEL.gguf");
-  Verb source = verb.add_option_group("what to go on from");
-  source.add_option("--prompt", arguments->prompt, "text").type_name("TEXT");
-  source
-      .add_option("--prompt-ids", arguments->prompt_ids, "a JSON array of token ids; ids come out")
-      .type_name("FILE");
-  source
-      .add_option("--teacher-forced", arguments->teacher_forced,
-                  "compare with the tokens that another program chose; exit 1: some differ")
-      .type_name("FILE");
-  source.require_option(1);
-  verb.add_flag("--chat", arguments->chat, "the prompt is a user's turn, by the model's template");
-  verb.add_option("--system", arguments->system, "with --chat: what the model is told first")
-      .type_name("TEXT");
-  verb.add_option("-n", arguments->tokens, "the most tokens to add")
-      .within(1, 1 << 20)
-      .shows_default();
-  verb.add_option("--temperature", arguments->sampler.temperature, "0: always the likeliest token")
-      .shows_default();
-  verb.add_option("--top-k", arguments->sampler.top_k, "0: all").shows_default();
-  verb.add_option("--top-p", arguments->sampler.top_p).shows_default();
-  verb.add_option("--seed", arguments->sampler.seed).shows_default();
-  verb.add_option("--report", arguments->report, "report file (default: in the state folder)")
-      .type_name("FILE");
-  add_words(verb, *arguments);
-  verb.add_option("--json", arguments->output.json, "write clvet.generate/1 there; - is stdout")
-      .type_name("FILE|-");
-  verb.add_flag("--quiet", arguments->output.quiet, "no text, no progress");
+  verb.add_option("model", arguments->model, "GGUF file").required().type_name("MODEL");
+  add_prompts(verb, *arguments);
+  add_sampling(verb, *arguments);
+  add_report(verb, arguments->report);
+  add_device(verb, arguments->options.device);
+  add_combination(verb, arguments->combination, {"auto", "buffer"});
+  add_plan_option(verb, arguments->plan);
+  add_strict(verb, arguments->options.strict);
+  add_isolate(verb, arguments->isolate);
+  verb.add_flag("--explain", arguments->explain, "print which kernels run, and why not others");
+  add_output(verb, arguments->output,
+             "also write the record (clvet.generate/1) to this file; - is standard output");
   verb.footer(
-      "Examples:\n"
-      "  clvet generate model.gguf --prompt \"The capital of France is\" -n 32\n"
-      "  clvet generate model.gguf --chat --prompt \"Why is the sky blue?\" --temperature 0.7 "
-      "--top-p 0.9\n"
-      "  clvet generate model.gguf --teacher-forced golden.json --device host");
+      "Exit status: 0 done, 1 --strict and a fallback was needed, or --teacher-forced and tokens "
+      "differ,\n"
+      "2 wrong usage or a bad file, 3 the device of --device is not here.\n"
+      "If this machine has no report for its drivers, the kernels that are needed are tried first.",
+      {"clvet generate model.gguf --prompt \"The capital of France is\" -n 32",
+       "clvet generate model.gguf --chat --prompt \"Why is the sky blue?\" --temperature 0.7 "
+       "--top-p 0.9",
+       "clvet generate model.gguf --teacher-forced golden.json --device host"});
   verb.callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -1,5 +1,4 @@
 #include "runtime/plan/plan.h"
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "base/result.h"
 #include "cli/combination_options.h"
 #include "cli/command.h"
+#include "cli/common_options.h"
 #include "cli/exit_code.h"
 #include "cli/model_file.h"
 #include "cli/model_inputs.h"
@@ -114,7 +114,7 @@ Result<ExecutionPlan> make_plan(const PlanArguments& arguments) {
 // The plan's file, which says all of it: read again, it is the same plan.
 Result<std::string> file_of(const ExecutionPlan& plan) {
   std::string json = plan_to_json(plan);
-  const auto read = plan_from_json(json, "the plan");
+  const auto read = plan_from_json(json, "plan");
   const std::string lost = read ? first_difference(plan, *read) : read.error().message;
   if (!lost.empty()) return fail(ErrorCode::kInternal, "the plan's file would lose: {}", lost);
   return json;
@@ -130,41 +130,37 @@ int run(const PlanArguments& arguments) {
   if (written && !arguments.out.empty()) written = write_file_atomically(arguments.out, json);
   if (!written) return report_error(written.error());
   if (!arguments.output.quiet && arguments.output.json != "-") {
-    std::printf("%s", plan_text(*plan).c_str());
+    print_text(plan_text(*plan));
   }
   return kExitFine;
 }
 
 void add(Verb program, int& exit_code) {
-  Verb verb = program.add_subcommand("plan", "decide how a model runs on a device, and keep that");
+  Verb verb = program.add_subcommand("plan", "decide how a model runs on a device, save the plan");
   auto arguments = std::make_shared<PlanArguments>();
   verb.add_option("model", arguments->model, "ONNX or GGUF file").required().type_name("MODEL");
   verb.add_option("--report", arguments->report,
-                  "plan for a device of this report, of any machine (default: the one in the "
-                  "state folder)")
+                  "plan for a device of this report, which may be another machine's\n"
+                  "(default: this machine's)")
       .type_name("FILE");
-  verb.add_option("--out", arguments->out, "write the plan (clvet.plan/1) here").type_name("FILE");
+  verb.add_option("--out", arguments->out, "write the plan (clvet.plan/1) to this file")
+      .type_name("FILE");
   add_shapes(verb, arguments->shapes);
   add_inputs(verb, arguments->inputs);
-  verb.add_option("--device", arguments->device,
-                  "auto, host, index, platform:index or part of a name")
-      .type_name("SEL")
-      .shows_default();
+  add_device(verb, arguments->device);
   add_combination(verb, arguments->combination, {"auto", "buffer", "image"});
-  verb.add_option("--json", arguments->output.json, "write the plan here; - is stdout")
-      .type_name("FILE|-");
-  verb.add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
+  add_output(verb, arguments->output, "also write the plan to this file; - is standard output");
   verb.footer(
-      "Exit: 0 a plan was made, 2 usage or bad file, 3 no report, or no device can run the model.\n"
-      "Nothing is run and no driver is loaded. 'run --plan' and 'generate --plan' execute the "
-      "plan\n"
-      "where the report holds the same device, driver and kernels.\n"
-      "Examples:\n"
-      "  clvet plan cls.onnx --shape x=1x3x48x192\n"
-      "  clvet plan det.onnx --input x=page.png --image-size 640x640 --report board.json --out "
-      "det.plan.json\n"
-      "  clvet run det.onnx --input x=page.png --image-size 640x640 --plan det.plan.json\n"
-      "  clvet plan model.gguf --json -");
+      "Exit status: 0 a plan was made, 2 wrong usage or a bad file, 3 there is no report, or no "
+      "device\n"
+      "can run the model. clvet plan runs nothing and loads no driver. 'clvet run --plan' and\n"
+      "'clvet generate --plan' take the plan if the report has the same device, driver and "
+      "kernels.",
+      {"clvet plan cls.onnx --shape x=1x3x48x192",
+       "clvet plan det.onnx --input x=page.png --image-size 640x640 --report board.json --out "
+       "det.plan.json",
+       "clvet run det.onnx --input x=page.png --image-size 640x640 --plan det.plan.json",
+       "clvet plan model.gguf --json -"});
   verb.callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -1,10 +1,11 @@
-#include <cstdio>
 #include <memory>
 #include <string>
 
 #include "base/file.h"
+#include "base/language.h"
 #include "base/result.h"
 #include "cli/command.h"
+#include "cli/common_options.h"
 #include "cli/exit_code.h"
 #include "cli/options.h"
 #include "cli/report_source.h"
@@ -42,15 +43,42 @@ bool still_current(const Report& report, const ProbeArguments& arguments) {
 }
 
 int show(const ProbeArguments& arguments, const Report& report, const std::string& path,
-         const char* what) {
+         bool is_new) {
   if (const Status written = write_document(arguments.output, report_to_json(report)); !written) {
     return report_error(written.error());
   }
   if (!arguments.output.quiet && arguments.output.json != "-") {
-    std::printf("%s", summary_text(report, use_colours(1)).c_str());
-    std::printf("report %s: %s\n", what, path.c_str());
+    print_text(summary_text(report, use_colours(1)));
+    print_line(is_new ? tr("report written: {}", path) : tr("report unchanged: {}", path));
   }
   return exit_code_of(report);
+}
+
+// Found out before the work, not after it: can the report be written?
+Status check_outputs(const ProbeArguments& arguments, const std::string& path) {
+  if (arguments.out.empty()) CLVET_RETURN_IF_ERROR(make_folders(arguments.probe.state_dir));
+  CLVET_RETURN_IF_ERROR(check_writable(path));
+  const std::string& json = arguments.output.json;
+  return json.empty() || json == "-" ? Status() : check_writable(json);
+}
+
+// A new report, written to `path`.
+int probe_to(const ProbeArguments& arguments, const std::string& path) {
+  catch_interrupts();
+  if (const Status writable = check_outputs(arguments, path); !writable)
+    return report_error(writable.error());
+  const auto report = probe(arguments.probe);
+  end_progress();
+  if (!report) {
+    const int code = report_error(report.error());
+    return report.error().code == ErrorCode::kUnavailable ? kExitUsage : code;
+  }
+  if (const Status written = write_file_atomically(path, report_to_json(*report)); !written)
+    return report_error(written.error());
+  if (!interrupt_requested) return show(arguments, *report, path, true);
+  print_error(
+      tr("interrupted; {} holds what is known, and the next 'clvet probe' continues", path));
+  return kExitInterrupted;
 }
 
 int run(ProbeArguments& arguments) {
@@ -61,87 +89,57 @@ int run(ProbeArguments& arguments) {
   options.sink = terminal_sink(arguments.output.quiet);
   const std::string path =
       arguments.out.empty() ? options.state_dir + "/report.json" : arguments.out;
-  if (arguments.if_changed) {
-    if (const auto text = read_file(path)) {
-      const auto old = report_from_json(*text, path);
-      if (!old) return report_error(old.error());
-      if (still_current(*old, arguments)) return show(arguments, *old, path, "unchanged");
-    }
-  }
-  catch_interrupts();
-  if (arguments.out.empty()) {
-    if (const Status made = make_folders(options.state_dir); !made)
-      return report_error(made.error());
-  }
-  // Found out before the work, not after it: can the report be written?
-  if (const Status writable = check_writable(path); !writable)
-    return report_error(writable.error());
-  if (const std::string& json = arguments.output.json; !json.empty() && json != "-") {
-    if (const Status writable = check_writable(json); !writable)
-      return report_error(writable.error());
-  }
-  const auto report = probe(options);
-  end_progress();
-  if (!report) {
-    const int code = report_error(report.error());
-    return report.error().code == ErrorCode::kUnavailable ? kExitUsage : code;
-  }
-  if (const Status written = write_file_atomically(path, report_to_json(*report)); !written) {
-    return report_error(written.error());
-  }
-  if (interrupt_requested) {
-    std::fprintf(stderr,
-                 "clvet: interrupted; what is known is in %s, and the next 'clvet probe' goes on "
-                 "from here\n",
-                 path.c_str());
-    return kExitInterrupted;
-  }
-  return show(arguments, *report, path, "written");
+  if (!arguments.if_changed) return probe_to(arguments, path);
+  const auto text = read_file(path);
+  if (!text) return probe_to(arguments, path);
+  const auto old = report_from_json(*text, path);
+  if (!old) return report_error(old.error());
+  return still_current(*old, arguments) ? show(arguments, *old, path, false)
+                                        : probe_to(arguments, path);
+}
+
+void add_cases(Verb verb, ProbeArguments& arguments, const Option& out) {
+  ProbeOptions& options = arguments.probe;
+  verb.add_option("--tier", arguments.tier,
+                  "core: one kernel variant for each combination; full: all variants")
+      .one_of({"core", "full"})
+      .shows_default();
+  verb.add_option("--case", options.cases,
+                  "try only cases whose name contains PATTERN (* stands for any text).\n"
+                  "The report then lists only these, so --out has to name a file")
+      .type_name("PATTERN")
+      .needs(out);
+  verb.add_option("--budget", options.budget_seconds,
+                  "stop after this many seconds and report what was found until then")
+      .above_zero()
+      .type_name("SECONDS");
+  verb.add_flag("--fresh", options.fresh, "do not continue an interrupted probe; start again");
+  verb.add_flag("--if-changed", arguments.if_changed,
+                "do nothing if the report is still valid for these drivers and kernels");
 }
 
 void add(Verb program, int& exit_code) {
-  Verb verb =
-      program.add_subcommand("probe", "try this machine's OpenCL drivers and write a report");
+  Verb verb = program.add_subcommand("probe", "test this machine's OpenCL drivers, write a report");
   auto arguments = std::make_shared<ProbeArguments>();
   ProbeOptions& options = arguments->probe;
   const Option out =
-      verb.add_option("--out", arguments->out, "report file (default: in the state folder)")
+      verb.add_option("--out", arguments->out,
+                      "write the report to this file (default: report.json in the state folder)")
           .type_name("FILE");
-  verb.add_option("--library", options.libraries, "try only these OpenCL libraries")
-      .type_name("PATH...");
-  verb.add_option("--device", options.device, "index, platform:index or part of a name")
-      .type_name("SEL");
-  verb.add_option("--tier", arguments->tier, "core: one variant a combination; full: all")
-      .one_of({"core", "full"})
-      .shows_default();
-  verb.add_option(
-          "--case", options.cases,
-          "try only cases whose name contains this (* stands for any text); the report lists\n"
-          "only these, so name a file of its own with --out")
-      .type_name("PATTERN...")
-      .needs(out);
-  verb.add_option("--budget", options.budget_seconds,
-                  "stop after so many seconds with what is known")
-      .above_zero()
-      .type_name("S");
-  verb.add_flag("--fresh", options.fresh, "forget what an interrupted probe left behind");
-  verb.add_flag("--if-changed", arguments->if_changed, "do nothing where the report still holds");
-  verb.add_option("--jobs", options.jobs, "libraries tried at the same time")
-      .within(1, 64)
-      .shows_default();
-  verb.add_option("--data-dir", options.data_dir, "advice data in place of the built-in")
-      .type_name("DIR");
-  verb.add_option("--json", arguments->output.json, "also write the report here; - is stdout")
-      .type_name("FILE|-");
-  verb.add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
+  add_libraries(verb, options.libraries, options.jobs);
+  verb.add_option("--device", options.device,
+                  "try only this device: its number, PLATFORM:DEVICE or part of its name")
+      .type_name("DEVICE");
+  add_cases(verb, *arguments, out);
+  add_data_dir(verb, options.data_dir);
+  add_output(verb, arguments->output, "also write the report to this file; - is standard output");
   verb.footer(
-      "Exit: 0 a device has a right combination, 1 none has, 3 no device, 2 usage.\n"
-      "Examples:\n"
-      "  clvet probe\n"
-      "  clvet probe --library /usr/lib/libmali.so.1 --out board.json\n"
-      "  clvet probe --tier full --budget 600\n"
-      "  clvet probe --case gemm --case 'gemv*/low' --out matrix.json\n"
-      "  clvet probe --if-changed --quiet");
+      "Exit status: 0 a device has a combination that passed every case, 1 no device has one,\n"
+      "2 wrong usage, 3 no OpenCL device.",
+      {"clvet probe", "clvet probe --library /usr/lib/libmali.so.1 --out board.json",
+       "clvet probe --tier full --budget 600",
+       "clvet probe --case gemm --case 'gemv*/low' --out matrix.json",
+       "clvet probe --if-changed --quiet"});
   verb.callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -1,7 +1,6 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -9,8 +8,10 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/language.h"
 #include "base/result.h"
 #include "cli/command.h"
+#include "cli/common_options.h"
 #include "cli/exit_code.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
@@ -70,23 +71,24 @@ std::string render_bug_summary(const Reports& reports, const ReportArguments&) {
 }
 
 struct Subcommand {
-  const char *name, *what, *examples;
+  const char *name, *what, *examples[2];
   Render render;
 };
 
 constexpr Subcommand kSubcommands[] = {
-    {"show", "a report as text",
-     "  clvet report show\n"
-     "  clvet report show board.json other.json",
+    {"show",
+     "reports as text",
+     {"clvet report show", "clvet report show board.json other.json"},
      render_text},
-    {"html", "reports as one page that needs no network, for a browser or for paper",
-     "  clvet report html --out report.html\n"
-     "  clvet report html board.json other.json --out boards.html",
+    {"html",
+     "reports as one HTML page, for a browser or for paper; it needs no network",
+     {"clvet report html --out report.html",
+      "clvet report html board.json other.json --out boards.html"},
      render_html},
     {"summary",
-     "ten lines to paste into a bug report, without user and host names, serials, home paths",
-     "  clvet report summary\n"
-     "  clvet report summary board.json --out summary.txt",
+     "about ten lines for a bug report, without names of users and hosts, serial numbers and home "
+     "folders",
+     {"clvet report summary", "clvet report summary board.json --out summary.txt"},
      render_bug_summary},
 };
 
@@ -126,7 +128,7 @@ Status write_all(const ReportArguments& arguments, const Reports& reports, Rende
     CLVET_RETURN_IF_ERROR(write_document(arguments.output, as_json(reports)));
   if (arguments.output.quiet || arguments.output.json == "-") return {};
   if (arguments.out.empty()) return write_document({"-", false}, text);
-  std::printf("written: %s\n", arguments.out.c_str());
+  print_line(tr("written: {}", arguments.out));
   return {};
 }
 
@@ -142,26 +144,20 @@ void add_subcommand(Verb verb, const Subcommand& row, int& exit_code) {
   auto arguments = std::make_shared<ReportArguments>();
   command
       .add_option("report", arguments->files,
-                  "reports that 'clvet probe' wrote (default: the one in the state folder)")
-      .type_name("REPORT...");
-  command.add_option("--out", arguments->out, "write here (default: standard output)")
+                  "reports that 'clvet probe' wrote (default: this machine's)")
+      .type_name("REPORT");
+  command.add_option("--out", arguments->out, "write to this file (default: standard output)")
       .type_name("FILE");
-  command
-      .add_option("--data-dir", arguments->data_dir,
-                  "give the advice anew, from the data in this folder")
-      .type_name("DIR");
-  command
-      .add_option("--json", arguments->output.json,
-                  "also write the reports that were read here, several as an array; - is stdout")
-      .type_name("FILE|-");
-  command.add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
-  command.footer(
-      fmt::format("Exit: 0 done, 2 a file is no usable report.\nExamples:\n{}", row.examples));
+  add_data_dir(command, arguments->data_dir);
+  add_output(command, arguments->output,
+             "also write the reports to this file, several as an array; - is standard output");
+  command.footer("Exit status: 0 done, 2 wrong usage, or a file is not a usable report.",
+                 {row.examples[0], row.examples[1]});
   command.callback([arguments, &row, &exit_code] { exit_code = run(*arguments, row.render); });
 }
 
 void add(Verb program, int& exit_code) {
-  Verb verb = program.add_subcommand("report", "show a report, or make a page or ten lines of it");
+  Verb verb = program.add_subcommand("report", "show reports as text, as a page or as a summary");
   verb.require_subcommand(1);
   verb.footer("'clvet report show --help', and so on, have examples.");
   for (const Subcommand& row : kSubcommands) add_subcommand(verb, row, exit_code);

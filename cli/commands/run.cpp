@@ -1,6 +1,5 @@
 #include <array>
 #include <cctype>
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "base/result.h"
 #include "cli/combination_options.h"
 #include "cli/command.h"
+#include "cli/common_options.h"
 #include "cli/exit_code.h"
 #include "cli/isolate.h"
 #include "cli/model_inputs.h"
@@ -120,51 +120,56 @@ int run(RunArguments& arguments) {
   if (const Status written = write_outputs(arguments, *result); !written)
     return report_error(written.error());
   if (!arguments.output.quiet && arguments.output.json != "-") {
-    std::printf("%s", run_text(result->record, arguments.explain).c_str());
-    std::printf("%s", decoded_text(result->record).c_str());
-    if (arguments.top > 0) std::printf("%s", top_text(result->outputs, arguments.top).c_str());
+    print_text(run_text(result->record, arguments.explain));
+    print_text(decoded_text(result->record));
+    if (arguments.top > 0) print_text(top_text(result->outputs, arguments.top));
   }
   return kExitFine;
 }
 
+void add_results(Verb verb, RunArguments& arguments) {
+  verb.add_option("--output-dir", arguments.output_dir,
+                  "write the outputs (.npy) and the run record (run.json) into this folder")
+      .type_name("DIR");
+  verb.add_option("--top", arguments.top, "print the K largest values of the first output")
+      .within(1, 1000)
+      .type_name("K");
+  verb.add_option("--decode", arguments.decode,
+                  "ctc: print the text that the output of a text recognition network means")
+      .one_of({"ctc"});
+  verb.add_flag("--explain", arguments.explain, "print for each node where it runs and why");
+  add_output(verb, arguments.output,
+             "also write the run record to this file; - is standard output");
+}
+
+void add_ways(Verb verb, RunArguments& arguments) {
+  add_report(verb, arguments.report);
+  add_device(verb, arguments.options.device);
+  add_combination(verb, arguments.combination, {"auto", "buffer", "image"});
+  add_plan_option(verb, arguments.plan);
+  add_strict(verb, arguments.options.strict);
+  add_isolate(verb, arguments.isolate);
+  verb.add_option("--repeat", arguments.options.repeat, "timed runs after the first one")
+      .within(0, 1000000)
+      .shows_default();
+}
+
 void add(Verb program, int& exit_code) {
-  Verb verb = program.add_subcommand("run", "run an ONNX network on what the report allows");
+  Verb verb =
+      program.add_subcommand("run", "run an ONNX network with kernels that passed the tests");
   auto arguments = std::make_shared<RunArguments>();
   verb.add_option("model", arguments->model, "ONNX file").required().type_name("MODEL");
   add_inputs(verb, arguments->inputs);
-  verb.add_option("--output-dir", arguments->output_dir, "write outputs (.npy) and run.json here")
-      .type_name("DIR");
-  verb.add_option("--top", arguments->top, "print the K largest values of the first output")
-      .within(1, 1000)
-      .type_name("K");
-  verb.add_option("--decode", arguments->decode, "ctc: the text of a recognition model")
-      .one_of({"ctc"});
-  verb.add_option("--report", arguments->report, "report file (default: in the state folder)")
-      .type_name("FILE");
-  verb.add_option("--device", arguments->options.device,
-                  "auto, host, index, platform:index or part of a name")
-      .type_name("SEL")
-      .shows_default();
-  add_combination(verb, arguments->combination, {"auto", "buffer", "image"});
-  add_plan_option(verb, arguments->plan);
-  verb.add_flag("--strict", arguments->options.strict, "fail (exit 1) where a fallback is needed");
-  verb.add_flag("--isolate", arguments->isolate,
-                "run in a process of its own; if the driver ends it, run on the host");
-  verb.add_option("--repeat", arguments->options.repeat, "timed runs after the first")
-      .within(0, 1000000)
-      .shows_default();
-  verb.add_flag("--explain", arguments->explain, "say for each node where it runs and why");
-  verb.add_option("--json", arguments->output.json, "write the run record here; - is stdout")
-      .type_name("FILE|-");
-  verb.add_flag("--quiet", arguments->output.quiet, "print nothing but errors");
+  add_results(verb, *arguments);
+  add_ways(verb, *arguments);
   verb.footer(
-      "Exit: 0 outputs computed, 1 --strict and a fallback was needed, 2 usage or bad file.\n"
-      "Without a report for this machine's drivers, they are probed first.\n"
-      "Examples:\n"
-      "  clvet run cls.onnx --input x=line.png --image-size 192x48 --mean 127.5 --scale "
-      "0.00784313725 --bgr --top 2\n"
-      "  clvet run model.onnx --input x=x.npy --output-dir out --repeat 20\n"
-      "  clvet run model.onnx --input x=x.npy --device host");
+      "Exit status: 0 the outputs were computed, 1 --strict and a fallback was needed,\n"
+      "2 wrong usage or a bad file, 3 the device of --device is not here.\n"
+      "If this machine has no report for its drivers, clvet run probes them first.",
+      {"clvet run cls.onnx --input x=line.png --image-size 192x48 --mean 127.5 --scale "
+       "0.00784313725 --bgr --top 2",
+       "clvet run model.onnx --input x=x.npy --output-dir out --repeat 20",
+       "clvet run model.onnx --input x=x.npy --device host"});
   verb.callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -71,7 +71,7 @@ TEST_F(CheckCommand, ReadsFromNoDevicesAndPipes) {
        {bench_ / "pipe", bench_ / "pipe.onnx", std::string("/dev/zero")}) {
     const auto done = run({path});
     EXPECT_EQ(done.exit_code, 2);
-    EXPECT_THAT(done.err, HasSubstr("it is no file"));
+    EXPECT_THAT(done.err, HasSubstr("it is not a file"));
   }
 }
 

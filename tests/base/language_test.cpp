@@ -1,0 +1,110 @@
+#include "base/language.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/embedded.h"
+#include "embedded_catalogue.h"
+
+namespace clvet {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class LanguageTest : public testing::Test {
+ protected:
+  void TearDown() override { set_language(Language::kEnglish); }
+};
+
+// `format` with "A0 x", "A1 x", ... in its fields, whatever their specifications are.
+std::string filled(const std::string& format) {
+  std::string text;
+  size_t next = 0;
+  for (size_t at = 0; at < format.size(); ++at) {
+    const char c = format[at];
+    if ((c == '{' || c == '}') && at + 1 < format.size() && format[at + 1] == c) {
+      text += c;
+      ++at;
+    } else if (c == '{') {
+      const size_t end = format.find('}', at);
+      const std::string number = format.substr(at + 1, format.find_first_of(":}", at) - at - 1);
+      text += "A" + (number.empty() ? std::to_string(next) : number) + " x";
+      ++next;
+      at = end;
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+TEST_F(LanguageTest, IsNamedByLocalesAndWords) {
+  EXPECT_EQ(language_named("zh_CN.UTF-8"), Language::kChinese);
+  EXPECT_EQ(language_named("zh"), Language::kChinese);
+  EXPECT_EQ(language_named("zh-TW"), Language::kChinese);
+  EXPECT_EQ(language_named("C.UTF-8"), Language::kEnglish);
+  EXPECT_EQ(language_named("en_GB"), Language::kEnglish);
+  EXPECT_EQ(language_named("fr"), std::nullopt);
+  EXPECT_EQ(language_named("zhx"), std::nullopt);
+}
+
+TEST_F(LanguageTest, IsThatOfTheFirstVariableThatIsSet) {
+  ::setenv("LC_ALL", "", 1);
+  ::setenv("LC_MESSAGES", "zh_CN.UTF-8", 1);
+  ::setenv("LANG", "en_US.UTF-8", 1);
+  EXPECT_EQ(language_of_locale(), Language::kChinese);
+  ::setenv("LC_ALL", "C", 1);
+  EXPECT_EQ(language_of_locale(), Language::kEnglish);
+  for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG"}) ::unsetenv(name);
+  EXPECT_EQ(language_of_locale(), Language::kEnglish);
+}
+
+TEST_F(LanguageTest, LeavesTextsInEnglishUntilItIsSet) {
+  EXPECT_EQ(tr("report written: {}", "r.json"), "report written: r.json");
+  EXPECT_EQ(translated("no report for this machine yet"), "no report for this machine yet");
+}
+
+TEST_F(LanguageTest, FillsTheFormatOfTheCatalogue) {
+  set_language(Language::kChinese);
+  EXPECT_EQ(tr("report written: {}", "r.json"), "报告已写入:r.json");
+  EXPECT_EQ(tr("a text that no catalogue has: {}", 3), "a text that no catalogue has: 3");
+}
+
+TEST_F(LanguageTest, TranslatesASentenceThatStandsInAnother) {
+  set_language(Language::kChinese);
+  EXPECT_EQ(
+      translated("no report for this machine yet; trying the kernels that are needed first (once)"),
+      "本机还没有报告;先试验所需的内核(只需一次)");
+  EXPECT_EQ(translated("/a b/c: No such file or directory"), "/a b/c: 没有那个文件或目录");
+}
+
+TEST_F(LanguageTest, KeepsNamesThatAreWordsOfTheCatalogue) {
+  set_language(Language::kChinese);
+  EXPECT_EQ(translated("report written: Killed"), "报告已写入:Killed");
+}
+
+TEST_F(LanguageTest, KeepsWhatItDoesNotKnow) {
+  set_language(Language::kChinese);
+  EXPECT_EQ(translated("the quick brown fox: jumps"), "the quick brown fox: jumps");
+  EXPECT_EQ(translated(""), "");
+  EXPECT_EQ(translated("{}"), "{}");
+}
+
+// Two formats that fit one sentence would swap their translations.
+TEST_F(LanguageTest, FindsTheFormatOfEverySentence) {
+  set_language(Language::kChinese);
+  for (const EmbeddedFile& file : embedded_catalogue()) {
+    const auto entries = nlohmann::json::parse(file.text);
+    for (const auto& [english, chinese] : entries.items())
+      EXPECT_EQ(translated(filled(english)), filled(chinese.get<std::string>())) << english;
+  }
+}
+
+}  // namespace
+}  // namespace clvet
