@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/event.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -29,8 +28,6 @@
 #include "probe/report/report.h"
 #include "probe/worker/worker_limits.h"
 #include "reports/render/plan_text.h"
-#include "runtime/exec/generate_record.h"
-#include "runtime/exec/language_session.h"
 #include "runtime/gguf/file.h"
 #include "runtime/llm/arch.h"
 #include "runtime/llm/chat.h"
@@ -38,8 +35,10 @@
 #include "runtime/llm/llm_config.h"
 #include "runtime/llm/sampler.h"
 #include "runtime/llm/teacher_forced.h"
-#include "runtime/llm/text_stream.h"
 #include "runtime/llm/tokenizer.h"
+#include "runtime/run/answer.h"
+#include "runtime/run/generate_record.h"
+#include "runtime/run/language_session.h"
 
 namespace clvet::command_generate {
 namespace {
@@ -108,49 +107,6 @@ class Page {
   bool terminal_;
 };
 
-Result<Answer> answer(const GenerateArguments& arguments, LanguageSession& session,
-                      const Tokenizer* tokenizer, std::vector<int32_t> prompt, const Page& page) {
-  CLVET_ASSIGN_OR_RETURN(const Sampler sampler, Sampler::create(arguments.sampler));
-  Answer out;
-  out.prompt = std::move(prompt);
-  double started = monotonic_seconds();
-  CLVET_ASSIGN_OR_RETURN(auto logits, session.take(out.prompt, [&](size_t done) {
-    arguments.options.sink(
-        {EventLevel::kProgress, fmt::format("prompt: {} of {} tokens", done, out.prompt.size())});
-  }));
-  out.prompt_ms = (monotonic_seconds() - started) * 1e3;
-  end_progress();
-  started = monotonic_seconds();
-  std::optional<TextStream> stream;
-  if (tokenizer) stream.emplace(*tokenizer);
-  const auto say = [&](const std::string& piece) {
-    out.text += piece;
-    page.write(piece);
-  };
-  for (int64_t i = 0; i < arguments.tokens; ++i) {
-    CLVET_ASSIGN_OR_RETURN(const int32_t next, sampler.pick(logits, static_cast<uint64_t>(i)));
-    if (tokenizer && tokenizer->ends(next)) break;
-    out.tokens.push_back(next);
-    say(stream ? stream->push(next) : fmt::format("{}{}", i ? " " : "", next));
-    if (interrupt_requested.load()) {
-      out.interrupted = true;
-      break;
-    }
-    if (i + 1 == arguments.tokens) break;
-    auto more = session.take(std::span(&out.tokens.back(), 1));
-    if (!more) {
-      say(stream ? stream->finish() : "");
-      page.write("\n");
-      return tl::unexpected(more.error());
-    }
-    logits = std::move(*more);
-  }
-  if (stream) say(stream->finish());
-  page.write("\n");
-  out.tokens_ms = (monotonic_seconds() - started) * 1e3;
-  return out;
-}
-
 double a_second(size_t count, double ms) {
   return ms > 0 ? static_cast<double>(count) / ms * 1e3 : 0;
 }
@@ -190,8 +146,13 @@ std::string summary_of(const LanguageRecord& record, const Answer& said) {
 
 Result<int> resume(const GenerateArguments& arguments, LanguageSession& session,
                    const Tokenizer* tokenizer, std::vector<int32_t> prompt, const Page& page) {
-  CLVET_ASSIGN_OR_RETURN(Answer said,
-                         answer(arguments, session, tokenizer, std::move(prompt), page));
+  const AnswerOptions options{.tokens = arguments.tokens,
+                              .sampler = arguments.sampler,
+                              .tokenizer = tokenizer,
+                              .say = [&](std::string_view piece) { page.write(piece); },
+                              .stop = [] { return interrupt_requested.load(); },
+                              .sink = arguments.options.sink};
+  CLVET_ASSIGN_OR_RETURN(Answer said, answer(session, std::move(prompt), options));
   const LanguageRecord& record = session.record();
   if (!said.tokens.empty()) {
     if (const auto ms = session.device_ms_of_a_token(said.tokens.back())) said.device_ms = *ms;
@@ -202,25 +163,39 @@ Result<int> resume(const GenerateArguments& arguments, LanguageSession& session,
   return said.interrupted ? kExitInterrupted : kExitFine;
 }
 
+// What the model goes on from.
+struct Source {
+  std::optional<Tokenizer> tokenizer;  // of a prompt that is text
+  std::vector<int32_t> prompt;
+  std::vector<TeacherForcedCase> cases;  // instead of a prompt
+};
+
+Result<Source> read_source(const GenerateArguments& arguments, const GgufFile& file) {
+  Source source;
+  if (!arguments.teacher_forced.empty()) {
+    CLVET_ASSIGN_OR_RETURN(source.cases, read_teacher_forced(arguments.teacher_forced));
+  } else if (!arguments.prompt_ids.empty()) {
+    CLVET_ASSIGN_OR_RETURN(source.prompt, read_ids(arguments.prompt_ids));
+  } else {
+    CLVET_ASSIGN_OR_RETURN(source.tokenizer, Tokenizer::create(file.metadata()));
+    CLVET_ASSIGN_OR_RETURN(source.prompt, prompt_of(arguments, file, *source.tokenizer));
+  }
+  return source;
+}
+
+Status take_plan(GenerateArguments& arguments) {
+  if (arguments.plan.empty()) return {};
+  CLVET_ASSIGN_OR_RETURN(arguments.options.plan, read_plan(arguments.plan));
+  CLVET_ASSIGN_OR_RETURN(arguments.options.model_key, sha256_of_file(arguments.model));
+  return {};
+}
+
 Result<int> run_once(GenerateArguments& arguments) {
   const Page page(arguments.output.quiet || arguments.output.json == "-");
   CLVET_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::open(arguments.model));
   CLVET_ASSIGN_OR_RETURN(const LlmConfig config, load_config(file));
-  std::optional<Tokenizer> tokenizer;
-  std::vector<TeacherForcedCase> cases;
-  std::vector<int32_t> prompt;
-  if (!arguments.teacher_forced.empty()) {
-    CLVET_ASSIGN_OR_RETURN(cases, read_teacher_forced(arguments.teacher_forced));
-  } else if (!arguments.prompt_ids.empty()) {
-    CLVET_ASSIGN_OR_RETURN(prompt, read_ids(arguments.prompt_ids));
-  } else {
-    CLVET_ASSIGN_OR_RETURN(tokenizer, Tokenizer::create(file.metadata()));
-    CLVET_ASSIGN_OR_RETURN(prompt, prompt_of(arguments, file, *tokenizer));
-  }
-  if (!arguments.plan.empty()) {
-    CLVET_ASSIGN_OR_RETURN(arguments.options.plan, read_plan(arguments.plan));
-    CLVET_ASSIGN_OR_RETURN(arguments.options.model_key, sha256_of_file(arguments.model));
-  }
+  CLVET_ASSIGN_OR_RETURN(Source source, read_source(arguments, file));
+  CLVET_RETURN_IF_ERROR(take_plan(arguments));
   std::optional<Report> report;
   if (arguments.options.device != "host") {
     CLVET_ASSIGN_OR_RETURN(
@@ -230,11 +205,11 @@ Result<int> run_once(GenerateArguments& arguments) {
   CLVET_ASSIGN_OR_RETURN(
       const auto session,
       LanguageSession::open(file, config, report ? &*report : nullptr, arguments.options));
-  if (arguments.explain && !arguments.output.quiet) {
+  if (arguments.explain && !arguments.output.quiet)
     arguments.options.sink({EventLevel::kInfo, plan_text(session->plan())});
-  }
-  if (!cases.empty()) return compare(arguments, *session, cases, page);
-  return resume(arguments, *session, tokenizer ? &*tokenizer : nullptr, std::move(prompt), page);
+  if (!source.cases.empty()) return compare(arguments, *session, source.cases, page);
+  const Tokenizer* tokenizer = source.tokenizer ? &*source.tokenizer : nullptr;
+  return resume(arguments, *session, tokenizer, std::move(source.prompt), page);
 }
 
 int run(GenerateArguments& arguments) {

@@ -22,13 +22,13 @@
 #include "probe/report/report.h"
 #include "reports/render/run_text.h"
 #include "runtime/decode/ctc.h"
-#include "runtime/exec/run_model.h"
-#include "runtime/exec/run_record.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/media/npy.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/plan/plan.h"
+#include "runtime/run/run_model.h"
+#include "runtime/run/run_record.h"
 
 namespace clvet::command_run {
 namespace {

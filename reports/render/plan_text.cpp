@@ -20,9 +20,9 @@ std::string phase_text(const PlanPhase& phase) {
                                  predicted(phase.ms));
   for (size_t i = 0; i < phase.nodes.size(); ++i) {
     const PlannedNode& node = phase.nodes[i];
-    const char* where = node.place == Place::kHost ? "host" : "opencl";
+    const Place place = node.place == Place::kHost ? Place::kHost : Place::kDevice;
     text += fmt::format("  {:<24} {:<18} {:<7} {:>12}  {}\n", node.name.substr(0, 24), node.op,
-                        where, node.place == Place::kDevice ? predicted(node.ms) : "",
+                        to_string(place), node.place == Place::kDevice ? predicted(node.ms) : "",
                         variants[i].empty() ? node.reason : variants[i]);
   }
   return text;

@@ -12,8 +12,8 @@
 #include "reports/render/plan_text.h"
 #include "reports/render/text.h"
 #include "runtime/decode/ctc.h"
-#include "runtime/exec/run_record.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/run/run_record.h"
 
 namespace clvet {
 
@@ -21,12 +21,12 @@ std::string run_text(const RunRecord& record, bool explain) {
   std::string text;
   int on_device = 0;
   for (const NodeRecord& node : record.nodes) {
-    on_device += node.where == "opencl";
+    on_device += node.place == Place::kDevice;
     if (!explain) continue;
     const std::string predicted =
         node.predicted_ms > 0 ? fmt::format("(predicted {:.3f})", node.predicted_ms) : "";
     text += fmt::format("  {:<24} {:<18} {:<7} {:8.3f} ms {:<18}  {}\n", node.name.substr(0, 24),
-                        node.op, node.where, node.ms, predicted,
+                        node.op, to_string(node.place), node.ms, predicted,
                         node.kernel.empty() ? node.reason : node.kernel);
   }
   if (explain) text += refused_text(record.refused);

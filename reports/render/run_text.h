@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
-#include "runtime/exec/run_record.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/run/run_record.h"
 
 namespace clvet {
 

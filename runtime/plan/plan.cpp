@@ -10,8 +10,11 @@
 #include "kernels/contract.h"
 #include "kernels/layout.h"
 #include "runtime/ops/contract/view.h"
+#include "runtime/plan/plan_words.h"
 
 namespace clvet {
+
+const char* to_string(Place place) { return plan_words::kPlaces.at(static_cast<size_t>(place)); }
 
 TensorRole role_of(const DeviceTensor& tensor) {
   TensorRole role = activation_role(tensor.extent);

@@ -26,6 +26,7 @@ struct PlanOverrides {
 };
 
 enum class Place { kHost, kDevice, kAlias };
+const char* to_string(Place place);  // "host", "opencl", "alias"
 
 struct PlannedNode {
   std::string name, op;

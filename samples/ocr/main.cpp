@@ -14,8 +14,8 @@
 #include "base/result.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
-#include "runtime/exec/run_model.h"
-#include "runtime/exec/run_record.h"
+#include "runtime/run/run_model.h"
+#include "runtime/run/run_record.h"
 #include "samples/ocr/geometry.h"
 #include "samples/ocr/page_reader.h"
 #include "samples/ocr/picture.h"
@@ -56,8 +56,9 @@ nlohmann::ordered_json to_json(const Arguments& arguments, const PageText& page)
         {{"text", line.text}, {"score", line.score}, {"turned", line.turned}, {"box", box}});
   }
   for (const RunRecord& run : page.runs) {
-    const auto on_device = std::count_if(run.nodes.begin(), run.nodes.end(),
-                                         [](const NodeRecord& row) { return row.where != "host"; });
+    const auto on_device =
+        std::count_if(run.nodes.begin(), run.nodes.end(),
+                      [](const NodeRecord& row) { return row.place != Place::kHost; });
     runs.push_back({{"device", run.device},
                     {"nodes", run.nodes.size()},
                     {"on_opencl", on_device},

@@ -7,9 +7,9 @@
 #include "base/result.h"
 #include "probe/report/report.h"
 #include "runtime/decode/ctc.h"
-#include "runtime/exec/run_model.h"
-#include "runtime/exec/run_record.h"
 #include "runtime/graph/graph.h"
+#include "runtime/run/run_model.h"
+#include "runtime/run/run_record.h"
 #include "samples/ocr/geometry.h"
 #include "samples/ocr/picture.h"
 

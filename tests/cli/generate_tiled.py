@@ -28,7 +28,7 @@ def main():
                           env=environment, capture_output=True, text=True, timeout=600)
     print(done.stdout, done.stderr)
     right = (done.returncode == 0 and "teacher-forced: 144 of 144" in done.stdout and "float32 argmax: 158 of 158" in done.stdout
-             and "image" in done.stdout and "lies in 3 of them" in done.stderr)
+             and "image" in done.stdout and "is split across 3 images" in done.stderr)
     return 0 if right else 1
 
 

@@ -11,8 +11,6 @@
 
 #include "base/result.h"
 #include "kernels/combination.h"
-#include "runtime/exec/run_model.h"
-#include "runtime/exec/run_record.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/passes.h"
 #include "runtime/graph/tensor.h"
@@ -20,6 +18,8 @@
 #include "runtime/infer/infer.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/ops/contract/op_def.h"
+#include "runtime/run/run_model.h"
+#include "runtime/run/run_record.h"
 #include "tests/conformance/by_design.h"
 #include "tests/conformance/compare.h"
 #include "tests/conformance/suite.h"
@@ -117,7 +117,7 @@ Result<std::vector<Blame>> nodes_on_host(Graph graph, const Tensors& inputs,
     if (node == nodes.end()) {
       return fail(ErrorCode::kInternal, "the record's node '{}' is not in the graph", row.name);
     }
-    if (row.where != "host") {
+    if (row.place != Place::kHost) {
       ++on_device;
     } else if (!by_design.covers(row.op, types_of(graph, node->second->inputs),
                                  types_of(graph, node->second->outputs))) {

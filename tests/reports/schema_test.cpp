@@ -18,9 +18,10 @@
 #include "probe/report/report_json.h"
 #include "runtime/check/check.h"
 #include "runtime/check/check_record.h"
-#include "runtime/exec/generate_record.h"
-#include "runtime/exec/language_session.h"
-#include "runtime/exec/run_record.h"
+#include "runtime/plan/plan.h"
+#include "runtime/run/generate_record.h"
+#include "runtime/run/language_session.h"
+#include "runtime/run/run_record.h"
 #include "tests/boards.h"
 #include "tests/probe/samples.h"
 #include "tests/runtime/llm/model_files.h"
@@ -74,8 +75,8 @@ TEST(Schema, HoldsForARunRecord) {
   record.model = "model.onnx";
   record.device = "host";
   record.combination = {Precision::kHigh, std::nullopt, Storage::kBuffer, std::nullopt};
-  record.nodes = {{"a", "Conv", "opencl", "gemm_tile4x4/high", "key", "", 1.5},
-                  {"b", "Size", "host", "", "", "host only", 0}};
+  record.nodes = {{"a", "Conv", Place::kDevice, "gemm_tile4x4/high", "key", "", 1.5},
+                  {"b", "Size", Place::kHost, "", "", "host only", 0}};
   record.fallbacks = {{"a", "x", "host", "crash"}};
   record.outputs = {{"y", "f32", {1, 2}, "out/y.npy"}, {"z", "i64", {}, ""}};
   record.texts = {{"Board 4711", 0.98}};

@@ -14,7 +14,6 @@
 #include "base/result.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
-#include "runtime/exec/language_session.h"
 #include "runtime/llm/arch.h"
 #include "runtime/llm/decoder_memory.h"
 #include "runtime/llm/decoder_plan.h"
@@ -22,6 +21,7 @@
 #include "runtime/llm/token_feed.h"
 #include "runtime/plan/device_choice.h"
 #include "runtime/plan/variant_table.h"
+#include "runtime/run/language_session.h"
 #include "tests/runtime/fake/fake_board.h"
 #include "tests/runtime/gguf/gguf_builder.h"
 #include "tests/runtime/llm/model_files.h"
@@ -120,8 +120,8 @@ TEST(LanguageSession, GoesToTheHostWhereADeviceComputesNothing) {
   EXPECT_LT(talk.distance({1, 2, 3}), kSame);
   EXPECT_EQ(talk.record().device, "host");
   EXPECT_THAT(talk.record().warnings,
-              ElementsAre(AllOf(HasSubstr("on Board"), HasSubstr("logits are all alike"),
-                                HasSubstr("taken again on the host"))));
+              ElementsAre(AllOf(HasSubstr("on Board"), HasSubstr("all logits are equal"),
+                                HasSubstr("computed again on the host"))));
   EXPECT_LT(talk.distance({4}), kSame) << "and stays there";
   EXPECT_EQ(talk.record().warnings.size(), 1u);
 }
@@ -133,9 +133,10 @@ TEST(LanguageSession, TriesHighPrecisionBeforeTheHost) {
   options.words.precision = Precision::kNormal;
   ASSERT_TRUE(talk.open(test::report_of(driver.device()), options));
   EXPECT_LT(talk.distance({1, 2, 3}), kSame);
-  EXPECT_THAT(talk.record().warnings,
-              ElementsAre(AllOf(HasSubstr("normal/low/"), HasSubstr("taken again with high/low/")),
-                          AllOf(HasSubstr("high/low/"), HasSubstr("taken again on the host"))));
+  EXPECT_THAT(
+      talk.record().warnings,
+      ElementsAre(AllOf(HasSubstr("normal/low/"), HasSubstr("computed again with high/low/")),
+                  AllOf(HasSubstr("high/low/"), HasSubstr("computed again on the host"))));
 }
 
 TEST(LanguageSession, SaysWhichCallFailed) {
@@ -146,7 +147,7 @@ TEST(LanguageSession, SaysWhichCallFailed) {
   EXPECT_LT(talk.distance({1}), kSame);
   EXPECT_THAT(talk.record().warnings,
               ElementsAre(AllOf(HasSubstr("clEnqueueNDRangeKernel failed: CL_OUT_OF_RESOURCES"),
-                                HasSubstr("taken again on the host"))));
+                                HasSubstr("computed again on the host"))));
 }
 
 // A map of a GPU with memory of its own costs a millisecond there in the midst of launches.

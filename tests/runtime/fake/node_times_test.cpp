@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "probe/report/report.h"
-#include "runtime/exec/run_model.h"
-#include "runtime/exec/run_record.h"
+#include "runtime/plan/plan.h"
+#include "runtime/run/run_model.h"
+#include "runtime/run/run_record.h"
 #include "tests/runtime/fake/fake_board.h"
 #include "tests/runtime/helpers.h"
 #include "tests/runtime/model_builder.h"
@@ -35,7 +36,8 @@ TEST(NodeTimes, OfANodeDoNotHoldTheHandOverBeforeIt) {
   const auto run = run_model(model.build(), {{"x", test::noise({1, 16, 8})}}, &report, options);
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_THAT(run->record.warnings, testing::IsEmpty());
-  for (const NodeRecord& node : run->record.nodes) EXPECT_EQ(node.where, "opencl") << node.reason;
+  for (const NodeRecord& node : run->record.nodes)
+    EXPECT_EQ(node.place, Place::kDevice) << node.reason;
   const std::string told = board.log();
   EXPECT_GT(test::count(told, "'gemm_"), 0u) << told;
   EXPECT_EQ(test::count(told, "'move_"), test::count(told, "'gemm_")) << told;

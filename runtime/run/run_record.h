@@ -7,14 +7,15 @@
 
 #include "kernels/combination.h"
 #include "runtime/decode/ctc.h"
-#include "runtime/exec/measured_times.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/plan/plan.h"
+#include "runtime/run/measured_times.h"
 
 namespace clvet {
 
 struct NodeRecord {
-  std::string name, op, where;  // where: "opencl" or "host"
+  std::string name, op;
+  Place place = Place::kHost;  // never kAlias
   std::string kernel, variant_key, reason;
   double ms = 0;
   double predicted_ms = 0;  // 0: no prediction

@@ -1,5 +1,5 @@
 // Models on the host from end to end: what is checked, what is computed, what is recorded.
-#include "runtime/exec/run_model.h"
+#include "runtime/run/run_model.h"
 
 #include <gmock/gmock.h>
 
@@ -15,12 +15,13 @@
 #include "base/result.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
-#include "runtime/exec/run_record.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/passes.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/infer/infer.h"
 #include "runtime/plan/network_plan.h"
+#include "runtime/plan/plan.h"
+#include "runtime/run/run_record.h"
 #include "tests/runtime/helpers.h"
 #include "tests/runtime/model_builder.h"
 #include "tests/runtime/reports.h"
@@ -71,9 +72,9 @@ TEST(RunModel, RecordsThatTheHostRanAndWhy) {
   const ModelRun run = run_of(small_model(), small_inputs());
   EXPECT_EQ(run.record.device, "host");
   EXPECT_EQ(run.record.combination.precision, Precision::kHigh);
-  EXPECT_THAT(run.record.nodes,
-              Each(AllOf(Field(&NodeRecord::where, "host"), Field(&NodeRecord::kernel, IsEmpty()),
-                         Field(&NodeRecord::reason, "no report"))));
+  EXPECT_THAT(run.record.nodes, Each(AllOf(Field(&NodeRecord::place, Place::kHost),
+                                           Field(&NodeRecord::kernel, IsEmpty()),
+                                           Field(&NodeRecord::reason, "no report"))));
   EXPECT_EQ(run.record.nodes.size(), 3u);
   EXPECT_THAT(run.record.fallbacks, IsEmpty());
   EXPECT_FALSE(run.record.choice) << "nothing was compared";
@@ -226,7 +227,7 @@ TEST(RunModel, FallsToTheHostWhereTheDeviceOfTheReportIsGone) {
   EXPECT_EQ(run.record.fallbacks[0].to, "host");
   EXPECT_EQ(run.record.fallbacks[0].from, "Board");
   EXPECT_THAT(run.record.warnings.back(), HasSubstr("the device failed ("));
-  EXPECT_THAT(run.record.nodes, Each(Field(&NodeRecord::where, "host")));
+  EXPECT_THAT(run.record.nodes, Each(Field(&NodeRecord::place, Place::kHost)));
   const auto strict = run_model(small_model().build(), small_inputs(), &report, {.strict = true});
   ASSERT_FALSE(strict);
   EXPECT_EQ(strict.error().code, ErrorCode::kUnavailable);

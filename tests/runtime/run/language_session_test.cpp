@@ -1,5 +1,5 @@
 // Language models on the host; on devices: tests/runtime/fake/language_session_test.cpp.
-#include "runtime/exec/language_session.h"
+#include "runtime/run/language_session.h"
 
 #include <gmock/gmock.h>
 
@@ -111,7 +111,8 @@ TEST(LanguageSessionOnTheHost, HasNoClockOfADevice) {
 // There is nowhere left to go from the host.
 TEST(LanguageSessionOnTheHost, SaysThatItsLogitsAreNoModels) {
   HostTalk zeros(test::tiny_model("llama"));
-  EXPECT_THAT(zeros.refused({1, 2}).message, AllOf(HasSubstr("host"), HasSubstr("all alike")));
+  EXPECT_THAT(zeros.refused({1, 2}).message,
+              AllOf(HasSubstr("host"), HasSubstr("all logits are equal")));
   test::GgufBuilder builder = test::noisy_model("llama");
   builder.find("output_norm.weight")->data.replace(0, 4, test::raw(INFINITY));
   HostTalk infinite(builder);

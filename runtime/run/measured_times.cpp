@@ -1,4 +1,4 @@
-#include "runtime/exec/measured_times.h"
+#include "runtime/run/measured_times.h"
 
 #include <algorithm>
 #include <chrono>

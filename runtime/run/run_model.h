@@ -8,10 +8,10 @@
 #include "base/event.h"
 #include "base/result.h"
 #include "probe/report/report.h"
-#include "runtime/exec/run_record.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/plan/plan.h"
+#include "runtime/run/run_record.h"
 
 namespace clvet {
 

@@ -1,4 +1,4 @@
-#include "runtime/exec/language_session.h"
+#include "runtime/run/language_session.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,6 +28,7 @@
 #include "runtime/llm/token_feed.h"
 #include "runtime/plan/device_choice.h"
 #include "runtime/plan/plan.h"
+#include "runtime/run/warn.h"
 
 namespace clvet {
 namespace {
@@ -38,11 +39,11 @@ std::string fault_of(std::span<const float> logits) {
     return "values beyond the range of the precision (logits are not finite)";
   }
   const auto [low, high] = std::minmax_element(logits.begin(), logits.end());
-  return *low == *high ? "logits are all alike" : "";
+  return *low == *high ? "all logits are equal" : "";
 }
 
 std::string describe(const RefusedCombination& first, const ExecutionPlan& plan) {
-  return fmt::format("avoids {} ({}); a token reads {:.2g} times the bytes that it would there",
+  return fmt::format("avoids {} ({}); each token reads {:.2g} times as many bytes as with it",
                      to_string(first.combination), first.reason,
                      plan.bytes / std::max(1.0, first.bytes));
 }
@@ -61,8 +62,7 @@ Result<std::unique_ptr<LanguageSession>> LanguageSession::open(const GgufFile& f
 }
 
 void LanguageSession::warn(const std::string& text) {
-  record_.warnings.push_back(text);
-  if (options_.sink) options_.sink({EventLevel::kWarning, "warning: " + text});
+  clvet::warn(options_.sink, record_.warnings, text);
 }
 
 Status LanguageSession::open_somewhere(const Report* report) {
@@ -79,13 +79,13 @@ Status LanguageSession::open_somewhere(const Report* report) {
     const std::string name = place.device->name;
     const Status opened = open_device(std::move(place));
     if (opened) return {};
-    found.reason = name + ": " + opened.error().message;
+    found.reason = fmt::format("{}: {}", name, opened.error().message);
   }
   if (options_.strict) {
     return fail(ErrorCode::kUnavailable, "--strict: no device can run the model ({})",
                 found.reason);
   }
-  warn("runs on the host: " + found.reason);
+  warn(fmt::format("runs on the host: {}", found.reason));
   return open_host();
 }
 
@@ -100,10 +100,11 @@ Status LanguageSession::open_device(PlannedDevice place) {
   record_.avoided = avoided_by(plan_);
   if (!record_.avoided.empty()) warn(describe(record_.avoided.front(), plan_));
   if (const int parts = decoder->head_parts(); parts > 1 && options_.sink) {
-    options_.sink({EventLevel::kInfo,
-                   fmt::format("the head of {} rows exceeds the device's images: it lies in {} of "
-                               "them",
-                               config_.vocab, parts)});
+    options_.sink(
+        {EventLevel::kInfo,
+         fmt::format("the output head of {} rows is too large for one image of this device; it "
+                     "is split across {} images",
+                     config_.vocab, parts)});
   }
   record_.device = device.name;
   record_.combination = plan_.combination;
@@ -142,17 +143,17 @@ Status LanguageSession::step_down(const std::string& fault) {
     options_.words.precision = Precision::kHigh;
     auto plan = DecoderPlanner(config_, weights_, *chooser_).plan(options_.words);
     if (plan && open_device({used_, chooser_, std::move(*plan)})) {
-      warn(
-          fmt::format("{}: {}; taken again with {}", where, fault, to_string(record_.combination)));
+      warn(fmt::format("{}: {}; computed again with {}", where, fault,
+                       to_string(record_.combination)));
       return {};
     }
   }
-  warn(fmt::format("{}: {}; taken again on the host", where, fault));
+  warn(fmt::format("{}: {}; computed again on the host", where, fault));
   return open_host();
 }
 
 Result<double> LanguageSession::device_ms_of_a_token(int32_t token) {
-  if (!used_) return fail(ErrorCode::kUnsupported, "the host is no device");
+  if (!used_) return fail(ErrorCode::kUnsupported, "the CPU path uses no OpenCL device");
   CLVET_RETURN_IF_ERROR(device_->begin_timing());
   const auto logits = feed_->take(std::span(&token, 1), nullptr);
   CLVET_ASSIGN_OR_RETURN(const double ms, device_->end_timing());

@@ -1,4 +1,4 @@
-#include "runtime/exec/run_record.h"
+#include "runtime/run/run_record.h"
 
 #include <string>
 #include <utility>
@@ -15,7 +15,7 @@ std::string run_record_to_json(const RunRecord& record) {
   json["combination"] = combination_json(record.combination);
   json["nodes"] = Json::array();
   for (const NodeRecord& row : record.nodes) {
-    Json node = {{"name", row.name}, {"op", row.op}, {"where", row.where}};
+    Json node = {{"name", row.name}, {"op", row.op}, {"where", to_string(row.place)}};
     node["variant_key"] = row.variant_key.empty() ? Json(nullptr) : Json(row.variant_key);
     node["kernel"] = row.kernel.empty() ? Json(nullptr) : Json(row.kernel);
     if (!row.reason.empty()) node["reason"] = row.reason;

@@ -8,10 +8,11 @@
 #include <string_view>
 
 #include "kernels/combination.h"
-#include "runtime/exec/generate_record.h"
-#include "runtime/exec/language_session.h"
-#include "runtime/exec/measured_times.h"
-#include "runtime/exec/run_record.h"
+#include "runtime/plan/plan.h"
+#include "runtime/run/generate_record.h"
+#include "runtime/run/language_session.h"
+#include "runtime/run/measured_times.h"
+#include "runtime/run/run_record.h"
 
 namespace clvet {
 namespace {
@@ -39,7 +40,7 @@ TEST(RunRecord, SaysNothingInsteadOfEmptyWords) {
   RunRecord record;
   record.model = "m.onnx";
   record.device = "host";
-  record.nodes = {{"n", "Relu", "host", "", "", "no kernel"}};
+  record.nodes = {{"n", "Relu", Place::kHost, "", "", "no kernel"}};
   record.outputs = {{"y", "f32", {2, 0}, ""}};
   const std::string json = run_record_to_json(record);
   EXPECT_THAT(json, EndsWith("}\n"));
@@ -56,7 +57,7 @@ TEST(RunRecord, SaysNothingInsteadOfEmptyWords) {
 TEST(RunRecord, TellsAllThatItKnows) {
   RunRecord record;
   record.combination = kHalves;
-  record.nodes = {{"n", "Conv", "opencl", "conv2d", "abc", "", 1.5, 2.5}};
+  record.nodes = {{"n", "Conv", Place::kDevice, "conv2d", "abc", "", 1.5, 2.5}};
   record.fallbacks = {{"n", "a", "b", "wrong"}};
   record.warnings = {"one", "two"};
   record.load_ms = 1;
@@ -81,7 +82,7 @@ TEST(RunRecord, IsValidWhateverNamesSay) {
   RunRecord record;
   record.model = "a\xff\"b\\\n";
   record.warnings = {"\xed\xa0\x80"};
-  record.nodes = {{"\x01", "op", "host", "", "", ""}};
+  record.nodes = {{"\x01", "op", Place::kHost, "", "", ""}};
   record.nodes[0].ms = NAN;
   record.min_ms = INFINITY;
   const std::string json = run_record_to_json(record);

@@ -1,10 +1,10 @@
-#include "runtime/exec/generate_record.h"
+#include "runtime/run/generate_record.h"
 
 #include <string>
 #include <utility>
 
-#include "runtime/exec/language_session.h"
 #include "runtime/plan/combination_json.h"
+#include "runtime/run/language_session.h"
 
 namespace clvet {
 

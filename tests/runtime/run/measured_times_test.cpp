@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/file.h"
-#include "runtime/exec/measured_times.h"
+#include "runtime/run/measured_times.h"
 #include "tests/support.h"
 
 namespace clvet {

@@ -1,0 +1,79 @@
+#include "runtime/run/answer.h"
+
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include "base/clock.h"
+#include "runtime/llm/text_stream.h"
+
+namespace clvet {
+namespace {
+
+double ms_since(double start) { return (monotonic_seconds() - start) * 1e3; }
+
+// Says tokens as text, or as ids where there is no tokenizer.
+class Speaker {
+ public:
+  Speaker(const AnswerOptions& options, std::string& text) : options_(options), text_(text) {
+    if (options.tokenizer) stream_.emplace(*options.tokenizer);
+  }
+
+  void say(int32_t token) {
+    const char* gap = text_.empty() ? "" : " ";
+    say(stream_ ? stream_->push(token) : fmt::format("{}{}", gap, token));
+  }
+
+  void finish() {
+    if (stream_) say(stream_->finish());
+    options_.say("\n");
+  }
+
+ private:
+  void say(const std::string& piece) {
+    text_ += piece;
+    options_.say(piece);
+  }
+
+  const AnswerOptions& options_;
+  std::string& text_;
+  std::optional<TextStream> stream_;
+};
+
+Status add_tokens(LanguageSession& session, std::vector<float> logits, const Sampler& sampler,
+                  const AnswerOptions& options, Speaker& speaker, Answer& out) {
+  for (int64_t i = 0; i < options.tokens; ++i) {
+    CLVET_ASSIGN_OR_RETURN(const int32_t next, sampler.pick(logits, static_cast<uint64_t>(i)));
+    if (options.tokenizer && options.tokenizer->ends(next)) break;
+    out.tokens.push_back(next);
+    speaker.say(next);
+    out.interrupted = options.stop();
+    if (out.interrupted || i + 1 == options.tokens) break;
+    CLVET_ASSIGN_OR_RETURN(logits, session.take(std::span(&out.tokens.back(), 1)));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Answer> answer(LanguageSession& session, std::vector<int32_t> prompt,
+                      const AnswerOptions& options) {
+  CLVET_ASSIGN_OR_RETURN(const Sampler sampler, Sampler::create(options.sampler));
+  Answer out;
+  out.prompt = std::move(prompt);
+  double started = monotonic_seconds();
+  CLVET_ASSIGN_OR_RETURN(auto logits, session.take(out.prompt, [&](size_t done) {
+    options.sink(
+        {EventLevel::kProgress, fmt::format("prompt: {} of {} tokens", done, out.prompt.size())});
+  }));
+  out.prompt_ms = ms_since(started);
+  started = monotonic_seconds();
+  Speaker speaker(options, out.text);
+  const Status added = add_tokens(session, std::move(logits), sampler, options, speaker, out);
+  speaker.finish();
+  if (!added) return tl::unexpected(added.error());
+  out.tokens_ms = ms_since(started);
+  return out;
+}
+
+}  // namespace clvet

@@ -1,0 +1,283 @@
+#include "runtime/run/run_model.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/event.h"
+#include "base/numbers.h"
+#include "base/result.h"
+#include "kernels/combination.h"
+#include "probe/report/report.h"
+#include "runtime/exec/device.h"
+#include "runtime/exec/session.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/passes.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/host/executor.h"
+#include "runtime/infer/infer.h"
+#include "runtime/plan/device_choice.h"
+#include "runtime/plan/network_plan.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/planner.h"
+#include "runtime/plan/variant_table.h"
+#include "runtime/run/measured_times.h"
+#include "runtime/run/run_record.h"
+#include "runtime/run/warn.h"
+
+namespace clvet {
+namespace {
+
+double ms_since(double start) { return (monotonic_seconds() - start) * 1e3; }
+
+std::map<std::string, Shape> shapes_of(const std::map<std::string, Tensor>& inputs) {
+  std::map<std::string, Shape> shapes;
+  for (const auto& [name, tensor] : inputs) shapes[name] = tensor.shape();
+  return shapes;
+}
+
+void describe_plan(const ExecutionPlan& plan, RunRecord& record) {
+  record.combination = plan.combination;
+  record.refused = plan.refused;
+  record.nodes.clear();
+  const PlanPhase& phase = plan.phases.front();
+  const std::vector<std::string> variants = variants_of(phase);
+  for (size_t i = 0; i < phase.nodes.size(); ++i) {
+    const PlannedNode& node = phase.nodes[i];
+    record.nodes.push_back({node.name, node.op,
+                            node.place == Place::kHost ? Place::kHost : Place::kDevice, variants[i],
+                            variant_key_of(variants[i]), node.reason, 0, node.ms});
+  }
+  record.fallbacks.insert(record.fallbacks.end(), plan.fallbacks.begin(), plan.fallbacks.end());
+}
+
+// Each node's time over a few runs, in the way that its device's report has launches.
+Status time_nodes(Session& session, const std::map<std::string, Tensor>& inputs, bool on_processor,
+                  RunRecord& record) {
+  constexpr size_t kMostRuns = 9;
+  constexpr double kPatience = 0.5;  // seconds
+  std::vector<std::vector<double>> samples(record.nodes.size());
+  const double until = monotonic_seconds() + kPatience;
+  for (size_t run = 0; run == 0 || (run < kMostRuns && monotonic_seconds() < until); ++run) {
+    NodeTimes times{.piped = on_processor};
+    CLVET_ASSIGN_OR_RETURN(const auto outputs, session.run(inputs, &times));
+    for (size_t i = 0; i < samples.size(); ++i) samples[i].push_back(times.ms.at(i));
+  }
+  for (size_t i = 0; i < samples.size(); ++i) {
+    record.nodes[i].ms = on_processor ? undisturbed(samples[i]) : median(std::move(samples[i]));
+  }
+  return {};
+}
+
+Result<std::map<std::string, Tensor>> run_session(Session& session,
+                                                  const std::map<std::string, Tensor>& inputs,
+                                                  const DeviceReport* device,
+                                                  const ModelRunOptions& options,
+                                                  RunRecord& record) {
+  double started = monotonic_seconds();
+  CLVET_ASSIGN_OR_RETURN(auto outputs, session.run(inputs));
+  record.first_ms = ms_since(started);
+  std::vector<double> samples;
+  for (int i = 0; i < options.repeat; ++i) {
+    started = monotonic_seconds();
+    CLVET_ASSIGN_OR_RETURN(outputs, session.run(inputs));
+    samples.push_back(ms_since(started));
+  }
+  if (!samples.empty()) {
+    record.min_ms = *std::min_element(samples.begin(), samples.end());
+    record.median_ms = median(std::move(samples));
+  }
+  if (options.node_times) {
+    const bool on_processor = device && is_processor(*device);
+    CLVET_RETURN_IF_ERROR(time_nodes(session, inputs, on_processor, record));
+  }
+  return outputs;
+}
+
+// One run: the choice of a place, and what is recorded of it.
+class Runner {
+ public:
+  Runner(const Graph& graph, const std::map<std::string, Tensor>& inputs,
+         const ModelRunOptions& options, RunRecord& record)
+      : graph_(graph), inputs_(inputs), options_(options), record_(record) {}
+
+  Status plan(const Report* report);
+  Result<std::map<std::string, Tensor>> run();
+
+ private:
+  void warn(const std::string& text) { clvet::warn(options_.sink, record_.warnings, text); }
+  Status refuse_fallback() const;
+  void warn_of_plan();
+  bool may_compare() const;
+  std::string times_key() const;
+  void prefer_host(const MeasuredTimes& times);
+  Result<MeasuredTimes> measure_both(Session& on_device) const;
+  void take_host(const std::string& why);
+  Result<std::map<std::string, Tensor>> run_on_device();
+  Result<std::map<std::string, Tensor>> run_on_host();
+
+  const Graph& graph_;
+  const std::map<std::string, Tensor>& inputs_;
+  const ModelRunOptions& options_;
+  RunRecord& record_;
+  NetworkPlan choice_;
+};
+
+Status Runner::plan(const Report* report) {
+  const double started = monotonic_seconds();
+  CLVET_ASSIGN_OR_RETURN(
+      choice_,
+      plan_network_on(graph_, {report, options_.device, options_.overrides, options_.model_key,
+                               options_.plan ? &*options_.plan : nullptr}));
+  record_.plan_ms = ms_since(started);
+  CLVET_RETURN_IF_ERROR(refuse_fallback());
+  describe_plan(choice_.plan, record_);
+  record_.device = choice_.device ? choice_.device->name : "host";
+  if (choice_.device) record_.not_best = why_not_best(*choice_.device, choice_.plan);
+  warn_of_plan();
+  if (!may_compare()) return {};
+  if (const auto times = MeasuredTimesFile(options_.times_file).find(times_key()))
+    prefer_host(*times);
+  return {};
+}
+
+Status Runner::refuse_fallback() const {
+  if (!options_.strict) return {};
+  if (!choice_.device && options_.device != "host") {
+    return fail(ErrorCode::kUnavailable, "--strict: no device can run the model ({})",
+                choice_.reason);
+  }
+  if (choice_.plan.fallbacks.empty()) return {};
+  const Fallback& first = choice_.plan.fallbacks.front();
+  return fail(ErrorCode::kUnavailable, "--strict: node '{}' needs a fallback from {} to {} ({})",
+              first.node, first.from, first.to, first.verdict);
+}
+
+void Runner::warn_of_plan() {
+  if (options_.overrides.memory == Memory::kLow)
+    warn("memory low changes nothing: the model's weights are not quantised");
+  if (choice_.plan.fallbacks.empty()) return;
+  const Fallback& first = choice_.plan.fallbacks.front();
+  warn(
+      fmt::format("{} nodes avoid kernels that are not correct here; the first is '{}': {} was {}, "
+                  "so it runs on {}",
+                  choice_.plan.fallbacks.size(), first.node, first.from, first.verdict, first.to));
+}
+
+// Whether host and device are to be compared: the caller set no device, combination or plan.
+bool Runner::may_compare() const {
+  const PlanOverrides& words = options_.overrides;
+  return choice_.device && !options_.plan && options_.device == "auto" &&
+         !options_.times_file.empty() && !options_.strict && !words.precision && !words.memory &&
+         !words.activations && !words.weights;
+}
+
+std::string Runner::times_key() const {
+  std::string shapes;
+  for (const auto& [name, tensor] : inputs_)
+    shapes += fmt::format(" {}={}", name, to_string(tensor.type()));
+  return fmt::format("{} {} {}{}", options_.model_key.substr(0, 16),
+                     choice_.device->environment_key.substr(0, 16),
+                     to_string(choice_.plan.combination), shapes);
+}
+
+// From now on the host's, for the reason `why`.
+void Runner::take_host(const std::string& why) {
+  choice_.reason = why;
+  choice_.device = nullptr;
+  choice_.plan = plan_on_host(graph_, why);
+  describe_plan(choice_.plan, record_);
+  record_.device = "host";
+}
+
+// Takes the host where that was measured to be faster.
+void Runner::prefer_host(const MeasuredTimes& times) {
+  record_.choice = times;
+  if (!times.host_wins()) return;
+  record_.fallbacks.clear();
+  take_host(fmt::format("faster here: {:.3g} ms against {:.3g} ms on {}", times.host_ms,
+                        times.device_ms, choice_.device->name));
+}
+
+// A warm run of each, the host's given up once it is far behind.
+Result<MeasuredTimes> Runner::measure_both(Session& on_device) const {
+  CLVET_ASSIGN_OR_RETURN(Session on_host,
+                         Session::create(graph_, plan_on_host(graph_, "measured"), nullptr));
+  MeasuredTimes times;
+  double started = monotonic_seconds();
+  CLVET_RETURN_IF_ERROR(on_device.run(inputs_));
+  times.device_ms = ms_since(started);
+  for (const double patience : {4.0, 1.0}) {
+    started = monotonic_seconds();
+    const auto ran = on_host.run(inputs_, nullptr, started + patience * times.device_ms * 1e-3);
+    times.host_ms = ms_since(started);
+    if (!ran && ran.error().code == ErrorCode::kDeadlineExceeded) break;
+    if (!ran) return tl::unexpected(ran.error());
+  }
+  return times;
+}
+
+// Takes the host for the next runs where it turned out to be faster.
+Result<std::map<std::string, Tensor>> Runner::run_on_device() {
+  const double started = monotonic_seconds();
+  CLVET_ASSIGN_OR_RETURN(std::unique_ptr<Device> device, Device::open(*choice_.device));
+  CLVET_ASSIGN_OR_RETURN(Session session, Session::create(graph_, choice_.plan, device.get()));
+  record_.build_ms = device->build_ms();
+  record_.load_ms += ms_since(started) - record_.build_ms;
+  CLVET_ASSIGN_OR_RETURN(auto outputs,
+                         run_session(session, inputs_, choice_.device, options_, record_));
+  if (!may_compare() || record_.choice) return outputs;
+  CLVET_ASSIGN_OR_RETURN(const MeasuredTimes times, measure_both(session));
+  if (const auto kept = MeasuredTimesFile(options_.times_file).keep(times_key(), times); !kept)
+    warn(fmt::format("times are measured again next time: {}", kept.error().message));
+  prefer_host(times);
+  return outputs;
+}
+
+Result<std::map<std::string, Tensor>> Runner::run_on_host() {
+  CLVET_ASSIGN_OR_RETURN(Session session,
+                         Session::create(graph_, std::move(choice_.plan), nullptr));
+  return run_session(session, inputs_, nullptr, options_, record_);
+}
+
+Result<std::map<std::string, Tensor>> Runner::run() {
+  if (!choice_.device) {
+    if (options_.device != "host" && !record_.choice)
+      warn(fmt::format("runs on the host: {}", choice_.reason));
+    return run_on_host();
+  }
+  auto outputs = run_on_device();
+  if (outputs && choice_.device) return outputs;
+  if (!outputs && options_.strict)
+    return fail(ErrorCode::kUnavailable, "--strict: {}", outputs.error().message);
+  if (!outputs) {
+    warn(fmt::format("the device failed ({}); computed on the host", outputs.error().message));
+    record_.fallbacks.push_back({"*", record_.device, "host", "launch-error"});
+    take_host(outputs.error().message);
+  }
+  return run_on_host();
+}
+
+}  // namespace
+
+Result<ModelRun> run_model(Graph graph, const std::map<std::string, Tensor>& inputs,
+                           const Report* report, const ModelRunOptions& options) {
+  const double started = monotonic_seconds();
+  CLVET_RETURN_IF_ERROR(check_inputs(graph, inputs));
+  CLVET_RETURN_IF_ERROR(optimise(graph));
+  CLVET_ASSIGN_OR_RETURN(graph, specialise(graph, shapes_of(inputs), inputs));
+  ModelRun result;
+  result.record.load_ms = ms_since(started);
+  Runner runner(graph, inputs, options, result.record);
+  CLVET_RETURN_IF_ERROR(runner.plan(report));
+  CLVET_ASSIGN_OR_RETURN(result.outputs, runner.run());
+  return result;
+}
+
+}  // namespace clvet
