@@ -77,13 +77,7 @@ Status write_in_place(const std::string& path, std::span<const std::byte> bytes)
   return write_all(fd.get(), path, bytes);
 }
 
-}  // namespace
-
-Result<std::string> read_file(const std::string& path, size_t max_bytes) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd.valid()) {
-    return fail(ErrorCode::kNotFound, "cannot read {}: {}", path, std::strerror(errno));
-  }
+Status check_readable(const UniqueFd& fd, const std::string& path, size_t max_bytes) {
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0 || S_ISDIR(info.st_mode)) {
     return fail(ErrorCode::kInvalidArgument, "cannot read {}: it is a folder, not a file", path);
@@ -92,6 +86,17 @@ Result<std::string> read_file(const std::string& path, size_t max_bytes) {
     return fail(ErrorCode::kInvalidArgument, "{} is too large: {} bytes, at most {} are read", path,
                 info.st_size, max_bytes);
   }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path, size_t max_bytes) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.valid()) {
+    return fail(ErrorCode::kNotFound, "cannot read {}: {}", path, std::strerror(errno));
+  }
+  CLVET_RETURN_IF_ERROR(check_readable(fd, path, max_bytes));
   std::string text;
   char chunk[1 << 16];
   for (;;) {

@@ -76,6 +76,33 @@ bool special_matches(const Format& format, double want, double bound, double got
   return overflow_matches(format, want, bound, got);
 }
 
+struct Element {
+  size_t index;
+  double got, want, bound;
+};
+
+void reject(const Element& element, Comparison& result) {
+  if (result.first_bad < 0) {
+    result.first_bad = static_cast<int64_t>(element.index);
+    result.got = element.got;
+    result.want = element.want;
+  }
+  ++result.bad;
+  result.right = false;
+}
+
+void take_error(const Format& format, const Element& element, Comparison& result) {
+  const double error = std::fabs(element.got - element.want), bound = element.bound;
+  result.max_abs = std::max(result.max_abs, error);
+  result.max_ulp = std::max(result.max_ulp, error / format.ulp(element.want));
+  const double ratio = bound > 0 ? error / bound : (error > 0 ? HUGE_VAL : 0);
+  if (ratio > result.worst_ratio || element.index == 0) {
+    result.worst_ratio = std::max(ratio, result.worst_ratio);
+    result.bound = bound;
+  }
+  if (ratio > 1) reject(element, result);
+}
+
 }  // namespace
 
 Values error_bounds(const ReferenceResult& reference, Precision precision) {
@@ -89,37 +116,16 @@ Comparison compare(const ReferenceResult& reference, std::span<const double> dev
                    Precision precision) {
   const Format format(precision, reference.in_float);
   Comparison result;
-  const auto reject = [&](size_t i, double got, double want) {
-    if (result.first_bad < 0) {
-      result.first_bad = static_cast<int64_t>(i);
-      result.got = got;
-      result.want = want;
-    }
-    ++result.bad;
-    result.right = false;
-  };
   for (size_t i = 0; i < reference.value.size(); ++i) {
-    const double want = reference.value[i];
-    if (i >= device.size()) {
-      reject(i, std::nan(""), want);
-      continue;
+    const bool there = i < device.size();
+    const Element element{i, there ? device[i] : std::nan(""), reference.value[i],
+                          bound_of(reference, format, i)};
+    if (there && special_matches(format, element.want, element.bound, element.got)) continue;
+    if (std::isfinite(element.want) && std::isfinite(element.got)) {
+      take_error(format, element, result);
+    } else {
+      reject(element, result);
     }
-    const double got = device[i];
-    const double bound = bound_of(reference, format, i);
-    if (special_matches(format, want, bound, got)) continue;
-    if (!std::isfinite(want) || !std::isfinite(got)) {
-      reject(i, got, want);
-      continue;
-    }
-    const double error = std::fabs(got - want);
-    result.max_abs = std::max(result.max_abs, error);
-    result.max_ulp = std::max(result.max_ulp, error / format.ulp(want));
-    const double ratio = bound > 0 ? error / bound : (error > 0 ? HUGE_VAL : 0);
-    if (ratio > result.worst_ratio || i == 0) {
-      result.worst_ratio = std::max(ratio, result.worst_ratio);
-      result.bound = bound;
-    }
-    if (ratio > 1) reject(i, got, want);
   }
   return result;
 }

@@ -103,19 +103,40 @@ void pack_float(const Matrix& matrix, Precision precision, int64_t pack,
   }
 }
 
+void put_scales(const Matrix& matrix, Precision precision, int64_t block, int64_t column,
+                const QuantBlock& quant, PackedWeights& packed) {
+  put(precision, packed.scales, block * 2 * matrix.columns + column, quant.scale);
+  put(precision, packed.scales, (block * 2 + 1) * matrix.columns + column, quant.offset);
+}
+
+int bits_of(WeightType type) { return type == WeightType::kInt8 ? 8 : 4; }
+
+uint16_t word_of(std::span<const uint8_t> quants, int bits) {
+  uint16_t word = 0;
+  int shift = 0;
+  for (const uint8_t quant : quants) {
+    word = static_cast<uint16_t>(word | quant << shift);
+    shift += bits;
+  }
+  return word;
+}
+
+void add_to_word(Bytes& data, int64_t index, int bits) {
+  uint16_t word = 0;
+  std::memcpy(&word, data.data() + index * 2, 2);
+  word = static_cast<uint16_t>(word | bits);
+  std::memcpy(data.data() + index * 2, &word, 2);
+}
+
 void pack_quantised(const Matrix& matrix, Precision precision, WeightType type, int64_t pack,
                     std::span<const double> values, PackedWeights& packed) {
-  const int64_t per_word = rows_per_word(type);
-  const int bits = type == WeightType::kInt8 ? 8 : 4;
-  const int64_t words = matrix.rows / per_word;
+  const int64_t per_word = rows_per_word(type), words = matrix.rows / per_word;
   const int64_t blocks = (matrix.rows + kQuantBlock - 1) / kQuantBlock;
   for (int64_t block = 0; block < blocks; ++block) {
     const int64_t end = std::min((block + 1) * kQuantBlock, matrix.rows);
     const auto quants = quant_blocks(matrix, precision, type, block, values);
     for (int64_t column = 0; column < matrix.role.cout; ++column) {
-      const QuantBlock& quant = quants[static_cast<size_t>(column)];
-      put(precision, packed.scales, block * 2 * matrix.columns + column, quant.scale);
-      put(precision, packed.scales, (block * 2 + 1) * matrix.columns + column, quant.offset);
+      put_scales(matrix, precision, block, column, quants[static_cast<size_t>(column)], packed);
     }
     for (int64_t row = block * kQuantBlock; row < end; ++row) {
       const int64_t index = matrix.index(row);
@@ -123,11 +144,8 @@ void pack_quantised(const Matrix& matrix, Precision precision, WeightType type, 
       for (int64_t column = 0; column < matrix.role.cout; ++column) {
         const double value = values[static_cast<size_t>(index + column)];
         const int q = quants[static_cast<size_t>(column)].quantise(value);
-        const int64_t at = packed_index(row / per_word, column, words, pack) * 2;
-        uint16_t word = 0;
-        std::memcpy(&word, packed.data.data() + at, 2);
-        word = static_cast<uint16_t>(word | q << (row % per_word * bits));
-        std::memcpy(packed.data.data() + at, &word, 2);
+        add_to_word(packed.data, packed_index(row / per_word, column, words, pack),
+                    q << (row % per_word * bits_of(type)));
       }
     }
   }
@@ -212,19 +230,16 @@ PackedWeights pack_rows(const TensorRole& role, Precision precision, Storage sto
   PackedWeights packed = empty_weights(matrix, precision, rows.type, pack);
   const int64_t given = (role.cin + kQuantBlock - 1) / kQuantBlock;
   const int64_t per_word = rows_per_word(rows.type), words = matrix.rows / per_word;
-  const int bits = rows.type == WeightType::kInt8 ? 8 : 4;
   for (int64_t column = 0; column < role.cout; ++column) {
     for (int64_t block = 0; block < given; ++block) {
       const auto at = static_cast<size_t>(column * given + block);
-      put(precision, packed.scales, block * 2 * matrix.columns + column, rows.scales[at]);
-      put(precision, packed.scales, (block * 2 + 1) * matrix.columns + column, rows.offsets[at]);
+      const QuantBlock quant{rows.scales[at], rows.offsets[at]};
+      put_scales(matrix, precision, block, column, quant, packed);
     }
     const uint8_t* quants = rows.quants.data() + column * role.cin;
     for (int64_t row = 0; row < role.cin; row += per_word) {
-      uint16_t word = 0;
-      for (int64_t i = 0; i < per_word && row + i < role.cin; ++i) {
-        word = static_cast<uint16_t>(word | quants[row + i] << (i * bits));
-      }
+      const auto count = static_cast<size_t>(std::min(per_word, role.cin - row));
+      const uint16_t word = word_of({quants + row, count}, bits_of(rows.type));
       const int64_t at = packed_index(row / per_word, column, words, pack) * 2;
       std::memcpy(packed.data.data() + at, &word, 2);
     }

@@ -83,6 +83,35 @@ Status probe_device(const ProbeOptions& options, const RunnerSettings& settings,
   return {};
 }
 
+Report empty_report(const ProbeOptions& options) {
+  Report report;
+  report.tool_version = kVersion;
+  report.kernel_set = kernel_set();
+  report.created = utc_now();
+  report.complete = options.cases.empty();
+  report.run.tier = options.tier == Tier::kFull ? "full" : "core";
+  report.run.only_cases = options.cases;
+  return report;
+}
+
+// The selected devices; all else that was found is in the report then.
+Result<std::vector<FoundDevice>> discover_devices(const ProbeOptions& options,
+                                                  const WorkerSettings& worker, Report& report) {
+  CLVET_ASSIGN_OR_RETURN(Discovery found, discover({options.libraries, worker, options.jobs}));
+  keep_selected(options.device, options.sink, found.devices);
+  report.loader = std::move(found.loader);
+  report.candidates = std::move(found.candidates);
+  report.icd_files = std::move(found.icd_files);
+  report.run.driver_s = found.driver_seconds;
+  return std::move(found.devices);
+}
+
+WorkerSettings worker_settings(const ProbeOptions& options, double started) {
+  WorkerSettings worker{options.program, {}, options.limits, 0};
+  if (options.budget_seconds > 0) worker.deadline = started + options.budget_seconds;
+  return worker;
+}
+
 RunnerSettings runner_settings(const ProbeOptions& options, const WorkerSettings& worker) {
   RunnerSettings settings;
   settings.worker = worker;
@@ -94,6 +123,12 @@ RunnerSettings runner_settings(const ProbeOptions& options, const WorkerSettings
   return settings;
 }
 
+// What is missing is for the next probe, which needs the journal.
+Status leave_journal(const Report& report, Journal& journal) {
+  const bool unfinished = interrupt_requested || report.run.counts.contains("missing");
+  return unfinished ? Status() : journal.finish();
+}
+
 }  // namespace
 
 Result<Report> probe(const ProbeOptions& options) {
@@ -101,27 +136,15 @@ Result<Report> probe(const ProbeOptions& options) {
   CLVET_RETURN_IF_ERROR(make_folders(options.state_dir));
   CLVET_ASSIGN_OR_RETURN(Catalog catalog, Catalog::embedded());
   CLVET_ASSIGN_OR_RETURN(const AdviceData data, advice_data(options.data_dir));
-  Report report;
-  report.tool_version = kVersion;
-  report.kernel_set = kernel_set();
-  report.created = utc_now();
-  report.complete = options.cases.empty();
-  report.run.tier = options.tier == Tier::kFull ? "full" : "core";
-  report.run.only_cases = options.cases;
+  Report report = empty_report(options);
   CLVET_ASSIGN_OR_RETURN(Journal journal, Journal::open(options.state_dir + "/probe.journal",
                                                         report.kernel_set, options.fresh));
   become_subreaper();
   report.host = read_host();
-  WorkerSettings worker{options.program, {}, options.limits, 0};
-  if (options.budget_seconds > 0) worker.deadline = started + options.budget_seconds;
-  CLVET_ASSIGN_OR_RETURN(Discovery found, discover({options.libraries, worker, options.jobs}));
-  keep_selected(options.device, options.sink, found.devices);
-  report.loader = std::move(found.loader);
-  report.candidates = std::move(found.candidates);
-  report.icd_files = std::move(found.icd_files);
-  report.run.driver_s = found.driver_seconds;
+  const WorkerSettings worker = worker_settings(options, started);
+  CLVET_ASSIGN_OR_RETURN(auto devices, discover_devices(options, worker, report));
   const RunnerSettings settings = runner_settings(options, worker);
-  for (FoundDevice& device : found.devices) {
+  for (FoundDevice& device : devices) {
     CLVET_RETURN_IF_ERROR(
         probe_device(options, settings, catalog, data.issues, device, journal, report));
   }
@@ -129,9 +152,8 @@ Result<Report> probe(const ProbeOptions& options) {
   report.run.synced_records = journal.synced_records();
   report.advice = advise(report, data);
   const bool spent = worker.deadline > 0 && monotonic_seconds() > worker.deadline;
-  if (interrupt_requested || (spent && found.devices.empty())) report.complete = false;
-  const bool unfinished = interrupt_requested || report.run.counts.contains("missing");
-  if (!unfinished) CLVET_RETURN_IF_ERROR(journal.finish());
+  if (interrupt_requested || (spent && devices.empty())) report.complete = false;
+  CLVET_RETURN_IF_ERROR(leave_journal(report, journal));
   return report;
 }
 

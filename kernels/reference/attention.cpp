@@ -78,32 +78,37 @@ std::vector<Score> scores_of(std::span<const double> q, const Seen& seen, double
   return scores;
 }
 
+Values softmax(const std::vector<Score>& scores, double largest) {
+  Values weights;
+  double total = 0;
+  for (const Score& score : scores) {
+    weights.push_back(std::exp(score.value - largest));
+    total += weights.back();
+  }
+  for (double& weight : weights) weight /= total;
+  return weights;
+}
+
 // An error of score j moves y by p[j] * (v[j] - y) of it. An exp is good to 6 roundoffs, its
 // argument to as many as it is away from 0, and an online softmax may round both several times. The
 // sums of weights and of weighted values are walks.
 void attend(std::span<const double> q, const Seen& seen, double scale, ReferenceResult& result) {
   const std::vector<Score> scores = scores_of(q, seen, scale);
-  double largest = scores[0].value, total = 0;
+  double largest = scores[0].value;
   for (const Score& score : scores) largest = std::max(largest, score.value);
-  Values weights;
-  for (const Score& score : scores) {
-    weights.push_back(std::exp(score.value - largest));
-    total += weights.back();
-  }
+  const Values weights = softmax(scores, largest);
   const double walk = 6 * std::sqrt(static_cast<double>(seen.count) / 2) + 16;
   for (size_t c = 0; c < q.size(); ++c) {
-    const auto value_at = [&](size_t j) {
-      return seen.v[static_cast<int64_t>(j) * seen.pitch + static_cast<int64_t>(c)];
-    };
+    const double* v = seen.v + c;
     double y = 0, squares = 0, moved = 0;
-    for (size_t j = 0; j < weights.size(); ++j) {
-      const double term = weights[j] / total * value_at(j);
+    for (int64_t j = 0; j < seen.count; ++j) {
+      const double term = weights[static_cast<size_t>(j)] * v[j * seen.pitch];
       y += term;
       squares += term * term;
     }
     for (size_t j = 0; j < weights.size(); ++j) {
       const double error = scores[j].error + 16 + 4 * (largest - scores[j].value);
-      moved += weights[j] / total * std::fabs(value_at(j) - y) * error;
+      moved += weights[j] * std::fabs(v[static_cast<int64_t>(j) * seen.pitch] - y) * error;
     }
     result.value.push_back(y);
     result.functions.push_back(moved + walk * (std::sqrt(squares) + std::fabs(y)));

@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "kernels/act.h"
 #include "kernels/contract.h"
+#include "kernels/reference/row_sums.h"
 
 namespace clvet::op_contract_bmm {
 namespace {
@@ -41,17 +42,12 @@ ReferenceResult reference(const CallValues& values) {
   for (int64_t row = 0; row < n * h * m; ++row) {
     const int64_t ni = row / (h * m), hi = row / m % h;
     const int64_t pair = (n2 == 1 ? 0 : ni) * h2 + (h2 == 1 ? 0 : hi);
-    Values sum(c, 0), squares(c, 0);
+    RowSums sums(c);
     for (int64_t i = 0; i < k; ++i) {
       const double* line = x2 + (pair * k + i) * static_cast<int64_t>(c);
-      for (size_t j = 0; j < c; ++j) {
-        const double term = x1[row * k + i] * line[j];
-        sum[j] += term;
-        squares[j] += term * term;
-      }
+      for (size_t j = 0; j < c; ++j) sums.add(j, x1[row * k + i] * line[j]);
     }
-    result.value.insert(result.value.end(), sum.begin(), sum.end());
-    result.sum_squares.insert(result.sum_squares.end(), squares.begin(), squares.end());
+    sums.append_to(result);
   }
   apply_epilogue(epilogue_of(values), result);
   return result;

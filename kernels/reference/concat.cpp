@@ -17,6 +17,18 @@ namespace {
 constexpr std::array kParts = {"P1", "P2", "P3", "P4"};
 constexpr std::array kNames = {"x1", "x2", "x3", "x4"};
 
+int64_t& extent_of(TensorRole& role, int64_t axis) {
+  const std::array extents = {&role.n, &role.h, &role.w, &role.c};
+  return *extents[static_cast<size_t>(axis)];
+}
+
+TensorRole input_of(const Dims& dims, size_t i) {
+  TensorRole x = role_of(dims, kNames[i], TensorKind::kInput);
+  const int64_t part = dim_or(dims, kParts[i], 0);
+  extent_of(x, dim(dims, "axis")) = part > 0 ? part : dim(dims, "P1");
+  return x;
+}
+
 Result<std::vector<TensorRole>> roles(const Dims& dims) {
   constexpr std::array needed = {"N", "H", "W", "C", "P1", "P2"};
   CLVET_RETURN_IF_ERROR(need_positive("concat", dims, needed));
@@ -24,24 +36,18 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
   if (axis < 0 || axis > 3) {
     return fail(ErrorCode::kInvalidArgument, "concat: axis = {} is not 0..3", axis);
   }
-  TensorRole y = role_of(dims, "y", TensorKind::kOutput);
-  int64_t TensorRole::*const extents[] = {&TensorRole::n, &TensorRole::h, &TensorRole::w,
-                                          &TensorRole::c};
   std::vector<TensorRole> roles;
   int64_t sum = 0;
   for (size_t i = 0; i < kParts.size(); ++i) {
     const int64_t part = dim_or(dims, kParts[i], 0);
     if (part < 0) return fail(ErrorCode::kInvalidArgument, "concat: {} = {}", kParts[i], part);
-    TensorRole x = y;
-    x.name = kNames[i];
-    x.kind = TensorKind::kInput;
-    x.*extents[axis] = part > 0 ? part : dim(dims, "P1");
-    roles.push_back(std::move(x));
+    roles.push_back(input_of(dims, i));
     sum += part;
   }
-  if (sum != y.*extents[axis]) {
+  TensorRole y = role_of(dims, "y", TensorKind::kOutput);
+  if (const int64_t extent = extent_of(y, axis); sum != extent) {
     return fail(ErrorCode::kInvalidArgument, "concat: parts of {} make an extent of {}", sum,
-                y.*extents[axis]);
+                extent);
   }
   roles.push_back(std::move(y));
   return roles;

@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "kernels/act.h"
 #include "kernels/contract.h"
+#include "kernels/reference/row_sums.h"
 #include "kernels/reference/window.h"
 
 namespace clvet::op_contract_conv2d_group {
@@ -34,22 +35,17 @@ ReferenceResult reference(const CallValues& values) {
   const Values& bias = values.tensors.find("bias")->second;
   ReferenceResult result;
   result.reduction = window.kh * window.kw * cin + 1;
-  for (int64_t pixel = 0; pixel < window.n * window.oh * window.ow; ++pixel) {
-    Values sum(bias), squares(bias);
-    for (double& square : squares) square *= square;
-    window.each(pixel / (window.oh * window.ow), pixel / window.ow % window.oh, pixel % window.ow,
-                [&](int64_t tap, int64_t at) {
-                  for (int64_t ci = 0; ci < cin; ++ci) {
-                    for (int64_t o = 0; o < channels; ++o) {
-                      const double term =
-                          x[at + o / cout * cin + ci] * w[(tap * cin + ci) * channels + o];
-                      sum[static_cast<size_t>(o)] += term;
-                      squares[static_cast<size_t>(o)] += term * term;
-                    }
-                  }
-                });
-    result.value.insert(result.value.end(), sum.begin(), sum.end());
-    result.sum_squares.insert(result.sum_squares.end(), squares.begin(), squares.end());
+  for (int64_t pixel = 0; pixel < window.outputs(); ++pixel) {
+    RowSums sums(bias);
+    window.each(pixel, [&](int64_t tap, int64_t at) {
+      for (int64_t ci = 0; ci < cin; ++ci) {
+        const double* row = w + (tap * cin + ci) * channels;
+        for (int64_t o = 0; o < channels; ++o) {
+          sums.add(static_cast<size_t>(o), x[at + o / cout * cin + ci] * row[o]);
+        }
+      }
+    });
+    sums.append_to(result);
   }
   apply_epilogue(epilogue_of(values), result);
   return result;

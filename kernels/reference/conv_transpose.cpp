@@ -24,6 +24,12 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
 struct Sums {
   Values sum, squares;
   std::vector<int64_t> terms;  // of each output pixel
+  Sums(const Values& bias, int64_t outputs) : terms(static_cast<size_t>(outputs)) {
+    for (int64_t p = 0; p < outputs; ++p) {
+      sum.insert(sum.end(), bias.begin(), bias.end());
+      for (const double b : bias) squares.push_back(b * b);
+    }
+  }
 };
 
 // Adds what input `from`, C values, gives through one tap to output pixel `to`.
@@ -44,14 +50,7 @@ ReferenceResult reference(const CallValues& values) {
   const int64_t channels = dim(values.dims, "OC");
   const double* x = values.tensors.find("x")->second.data();
   const double* w = values.tensors.find("w")->second.data();
-  const Values& bias = values.tensors.find("bias")->second;
-  Sums sums;
-  const int64_t outputs = win.n * win.oh * win.ow;
-  sums.terms.resize(static_cast<size_t>(outputs));
-  for (int64_t p = 0; p < outputs; ++p) {
-    sums.sum.insert(sums.sum.end(), bias.begin(), bias.end());
-    for (const double b : bias) sums.squares.push_back(b * b);
-  }
+  Sums sums(values.tensors.find("bias")->second, win.outputs());
   for (int64_t p = 0; p < win.n * win.h * win.w; ++p) {
     const int64_t ix = p % win.w, iy = p / win.w % win.h, image = p / (win.w * win.h);
     for (int64_t tap = 0; tap < win.kh * win.kw; ++tap) {

@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "kernels/act.h"
 #include "kernels/contract.h"
+#include "kernels/reference/row_sums.h"
 #include "kernels/reference/window.h"
 
 namespace clvet::op_contract_depthwise {
@@ -25,25 +26,20 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
 
 ReferenceResult reference(const CallValues& values) {
   const Window window(values.dims);
+  const auto channels = static_cast<size_t>(window.c);
   const Values& x = values.tensors.find("x")->second;
   const Values& w = values.tensors.find("w")->second;
   const Values& bias = values.tensors.find("bias")->second;
   ReferenceResult result;
   result.reduction = window.kh * window.kw + 1;
-  for (int64_t pixel = 0; pixel < window.n * window.oh * window.ow; ++pixel) {
-    Values sum(bias), squares(bias);
-    for (double& square : squares) square *= square;
-    window.each(pixel / (window.oh * window.ow), pixel / window.ow % window.oh, pixel % window.ow,
-                [&](int64_t tap, int64_t at) {
-                  for (int64_t c = 0; c < window.c; ++c) {
-                    const double term =
-                        x[static_cast<size_t>(at + c)] * w[static_cast<size_t>(tap * window.c + c)];
-                    sum[static_cast<size_t>(c)] += term;
-                    squares[static_cast<size_t>(c)] += term * term;
-                  }
-                });
-    result.value.insert(result.value.end(), sum.begin(), sum.end());
-    result.sum_squares.insert(result.sum_squares.end(), squares.begin(), squares.end());
+  for (int64_t pixel = 0; pixel < window.outputs(); ++pixel) {
+    RowSums sums(bias);
+    window.each(pixel, [&](int64_t tap, int64_t at) {
+      for (size_t c = 0; c < channels; ++c) {
+        sums.add(c, x[static_cast<size_t>(at) + c] * w[static_cast<size_t>(tap) * channels + c]);
+      }
+    });
+    sums.append_to(result);
   }
   apply_epilogue(epilogue_of(values), result);
   return result;

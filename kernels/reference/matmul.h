@@ -7,6 +7,7 @@
 
 #include "kernels/act.h"
 #include "kernels/contract.h"
+#include "kernels/reference/row_sums.h"
 
 namespace clvet {
 
@@ -19,26 +20,21 @@ inline std::vector<TensorRole> matmul_roles(int64_t h, int64_t w, int64_t n, int
 }
 
 inline ReferenceResult matmul_reference(const CallValues& values, int64_t rows) {
-  const int64_t columns = dim(values.dims, "N"), depth = dim(values.dims, "K");
+  const int64_t depth = dim(values.dims, "K");
+  const auto columns = static_cast<size_t>(dim(values.dims, "N"));
   const Values& x = values.tensors.find("x")->second;
   const Values& w = values.tensors.find("w")->second;
   const Values& bias = values.tensors.find("bias")->second;
   ReferenceResult result;
   result.reduction = depth + 1;
   for (int64_t m = 0; m < rows; ++m) {
-    Values sum(bias), squares(bias);
-    for (double& square : squares) square *= square;
+    RowSums sums(bias);
     for (int64_t k = 0; k < depth; ++k) {
       const double factor = x[static_cast<size_t>(m * depth + k)];
-      const double* row = w.data() + k * columns;
-      for (int64_t n = 0; n < columns; ++n) {
-        const double term = factor * row[n];
-        sum[static_cast<size_t>(n)] += term;
-        squares[static_cast<size_t>(n)] += term * term;
-      }
+      const double* row = w.data() + static_cast<size_t>(k) * columns;
+      for (size_t n = 0; n < columns; ++n) sums.add(n, factor * row[n]);
     }
-    result.value.insert(result.value.end(), sum.begin(), sum.end());
-    result.sum_squares.insert(result.sum_squares.end(), squares.begin(), squares.end());
+    sums.append_to(result);
   }
   apply_epilogue(epilogue_of(values), result);
   return result;

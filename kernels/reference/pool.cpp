@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "kernels/act.h"
 #include "kernels/contract.h"
+#include "kernels/reference/row_sums.h"
 #include "kernels/reference/window.h"
 
 namespace clvet::op_contract_pool {
@@ -34,44 +35,53 @@ int64_t positions(int64_t out, int64_t stride, int64_t pad, int64_t end, int64_t
   return count;
 }
 
+// Positions of the window at (oy, ox) in the image and its four pads.
+int64_t positions_with_pads(const Window& window, const Dims& dims, int64_t oy, int64_t ox) {
+  const int64_t bottom = window.h + dim_or(dims, "pad_bottom", 0);
+  const int64_t right = window.w + dim_or(dims, "pad_right", 0);
+  return positions(oy, window.stride_h, window.pad_top, bottom, window.kh, window.dil_h) *
+         positions(ox, window.stride_w, window.pad_left, right, window.kw, window.dil_w);
+}
+
+void add_mean(const Window& window, const CallValues& values, int64_t pixel,
+              ReferenceResult& result) {
+  const Values& x = values.tensors.find("x")->second;
+  const auto channels = static_cast<size_t>(window.c);
+  RowSums sums(channels);
+  int64_t counted = 0;
+  window.each(pixel, [&](int64_t, int64_t at) {
+    ++counted;
+    for (size_t c = 0; c < channels; ++c) sums.add(c, x[static_cast<size_t>(at) + c]);
+  });
+  if (dim(values.dims, "count_include_pad") != 0) {
+    const int64_t oy = pixel / window.ow % window.oh, ox = pixel % window.ow;
+    counted = positions_with_pads(window, values.dims, oy, ox);
+  }
+  const double count = std::max<double>(static_cast<double>(counted), 1);
+  for (double& value : sums.sum) value /= count;
+  for (double& square : sums.squares) square /= count * count;
+  sums.append_to(result);
+}
+
+void add_largest(const Window& window, const CallValues& values, int64_t pixel,
+                 ReferenceResult& result) {
+  const Values& x = values.tensors.find("x")->second;
+  Values largest(static_cast<size_t>(window.c), -std::numeric_limits<double>::infinity());
+  window.each(pixel, [&](int64_t, int64_t at) {
+    for (size_t c = 0; c < largest.size(); ++c) {
+      largest[c] = std::max(largest[c], x[static_cast<size_t>(at) + c]);
+    }
+  });
+  result.value.insert(result.value.end(), largest.begin(), largest.end());
+}
+
 ReferenceResult reference(const CallValues& values) {
   const Window window(values.dims);
   const bool average = dim(values.dims, "kind") == 1;
-  const bool with_pads = dim(values.dims, "count_include_pad") != 0;
-  const Values& x = values.tensors.find("x")->second;
   ReferenceResult result;
   result.reduction = average ? window.kh * window.kw : 1;
-  for (int64_t pixel = 0; pixel < window.n * window.oh * window.ow; ++pixel) {
-    const int64_t oy = pixel / window.ow % window.oh, ox = pixel % window.ow;
-    const auto channels = static_cast<size_t>(window.c);
-    Values value(channels, average ? 0 : -std::numeric_limits<double>::infinity());
-    Values squares(channels, 0);
-    int64_t inside = 0;
-    window.each(pixel / (window.oh * window.ow), oy, ox, [&](int64_t, int64_t at) {
-      ++inside;
-      for (size_t c = 0; c < channels; ++c) {
-        const double term = x[static_cast<size_t>(at) + c];
-        value[c] = average ? value[c] + term : std::max(value[c], term);
-        squares[c] += term * term;
-      }
-    });
-    if (average) {
-      if (with_pads) {
-        inside =
-            positions(oy, window.stride_h, window.pad_top,
-                      window.h + dim_or(values.dims, "pad_bottom", 0), window.kh, window.dil_h) *
-            positions(ox, window.stride_w, window.pad_left,
-                      window.w + dim_or(values.dims, "pad_right", 0), window.kw, window.dil_w);
-      }
-      const double count = std::max<double>(static_cast<double>(inside), 1);
-      for (size_t c = 0; c < channels; ++c) {
-        value[c] /= count;
-        squares[c] /= count * count;
-      }
-      result.sum_squares.insert(result.sum_squares.end(), squares.begin(), squares.end());
-    }
-    result.value.insert(result.value.end(), value.begin(), value.end());
-  }
+  const auto add = average ? add_mean : add_largest;
+  for (int64_t pixel = 0; pixel < window.outputs(); ++pixel) add(window, values, pixel, result);
   return result;
 }
 

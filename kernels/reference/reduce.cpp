@@ -53,38 +53,58 @@ Reduced log_sum_exp(std::span<const double> row) {
   return {value, 0, moved / sum + walk_of(n) + 6 * std::fabs(log) + 2 * std::fabs(value)};
 }
 
-Reduced reduced(int64_t code, std::span<const double> row) {
-  const double n = static_cast<double>(row.size());
-  double sum = 0, magnitudes = 0, squares = 0, product = 1;
+struct Sums {
+  double n = 0, sum = 0, magnitudes = 0, squares = 0, product = 1;
+};
+
+Sums sums_of(std::span<const double> row) {
+  Sums sums;
+  sums.n = static_cast<double>(row.size());
   for (const double v : row) {
-    sum += v;
-    magnitudes += std::fabs(v);
-    squares += v * v;
-    product *= v;
+    sums.sum += v;
+    sums.magnitudes += std::fabs(v);
+    sums.squares += v * v;
+    sums.product *= v;
   }
+  return sums;
+}
+
+Reduced mean(const Sums& of) {
+  const double value = of.sum / of.n;
+  return {value, of.squares / (of.n * of.n), 3 * std::fabs(value)};
+}
+
+Reduced root_of_squares(const Sums& of) {
+  const double root = std::sqrt(of.squares);
+  return {root, 0, (walk_of(of.n) / 2 + 6) * root};
+}
+
+Reduced log_of_sum(const Sums& of) {
+  const double log = std::log(of.sum);
+  return {log, 0, walk_of(of.n) * of.magnitudes / std::fabs(of.sum) + 6 * std::fabs(log)};
+}
+
+Reduced reduced(int64_t code, std::span<const double> row) {
+  const Sums of = sums_of(row);
   switch (code) {
     case kSum:
-      return {sum, squares, 0};
+      return {of.sum, of.squares, 0};
     case kMean:
-      return {sum / n, squares / (n * n), 3 * std::fabs(sum / n)};
+      return mean(of);
     case kMax:
       return {*std::max_element(row.begin(), row.end()), 0, 0};
     case kMin:
       return {*std::min_element(row.begin(), row.end()), 0, 0};
     case kProd:
-      return {product, 0, n * std::fabs(product)};
+      return {of.product, 0, of.n * std::fabs(of.product)};
     case kL1:
-      return {magnitudes, 0, walk_of(n) * magnitudes};
-    case kL2: {
-      const double root = std::sqrt(squares);
-      return {root, 0, (walk_of(n) / 2 + 6) * root};
-    }
+      return {of.magnitudes, 0, walk_of(of.n) * of.magnitudes};
+    case kL2:
+      return root_of_squares(of);
     case kSquares:
-      return {squares, 0, walk_of(n) * squares};
-    case kLogSum: {
-      const double log = std::log(sum);
-      return {log, 0, walk_of(n) * magnitudes / std::fabs(sum) + 6 * std::fabs(log)};
-    }
+      return {of.squares, 0, walk_of(of.n) * of.squares};
+    case kLogSum:
+      return log_of_sum(of);
     default:
       return log_sum_exp(row);
   }

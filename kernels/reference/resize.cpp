@@ -80,40 +80,52 @@ Samples samples_of(const Axis& axis, int64_t o) {
   return {axis.inside(low), axis.inside(low + 1), at - low, 8 * (std::fabs(at) + 1)};
 }
 
+Axis axis_of(const CallValues& values, const char* in, const char* out, const char* scale) {
+  const Dims& d = values.dims;
+  return {dim(d, "mode"),     dim(d, "transform"),
+          dim(d, "rounding"), dim(d, in),
+          dim(d, out),        static_cast<float>(values.scalars.find(scale)->second)};
+}
+
+// An image with its channels last.
+struct Image {
+  const double* values;
+  int64_t w;
+  size_t channels;
+
+  double at(int64_t y, int64_t x, size_t c) const {
+    return values[static_cast<size_t>(y * w + x) * channels + c];
+  }
+  double between(const Samples& ys, const Samples& xs, size_t c) const {
+    const double top = std::lerp(at(ys.first, xs.first, c), at(ys.first, xs.second, c), xs.weight);
+    const double low =
+        std::lerp(at(ys.second, xs.first, c), at(ys.second, xs.second, c), xs.weight);
+    return std::lerp(top, low, ys.weight);
+  }
+};
+
 // Linear: a weight that is off by e moves y by at most e times the difference of two neighbours,
 // which is below twice the largest value; the two blends round at most 8 times.
 ReferenceResult reference(const CallValues& values) {
   const Dims& d = values.dims;
-  const int64_t n = dim(d, "N"), h = dim(d, "H"), w = dim(d, "W");
-  const int64_t oh = dim(d, "OH"), ow = dim(d, "OW");
+  const Axis down = axis_of(values, "H", "OH", "scale_h");
+  const Axis across = axis_of(values, "W", "OW", "scale_w");
   const auto channels = static_cast<size_t>(dim(d, "C"));
-  const auto scale = [&](const char* name) {
-    return static_cast<double>(static_cast<float>(values.scalars.find(name)->second));
-  };
-  const int64_t mode = dim(d, "mode"), transform = dim(d, "transform");
-  const int64_t rounding = dim(d, "rounding");
-  const Axis down{mode, transform, rounding, h, oh, scale("scale_h")};
-  const Axis across{mode, transform, rounding, w, ow, scale("scale_w")};
   const Values& x = values.tensors.find("x")->second;
   double largest = 0;
   for (const double v : x) largest = std::max(largest, std::fabs(v));
+  const double blends = down.mode == kLinear ? 8 * largest : 0;
   ReferenceResult result;
   result.in_float = true;
-  for (int64_t pixel = 0; pixel < n * oh * ow; ++pixel) {
-    const Samples ys = samples_of(down, pixel / ow % oh), xs = samples_of(across, pixel % ow);
-    const auto at = [&](int64_t iy, int64_t ix, size_t c) {
-      const int64_t start = (pixel / (oh * ow) * h + iy) * w + ix;
-      return x[static_cast<size_t>(start) * channels + c];
-    };
-    for (size_t c = 0; c < channels; ++c) {
-      const double top =
-          std::lerp(at(ys.first, xs.first, c), at(ys.first, xs.second, c), xs.weight);
-      const double low =
-          std::lerp(at(ys.second, xs.first, c), at(ys.second, xs.second, c), xs.weight);
-      result.value.push_back(std::lerp(top, low, ys.weight));
-      const double blends = mode == kLinear ? 8 * largest : 0;
-      result.functions.push_back(blends + 2 * largest * (ys.error + xs.error));
-    }
+  for (int64_t pixel = 0; pixel < dim(d, "N") * down.out * across.out; ++pixel) {
+    const int64_t n = pixel / (down.out * across.out);
+    const auto first = static_cast<size_t>(n * down.in * across.in) * channels;
+    const Image image{x.data() + first, across.in, channels};
+    const Samples ys = samples_of(down, pixel / across.out % down.out);
+    const Samples xs = samples_of(across, pixel % across.out);
+    const double error = blends + 2 * largest * (ys.error + xs.error);
+    for (size_t c = 0; c < channels; ++c) result.value.push_back(image.between(ys, xs, c));
+    result.functions.insert(result.functions.end(), channels, error);
   }
   return result;
 }

@@ -34,10 +34,7 @@ struct Heads {
         norm(dim_or(dims, "norm", 0) == 1) {}
 };
 
-Result<std::vector<TensorRole>> roles(const Dims& dims) {
-  constexpr std::array names = {"M", "H", "KV", "D", "cap"};
-  CLVET_RETURN_IF_ERROR(need_positive("rope", dims, names));
-  const Heads at(dims);
+Status check_extents(const Heads& at) {
   if (at.d % 8 != 0) {
     return fail(ErrorCode::kInvalidArgument, "rope: D = {} is not a multiple of 8", at.d);
   }
@@ -45,6 +42,14 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
     return fail(ErrorCode::kInvalidArgument, "rope: rows {} to {} of a cache of {}", at.p,
                 at.p + at.m, at.cap);
   }
+  return {};
+}
+
+Result<std::vector<TensorRole>> roles(const Dims& dims) {
+  constexpr std::array names = {"M", "H", "KV", "D", "cap"};
+  CLVET_RETURN_IF_ERROR(need_positive("rope", dims, names));
+  const Heads at(dims);
+  CLVET_RETURN_IF_ERROR(check_extents(at));
   const auto rows = [](const char* name, TensorKind kind, int64_t h, int64_t c) {
     return TensorRole{.name = name, .kind = kind, .h = h, .c = c};
   };
@@ -66,26 +71,39 @@ struct Turned {
   Values value, functions, sensitivity;
 };
 
+// What the values of a head are multiplied by before they turn.
+Values factors(const CallValues& values, const Heads& at, std::span<const double> head,
+               const Values& scale) {
+  if (!at.norm) return Values(head.size(), 1);
+  double squares = 0;
+  for (const double v : head) squares += v * v;
+  const double epsilon = static_cast<float>(values.scalars.find("epsilon")->second);
+  const double factor = 1 / std::sqrt(squares / static_cast<double>(at.d) + epsilon);
+  Values result(scale);
+  for (double& value : result) value *= factor;
+  return result;
+}
+
+// As in rms_norm; two products and a sum come on top.
+double roundoffs_of(const Heads& at) {
+  const double n = static_cast<double>(at.d);
+  const double normed = std::min(n + 3, 6 * std::sqrt(n / 3) + 3) / 2 + 16;
+  return (at.norm ? normed : 0) + 4;
+}
+
 Turned turned(const CallValues& values, const Heads& at, int64_t row, std::span<const double> head,
               const Values& scale) {
   const Values& cosines = values.tensors.find("cosines")->second;
   const Values& sines = values.tensors.find("sines")->second;
-  const double n = static_cast<double>(at.d);
-  double squares = 0;
-  for (const double v : head) squares += v * v;
-  const double epsilon = static_cast<float>(values.scalars.find("epsilon")->second);
-  const double factor = at.norm ? 1 / std::sqrt(squares / n + epsilon) : 1;
-  // As in rms_norm; two products and a sum come on top.
-  const double normed = std::min(n + 3, 6 * std::sqrt(n / 3) + 3) / 2 + 16;
-  const double roundoffs = (at.norm ? normed : 0) + 4;
+  const Values factor = factors(values, at, head, scale);
+  const double roundoffs = roundoffs_of(at);
   Turned out{Values(head.size()), Values(head.size()), Values(head.size())};
   for (int64_t i = 0; i < at.d / 2; ++i) {
     const auto first = static_cast<size_t>(at.halves ? i : 2 * i);
     const auto second = static_cast<size_t>(at.halves ? i + at.d / 2 : 2 * i + 1);
     const auto angle = static_cast<size_t>((at.p + row) * at.d / 2 + i);
     const double c = cosines[angle], s = sines[angle];
-    const double left = factor * (at.norm ? scale[first] : 1);
-    const double right = factor * (at.norm ? scale[second] : 1);
+    const double left = factor[first], right = factor[second];
     const double a = head[first] * left, b = head[second] * right;
     out.value[first] = a * c - b * s;
     out.value[second] = b * c + a * s;
@@ -114,35 +132,46 @@ void leave_rows(int64_t rows, int64_t width, ReferenceResult& result) {
   result.untouched.insert(result.untouched.end(), count, true);
 }
 
-ReferenceResult reference(const CallValues& values) {
-  const Heads at(values.dims);
+std::span<const double> head_of(const CallValues& values, const Heads& at, int64_t row,
+                                int64_t head) {
   const Values& x = values.tensors.find("x")->second;
-  const auto head_of = [&](int64_t row, int64_t head) {
-    const int64_t first = (row * (at.h + 2 * at.kv) + head) * at.d;
-    return std::span(x).subspan(static_cast<size_t>(first), static_cast<size_t>(at.d));
-  };
-  ReferenceResult result;
-  result.in_float = true;
+  const int64_t first = (row * (at.h + 2 * at.kv) + head) * at.d;
+  return std::span(x).subspan(static_cast<size_t>(first), static_cast<size_t>(at.d));
+}
+
+void add_queries(const CallValues& values, const Heads& at, ReferenceResult& result) {
+  const Values& scale = values.tensors.find("q_scale")->second;
   for (int64_t row = 0; row < at.m; ++row) {
     for (int64_t head = 0; head < at.h; ++head) {
-      const Values& scale = values.tensors.find("q_scale")->second;
-      add(turned(values, at, row, head_of(row, head), scale), result);
+      add(turned(values, at, row, head_of(values, at, row, head), scale), result);
     }
   }
+}
+
+Turned as_it_is(std::span<const double> head) {
+  return {Values(head.begin(), head.end()), Values(head.size(), 0), Values(head.size(), 1)};
+}
+
+void add_cache(const CallValues& values, const Heads& at, bool keys, ReferenceResult& result) {
   const Values& scale = values.tensors.find("k_scale")->second;
-  for (const bool keys : {true, false}) {
-    leave_rows(at.p, at.kv * at.d, result);
-    for (int64_t row = 0; row < at.m; ++row) {
-      for (int64_t head = at.h; head < at.h + at.kv; ++head) {
-        const auto own = head_of(row, keys ? head : head + at.kv);
-        const Values zeros(own.size(), 0.0), ones(own.size(), 1.0);
-        add(keys ? turned(values, at, row, own, scale)
-                 : Turned{Values(own.begin(), own.end()), zeros, ones},
-            result);
-      }
+  const int64_t first = keys ? at.h : at.h + at.kv;
+  leave_rows(at.p, at.kv * at.d, result);
+  for (int64_t row = 0; row < at.m; ++row) {
+    for (int64_t head = first; head < first + at.kv; ++head) {
+      const auto own = head_of(values, at, row, head);
+      add(keys ? turned(values, at, row, own, scale) : as_it_is(own), result);
     }
-    leave_rows(at.cap - at.p - at.m, at.kv * at.d, result);
   }
+  leave_rows(at.cap - at.p - at.m, at.kv * at.d, result);
+}
+
+ReferenceResult reference(const CallValues& values) {
+  const Heads at(values.dims);
+  ReferenceResult result;
+  result.in_float = true;
+  add_queries(values, at, result);
+  add_cache(values, at, true, result);
+  add_cache(values, at, false, result);
   return result;
 }
 

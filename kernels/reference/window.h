@@ -43,10 +43,13 @@ struct Window {
         oh(dim(d, "OH")),
         ow(dim(d, "OW")) {}
 
-  // Calls visit(tap, pixel) for each tap of output (b, y, x) that lies inside the image; pixel is
+  int64_t outputs() const { return n * oh * ow; }  // output positions
+
+  // Calls visit(tap, pixel) for each tap of an output position that lies inside the image; pixel is
   // the index of its channel 0.
   template <class Visit>
-  void each(int64_t b, int64_t y, int64_t x, Visit visit) const {
+  void each(int64_t output, Visit visit) const {
+    const int64_t b = output / (oh * ow), y = output / ow % oh, x = output % ow;
     for (int64_t i = 0; i < kh; ++i) {
       const int64_t iy = y * stride_h - pad_top + i * dil_h;
       if (iy < 0 || iy >= h) continue;

@@ -87,15 +87,16 @@ std::optional<ClApi> enter_google(void* handle) {
   return api_from_symbols(pointer);
 }
 
+GetPlatforms icd_entry(void* handle) {
+  constexpr const char* kName = "clIcdGetPlatformIDsKHR";
+  if (void* exported = ::dlsym(handle, kName)) return reinterpret_cast<GetPlatforms>(exported);
+  const auto get_address =
+      reinterpret_cast<GetAddress>(::dlsym(handle, "clGetExtensionFunctionAddress"));
+  return get_address ? reinterpret_cast<GetPlatforms>(get_address(kName)) : nullptr;
+}
+
 tl::expected<LoadedLibrary, LoadFailure> enter_icd(void* handle, LoadedLibrary library) {
-  auto get_platforms = reinterpret_cast<GetPlatforms>(::dlsym(handle, "clIcdGetPlatformIDsKHR"));
-  if (!get_platforms) {
-    const auto get_address =
-        reinterpret_cast<GetAddress>(::dlsym(handle, "clGetExtensionFunctionAddress"));
-    if (get_address) {
-      get_platforms = reinterpret_cast<GetPlatforms>(get_address("clIcdGetPlatformIDsKHR"));
-    }
-  }
+  const GetPlatforms get_platforms = icd_entry(handle);
   if (!get_platforms) {
     return tl::unexpected(LoadFailure{
         CandidateOutcome::kMissingSymbols,
@@ -113,6 +114,17 @@ tl::expected<LoadedLibrary, LoadFailure> enter_icd(void* handle, LoadedLibrary l
   }
   library.api = api_from_dispatch(platforms[0], get_platforms);
   library.through_icd = true;
+  return library;
+}
+
+tl::expected<LoadedLibrary, LoadFailure> enter(void* handle, LoadedLibrary library) {
+  if (auto google = enter_google(handle)) {
+    library.api = *google;
+  } else if (::dlsym(handle, "clGetPlatformIDs")) {
+    library.api = api_from_symbols([&](const char* symbol) { return ::dlsym(handle, symbol); });
+  } else {
+    return enter_icd(handle, std::move(library));
+  }
   return library;
 }
 
@@ -145,25 +157,18 @@ tl::expected<LoadedLibrary, LoadFailure> load_library(const std::string& name) {
     const char* text = ::dlerror();
     return tl::unexpected(explain_failure(name, text ? text : "dlopen failed without a reason"));
   }
-  LoadedLibrary library;
-  library.path = path_of(handle, name);
-  if (auto google = enter_google(handle)) {
-    library.api = *google;
-  } else if (::dlsym(handle, "clGetPlatformIDs")) {
-    library.api = api_from_symbols([&](const char* symbol) { return ::dlsym(handle, symbol); });
-  } else {
-    auto entered = enter_icd(handle, std::move(library));
-    if (!entered) return entered;
-    library = std::move(*entered);
-  }
-  library.symbols = library.api.found();
-  if (const auto missing = library.api.missing(); !missing.empty()) {
+  LoadedLibrary found;
+  found.path = path_of(handle, name);
+  auto library = enter(handle, std::move(found));
+  if (!library) return library;
+  library->symbols = library->api.found();
+  if (const auto missing = library->api.missing(); !missing.empty()) {
     return tl::unexpected(
         LoadFailure{CandidateOutcome::kMissingSymbols,
                     fmt::format("it lacks {} of the entry points that clvet needs, {} first",
                                 missing.size(), missing.front())});
   }
-  identify_loader(handle, library);
+  identify_loader(handle, *library);
   return library;
 }
 

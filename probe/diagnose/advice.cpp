@@ -66,6 +66,36 @@ Words right_combinations(const DeviceReport& device) {
   return words;
 }
 
+// What failed alike on one device.
+struct Failed {
+  const DeviceReport& device;
+  std::string event;
+  Words blamed;  // constructs that the failing kernels have in common
+  size_t cases;
+};
+
+Text failure_in_english(const Failed& failed, const std::string& good) {
+  const std::string kernels = failed.blamed.empty()
+                                  ? fmt::format("{} cases", failed.cases)
+                                  : fmt::format("kernels with {}", fmt::join(failed.blamed, " + "));
+  return {
+      fmt::format("{}: {} end as {}", failed.device.name, kernels, failed.event),
+      {good.empty()
+           ? "no combination is right; run on the CPU (--device host)"
+           : "use one of the right combinations (precision/memory/activations/weights): " + good,
+       "look for a newer driver, and report this one with report.json"}};
+}
+
+Text failure_in_chinese(const Failed& failed, const std::string& good) {
+  const std::string kernels = failed.blamed.empty()
+                                  ? fmt::format("{} 个用例", failed.cases)
+                                  : fmt::format("使用 {} 的内核", fmt::join(failed.blamed, " + "));
+  return {fmt::format("{}:{} 的结果为 {}", failed.device.name, kernels, failed.event),
+          {good.empty() ? "没有任何组合是正确的;请在 CPU 上运行(--device host)"
+                        : "请使用正确的组合(精度/内存/激活/权重):" + good,
+           "请查找更新的驱动,并附上 report.json 报告此问题"}};
+}
+
 void advise_failures(const DeviceReport& device, const Report& report,
                      std::vector<AdviceReport>& out) {
   std::map<std::pair<Verdict, Stage>, Rows> groups;
@@ -78,31 +108,16 @@ void advise_failures(const DeviceReport& device, const Report& report,
       groups[{row.verdict, row.stage}].push_back(&row);
     }
   }
+  const std::string good = fmt::format("{}", fmt::join(right_combinations(device), ", "));
   for (const auto& [what, rows] : groups) {
-    const std::string event =
-        fmt::format("{} in {}", to_string(what.first), to_string(what.second));
-    const Words blamed = blamed_constructs(rows, right);
-    const std::string kernels = blamed.empty()
-                                    ? fmt::format("{} cases", rows.size())
-                                    : fmt::format("kernels with {}", fmt::join(blamed, " + "));
-    const std::string good = fmt::format("{}", fmt::join(right_combinations(device), ", "));
+    const char *verdict = to_string(what.first), *stage = to_string(what.second);
+    const Failed failed{device, fmt::format("{} in {}", verdict, stage),
+                        blamed_constructs(rows, right), rows.size()};
     Words evidence = {rows.front()->id};
     if (!rows.front()->evidence.stderr_text.empty())
       evidence.push_back(rows.front()->evidence.stderr_text);
-    add(out, fmt::format("{}-{}-{}", device.id, to_string(what.first), to_string(what.second)),
-        evidence,
-        {fmt::format("{}: {} end as {}", device.name, kernels, event),
-         {good.empty()
-              ? "no combination is right; run on the CPU (--device host)"
-              : "use one of the right combinations (precision/memory/activations/weights): " + good,
-          "look for a newer driver, and report this one with report.json"}},
-        {fmt::format("{}:{} 的结果为 {}", device.name,
-                     blamed.empty() ? fmt::format("{} 个用例", rows.size())
-                                    : fmt::format("使用 {} 的内核", fmt::join(blamed, " + ")),
-                     event),
-         {good.empty() ? "没有任何组合是正确的;请在 CPU 上运行(--device host)"
-                       : "请使用正确的组合(精度/内存/激活/权重):" + good,
-          "请查找更新的驱动,并附上 report.json 报告此问题"}});
+    add(out, fmt::format("{}-{}-{}", device.id, verdict, stage), evidence,
+        failure_in_english(failed, good), failure_in_chinese(failed, good));
   }
 }
 

@@ -185,6 +185,21 @@ void add_ldconfig(const Survey& survey, std::vector<ScriptStep>& steps) {
   if (needs_ldconfig(survey, steps.back().changes)) steps.push_back({"ldconfig", {}});
 }
 
+void diagnose_framework(const FileSystemView& view, const LinkerSetting& setting,
+                        Diagnosis& found) {
+  FrameworkDiagnosis& framework = *found.framework;
+  const Personality& personality = framework.personality;
+  DeviceTest devices = devices_by_files;
+  if (found.live) devices = LiveDevices(*found.live, view);
+  framework.flags = lookup_on(personality, setting.system).flags;
+  framework.replay = replay(personality, view, setting, devices);
+  if (framework.replay.end == ReplayEnd::kUsable) return;
+  const auto serving = serving_libraries(personality, view, setting);
+  framework.change = least_change(personality, view, setting, devices, serving);
+  framework.edit = source_edit(personality, view, setting, devices, serving);
+  if (!framework.change) framework.missing = what_is_missing(found, personality);
+}
+
 }  // namespace
 
 Result<Diagnosis> diagnose(const DiagnosisOptions& options) {
@@ -208,19 +223,7 @@ Result<Diagnosis> diagnose(const DiagnosisOptions& options) {
   if (found.live) add_kernel_log(own_kernel_log(), found.survey.kernel);
   found.usable = found.live ? !found.live->devices.empty() : found.survey.usable;
   found.findings = find_failures(rules, all_facts(*view, found));
-  if (found.framework) {
-    DeviceTest devices = devices_by_files;
-    if (found.live) devices = LiveDevices(*found.live, *view);
-    FrameworkDiagnosis& framework = *found.framework;
-    framework.flags = lookup_on(framework.personality, setting.system).flags;
-    framework.replay = replay(framework.personality, *view, setting, devices);
-    if (framework.replay.end != ReplayEnd::kUsable) {
-      const auto serving = serving_libraries(framework.personality, *view, setting);
-      framework.change = least_change(framework.personality, *view, setting, devices, serving);
-      framework.edit = source_edit(framework.personality, *view, setting, devices, serving);
-      if (!framework.change) framework.missing = what_is_missing(found, framework.personality);
-    }
-  }
+  if (found.framework) diagnose_framework(*view, setting, found);
   return found;
 }
 

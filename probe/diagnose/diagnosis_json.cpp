@@ -174,6 +174,22 @@ Json all_of(const std::vector<Row>& rows) {
   return json;
 }
 
+Json put_files(const Survey& survey) {
+  return {{"loader", put(survey.loader)},
+          {"variables", all_of(survey.variables)},
+          {"libraries", all_of(survey.libraries)},
+          {"icd_files", all_of(survey.icd_files)},
+          {"layers", all_of(survey.layers)}};
+}
+
+Json put_discovery(const Report& live) {
+  Report discovery;
+  discovery.loader = live.loader;
+  discovery.candidates = live.candidates;
+  discovery.icd_files = live.icd_files;
+  return Json::parse(report_to_json(discovery)).at("discovery");
+}
+
 Json document_of(const Diagnosis& diagnosis) {
   const Survey& survey = diagnosis.survey;
   Json json = {{"schema", "clvet.discover/1"},
@@ -183,21 +199,12 @@ Json document_of(const Diagnosis& diagnosis) {
                {"usable", diagnosis.usable},
                {"discovery", nullptr},
                {"devices", Json::array()},
-               {"files",
-                {{"loader", put(survey.loader)},
-                 {"variables", all_of(survey.variables)},
-                 {"libraries", all_of(survey.libraries)},
-                 {"icd_files", all_of(survey.icd_files)},
-                 {"layers", all_of(survey.layers)}}},
+               {"files", put_files(survey)},
                {"kernel", put(survey.kernel)},
                {"findings", all_of(diagnosis.findings)},
                {"as", nullptr}};
   if (diagnosis.live) {
-    Report discovery;
-    discovery.loader = diagnosis.live->loader;
-    discovery.candidates = diagnosis.live->candidates;
-    discovery.icd_files = diagnosis.live->icd_files;
-    json["discovery"] = Json::parse(report_to_json(discovery)).at("discovery");
+    json["discovery"] = put_discovery(*diagnosis.live);
     json["devices"] = put_devices(*diagnosis.live);
   }
   if (diagnosis.framework) json["as"] = put(*diagnosis.framework);

@@ -55,6 +55,12 @@ bool lists(const CandidateReport& row) {
          row.outcome == CandidateOutcome::kNoPlatform;
 }
 
+bool is_listed(const DeviceReport& device, const std::set<std::string>& loaders) {
+  return loaders.count(device.library) > 0 ||
+         std::any_of(device.also_via.begin(), device.also_via.end(),
+                     [&](const std::string& name) { return loaders.count(name) > 0; });
+}
+
 // Drivers that have devices alone, which the loader does not list: those of ICD files, and those
 // of GPUs that no ICD file names (one for the CPU may well have been left out on purpose).
 void add_hidden_drivers(const Report& report, std::vector<Fact>& facts) {
@@ -67,11 +73,8 @@ void add_hidden_drivers(const Report& report, std::vector<Fact>& facts) {
   }
   if (loaders.empty() || report.loader.kind == "vendor") return;
   for (const DeviceReport& row : report.devices) {
-    const bool listed = loaders.count(row.library) > 0 ||
-                        std::any_of(row.also_via.begin(), row.also_via.end(),
-                                    [&](const auto& name) { return loaders.count(name) > 0; });
     const auto driver = drivers.find(row.library);
-    if (listed || driver == drivers.end()) continue;
+    if (is_listed(row, loaders) || driver == drivers.end()) continue;
     const bool named = driver->second->origin == "icd-file";
     if (!named && row.type == "cpu") continue;
     facts.push_back({"hidden",
@@ -84,7 +87,7 @@ void add_hidden_drivers(const Report& report, std::vector<Fact>& facts) {
   }
 }
 
-void add_discovery_facts(const Report& report, std::vector<Fact>& facts) {
+void add_candidate_facts(const Report& report, std::vector<Fact>& facts) {
   const std::vector<std::string> fine_alone = drivers_fine_alone(report);
   for (const CandidateReport& row : report.candidates) {
     const std::string outcome = to_string(row.outcome);
@@ -99,12 +102,18 @@ void add_discovery_facts(const Report& report, std::vector<Fact>& facts) {
                       {"clash", yes_or_no(is_clash(row, fine_alone))},
                       {"drivers", fmt::format("{}", fmt::join(fine_alone, ", "))}}});
   }
+}
+
+void add_icd_faults(const Report& report, std::vector<Fact>& facts) {
   for (const IcdFileReport& row : report.icd_files) {
     for (const std::string& fault : row.faults) {
       facts.push_back(
           {"icd-fault", {{"path", row.path}, {"target", row.target}, {"fault", fault}}});
     }
   }
+}
+
+void add_node_facts(const Report& report, std::vector<Fact>& facts) {
   for (const DeviceNode& node : report.host.nodes) {
     facts.push_back({"node",
                      {{"path", node.path},
@@ -192,7 +201,9 @@ void add_verdict_facts(const Report& report, std::vector<Fact>& facts) {
 
 std::vector<Fact> facts_of_report(const Report& report) {
   std::vector<Fact> facts;
-  add_discovery_facts(report, facts);
+  add_candidate_facts(report, facts);
+  add_icd_faults(report, facts);
+  add_node_facts(report, facts);
   for (const CandidateReport& row : report.candidates) {
     if (row.outcome != CandidateOutcome::kAbsent) add_text(row.name, row.reason, facts);
   }

@@ -56,20 +56,23 @@ std::string last_words(const Outcome& outcome) {
                  300);
 }
 
+std::string words_of_end(const Outcome& outcome, const std::string& call) {
+  const std::string said = last_words(outcome);
+  return outcome.exit.signal ? fmt::format("signal {} in {}{}", outcome.exit.signal, call, said)
+                             : fmt::format("it ended the process with status {} in {}{}",
+                                           outcome.exit.exit_status, call, said);
+}
+
 void describe_end(const Outcome& outcome, CandidateReport& report) {
   const std::string call = outcome.stage.call.empty() ? "loading" : outcome.stage.call;
+  report.outcome = CandidateOutcome::kError;
   switch (outcome.kind) {
     case OutcomeKind::kEnded:
       report.outcome = outcome.exit.signal ? CandidateOutcome::kCrash : CandidateOutcome::kExited;
-      report.reason =
-          outcome.exit.signal
-              ? fmt::format("signal {} in {}{}", outcome.exit.signal, call, last_words(outcome))
-              : fmt::format("it ended the process with status {} in {}{}", outcome.exit.exit_status,
-                            call, last_words(outcome));
+      report.reason = words_of_end(outcome, call);
       break;
     case OutcomeKind::kDeadline:
     case OutcomeKind::kInterrupted:
-      report.outcome = CandidateOutcome::kError;
       report.reason = "not finished: the probe was stopped in " + call;
       break;
     case OutcomeKind::kHang:
@@ -78,13 +81,24 @@ void describe_end(const Outcome& outcome, CandidateReport& report) {
       report.reason = fmt::format("no end of {} after {:.0f} s", call, outcome.wall_seconds);
       break;
     case OutcomeKind::kMemory:
-      report.outcome = CandidateOutcome::kError;
       report.reason = "stopped in " + call + ": it grew beyond the memory limit";
       break;
     default:
-      report.outcome = CandidateOutcome::kError;
       report.reason = "its process sent no usable answer";
   }
+}
+
+void describe_reply(const Json& reply, const Outcome& outcome, CandidateReport& report) {
+  report.outcome =
+      parse_candidate_outcome(text_in(reply, "outcome")).value_or(CandidateOutcome::kError);
+  report.reason = text_in(reply, "reason");
+  // A driver that gives nothing often prints why, and lives on.
+  if (const auto said = trim(outcome.captured);
+      report.outcome != CandidateOutcome::kUsable && !said.empty())
+    report.reason += "; it printed: " + one_line(said, kLongestWords);
+  report.path = text_in(reply, "path");
+  report.build_id = text_in(reply, "build_id");
+  report.symbols = static_cast<int64_t>(number_in(reply, "symbols"));
 }
 
 Tried try_candidate(const Candidate& candidate, const WorkerSettings& settings) {
@@ -109,16 +123,7 @@ Tried try_candidate(const Candidate& candidate, const WorkerSettings& settings) 
     return tried;
   }
   tried.reply = std::move(outcome.reply);
-  report.outcome =
-      parse_candidate_outcome(text_in(tried.reply, "outcome")).value_or(CandidateOutcome::kError);
-  report.reason = text_in(tried.reply, "reason");
-  // A driver that gives nothing often prints why, and lives on.
-  if (const auto said = trim(outcome.captured);
-      report.outcome != CandidateOutcome::kUsable && !said.empty())
-    report.reason += "; it printed: " + one_line(said, kLongestWords);
-  report.path = text_in(tried.reply, "path");
-  report.build_id = text_in(tried.reply, "build_id");
-  report.symbols = static_cast<int64_t>(number_in(tried.reply, "symbols"));
+  describe_reply(tried.reply, outcome, report);
   return tried;
 }
 
@@ -328,20 +333,30 @@ bool same_candidates(const Report& report, const std::vector<std::string>& libra
   return std::equal(left.begin(), left.end(), rest, report.candidates.end(), same);
 }
 
+namespace {
+
+// Where no library was named, those too to which no candidate led.
+Result<std::vector<Tried>> try_all(const std::vector<Candidate>& candidates,
+                                   const DiscoverySettings& settings) {
+  std::vector<Tried> all = CandidateTrials(candidates, settings).run();
+  const auto failed = [](const Tried& tried) { return tried.not_started.has_value(); };
+  if (!all.empty() && std::all_of(all.begin(), all.end(), failed))
+    return wrap(*all.front().not_started, "no library can be tried");
+  if (!settings.libraries.empty()) return all;
+  const auto left = leftover_libraries(*view_of(""), reports_of(all));
+  for (Tried& tried : CandidateTrials(left, settings).run()) all.push_back(std::move(tried));
+  return all;
+}
+
+}  // namespace
+
 Result<Discovery> discover(const DiscoverySettings& settings) {
   CLVET_ASSIGN_OR_RETURN(CandidateList list, find_candidates(settings.libraries, own_environment));
+  CLVET_ASSIGN_OR_RETURN(std::vector<Tried> all, try_all(list.candidates, settings));
   Discovery found;
   found.icd_files = std::move(list.icd_files);
   DeviceList devices(found);
   std::map<std::string, std::string> names_of_files;
-  std::vector<Tried> all = CandidateTrials(list.candidates, settings).run();
-  const auto failed = [](const Tried& tried) { return tried.not_started.has_value(); };
-  if (!all.empty() && std::all_of(all.begin(), all.end(), failed))
-    return wrap(*all.front().not_started, "no library can be tried");
-  if (settings.libraries.empty()) {
-    const auto left = leftover_libraries(*view_of(""), reports_of(all));
-    for (Tried& tried : CandidateTrials(left, settings).run()) all.push_back(std::move(tried));
-  }
   for (Tried& tried : all) {
     if (tried.report.name.empty()) continue;  // an interrupt came first
     found.driver_seconds += tried.driver_seconds;

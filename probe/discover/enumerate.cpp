@@ -54,11 +54,7 @@ bool ensure_library(DriverSession& session, const std::string& name, nlohmann::j
   return true;
 }
 
-}  // namespace
-
-Status handle_enumerate(DriverSession& session, Message& request, nlohmann::json& reply) {
-  if (!ensure_library(session, request.body.at("library").get<std::string>(), reply)) return {};
-  const LoadedLibrary& library = *session.library;
+void describe_library(const LoadedLibrary& library, nlohmann::json& reply) {
   reply["path"] = library.path;
   reply["symbols"] = library.symbols;
   reply["build_id"] = read_build_id(library.path).value_or(std::string());
@@ -66,8 +62,67 @@ Status handle_enumerate(DriverSession& session, Message& request, nlohmann::json
   reply["loader_kind"] = library.loader_kind;
   reply["loader_version"] = library.loader_version;
   reply["platforms"] = nlohmann::json::array();
+}
+
+// The steps of opening: false where the reply tells why it goes no further.
+bool find_device(DriverSession& session, const nlohmann::json& request, nlohmann::json& reply) {
   std::vector<cl_platform_id> platforms;
-  const cl_int status = list_platforms(library.api, platforms);
+  std::vector<cl_device_id> devices;
+  const auto platform_index = request.at("platform").get<size_t>();
+  const auto device_index = request.at("device").get<size_t>();
+  cl_int status = list_platforms(session.api(), platforms);
+  if (status == CL_SUCCESS && platform_index < platforms.size()) {
+    session.platform = platforms[platform_index];
+    status = list_devices(session.api(), session.platform, devices);
+  }
+  if (status != CL_SUCCESS || device_index >= devices.size()) {
+    reply["call"] = "clGetDeviceIDs";
+    reply["cl_error"] = status == CL_SUCCESS ? CL_DEVICE_NOT_FOUND : status;
+    return false;
+  }
+  session.device = devices[device_index];
+  return true;
+}
+
+bool open_context(DriverSession& session, nlohmann::json& reply) {
+  const ClApi& api = session.api();
+  cl_int status = CL_SUCCESS;
+  {
+    const StageMarker stage(Stage::kContext, "clCreateContext");
+    session.context =
+        ClContext(api, api.clCreateContext(nullptr, 1, &session.device, nullptr, nullptr, &status));
+  }
+  reply["call"] = "clCreateContext";
+  reply["cl_error"] = status;
+  if (status == CL_SUCCESS && !session.context) {
+    reply["lie"] = "clCreateContext returned success and no context";
+  }
+  return status == CL_SUCCESS && session.context;
+}
+
+void open_queue(DriverSession& session, nlohmann::json& reply) {
+  const ClApi& api = session.api();
+  cl_int status = CL_SUCCESS;
+  {
+    const StageMarker stage(Stage::kContext, "clCreateCommandQueue");
+    session.queue =
+        ClQueue(api, api.clCreateCommandQueue(session.context.get(), session.device, 0, &status));
+  }
+  reply["call"] = "clCreateCommandQueue";
+  reply["cl_error"] = status;
+  if (status == CL_SUCCESS && !session.queue) {
+    reply["lie"] = "clCreateCommandQueue returned success and no queue";
+  }
+}
+
+}  // namespace
+
+Status handle_enumerate(DriverSession& session, Message& request, nlohmann::json& reply) {
+  if (!ensure_library(session, request.body.at("library").get<std::string>(), reply)) return {};
+  const ClApi& api = session.api();
+  describe_library(*session.library, reply);
+  std::vector<cl_platform_id> platforms;
+  const cl_int status = list_platforms(api, platforms);
   if (status != CL_SUCCESS) {
     reply["outcome"] = "error";
     reply["reason"] = "clGetPlatformIDs failed: " + cl_error_name(status);
@@ -75,7 +130,7 @@ Status handle_enumerate(DriverSession& session, Message& request, nlohmann::json
   }
   size_t devices = 0;
   for (cl_platform_id platform : platforms) {
-    reply["platforms"].push_back(describe_platform(library.api, platform));
+    reply["platforms"].push_back(describe_platform(api, platform));
     devices += reply["platforms"].back()["devices"].size();
   }
   reply["outcome"] = platforms.empty() ? "no-platform" : devices == 0 ? "no-device" : "usable";
@@ -87,43 +142,8 @@ Status handle_enumerate(DriverSession& session, Message& request, nlohmann::json
 
 Status handle_open(DriverSession& session, Message& request, nlohmann::json& reply) {
   if (!ensure_library(session, request.body.at("library").get<std::string>(), reply)) return {};
-  const ClApi& api = session.api();
-  std::vector<cl_platform_id> platforms;
-  std::vector<cl_device_id> devices;
-  const auto platform_index = request.body.at("platform").get<size_t>();
-  const auto device_index = request.body.at("device").get<size_t>();
-  cl_int status = list_platforms(api, platforms);
-  if (status == CL_SUCCESS && platform_index < platforms.size()) {
-    session.platform = platforms[platform_index];
-    status = list_devices(api, session.platform, devices);
-  }
-  if (status != CL_SUCCESS || device_index >= devices.size()) {
-    reply["call"] = "clGetDeviceIDs";
-    reply["cl_error"] = status == CL_SUCCESS ? CL_DEVICE_NOT_FOUND : status;
-    return {};
-  }
-  session.device = devices[device_index];
-  {
-    const StageMarker stage(Stage::kContext, "clCreateContext");
-    session.context =
-        ClContext(api, api.clCreateContext(nullptr, 1, &session.device, nullptr, nullptr, &status));
-  }
-  reply["call"] = "clCreateContext";
-  reply["cl_error"] = status;
-  if (status != CL_SUCCESS) return {};
-  if (!session.context) {
-    reply["lie"] = "clCreateContext returned success and no context";
-    return {};
-  }
-  {
-    const StageMarker stage(Stage::kContext, "clCreateCommandQueue");
-    session.queue =
-        ClQueue(api, api.clCreateCommandQueue(session.context.get(), session.device, 0, &status));
-  }
-  reply["call"] = "clCreateCommandQueue";
-  reply["cl_error"] = status;
-  if (status == CL_SUCCESS && !session.queue) {
-    reply["lie"] = "clCreateCommandQueue returned success and no queue";
+  if (find_device(session, request.body, reply) && open_context(session, reply)) {
+    open_queue(session, reply);
   }
   return {};
 }

@@ -146,11 +146,8 @@ std::optional<std::string> resolve(const FileSystemView& view, const std::string
   while (!ahead.empty()) {
     const std::string part = std::move(ahead.back());
     ahead.pop_back();
-    if (part.empty() || part == ".") continue;
-    if (part == "..") {
-      here = here.substr(0, here.empty() ? 0 : here.rfind('/'));
-      continue;
-    }
+    if (part == "..") here = here.substr(0, here.empty() ? 0 : here.rfind('/'));
+    if (part.empty() || part == "." || part == "..") continue;
     const auto entry = view.entry(here + "/" + part);
     if (!entry || here.size() > 4096) return std::nullopt;
     if (entry->kind != FileEntry::Kind::kLink) {

@@ -133,6 +133,22 @@ Words missing_symbols(const Personality& personality, const Opening& opening) {
   return missing;
 }
 
+// Nothing where it finds none; `out` tells its tries, and the reason.
+std::optional<Opening> find_library(const Personality& personality, const FileSystemView& view,
+                                    const LinkerSetting& setting, Replay& out) {
+  const Words names = names_to_try(personality, setting);
+  Opening opening;
+  const bool stopped = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return try_name(personality, view, setting, name, opening, out);
+  });
+  if (stopped && opening.outcome == Opening::Outcome::kOpened) return opening;
+  out.reason = out.end == ReplayEnd::kMissingSymbols
+                   ? "no library has " + lookup_on(personality, setting.system).symbol
+               : stopped ? "it stops at the first file that exists, which does not load"
+                         : "none of its names leads to a library";
+  return std::nullopt;
+}
+
 void finish(const Lookup& lookup, Replay& out) {
   const auto words = lookup.prints.find(to_string(out.end));
   if (words == lookup.prints.end()) return;
@@ -306,32 +322,20 @@ std::optional<std::string> devices_by_files(const FileSystemView& view,
 
 Replay replay(const Personality& personality, const FileSystemView& view,
               const LinkerSetting& setting, const DeviceTest& devices) {
-  const Lookup& lookup = lookup_on(personality, setting.system);
   Replay out;
-  Opening opening;
-  bool stopped = false;
-  for (const std::string& name : names_to_try(personality, setting)) {
-    stopped = try_name(personality, view, setting, name, opening, out);
-    if (stopped) break;
+  if (const auto library = find_library(personality, view, setting, out)) {
+    out.end = ReplayEnd::kUsable;
+    out.library = library->path;
+    out.missing_symbols = missing_symbols(personality, *library);
+    if (!out.missing_symbols.empty()) {
+      out.end = ReplayEnd::kMissingSymbols;
+      out.reason = fmt::format("{} lacks {}", library->path, out.missing_symbols.front());
+    } else if (const auto why = devices(view, setting, personality, *library)) {
+      out.end = ReplayEnd::kNoDevice;
+      out.reason = *why;
+    }
   }
-  if (!stopped || opening.outcome != Opening::Outcome::kOpened) {
-    out.reason = out.end == ReplayEnd::kMissingSymbols ? "no library has " + lookup.symbol
-                 : stopped ? "it stops at the first file that exists, which does not load"
-                           : "none of its names leads to a library";
-    finish(lookup, out);
-    return out;
-  }
-  out.end = ReplayEnd::kUsable;
-  out.library = opening.path;
-  out.missing_symbols = missing_symbols(personality, opening);
-  if (!out.missing_symbols.empty()) {
-    out.end = ReplayEnd::kMissingSymbols;
-    out.reason = fmt::format("{} lacks {}", opening.path, out.missing_symbols.front());
-  } else if (const auto why = devices(view, setting, personality, opening)) {
-    out.end = ReplayEnd::kNoDevice;
-    out.reason = *why;
-  }
-  finish(lookup, out);
+  finish(lookup_on(personality, setting.system), out);
   return out;
 }
 

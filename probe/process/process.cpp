@@ -54,6 +54,39 @@ struct FileActions {
   posix_spawn_file_actions_t value;
   FileActions() { posix_spawn_file_actions_init(&value); }
   ~FileActions() { posix_spawn_file_actions_destroy(&value); }
+  void add_dup(int from, int to) { posix_spawn_file_actions_adddup2(&value, from, to); }
+
+  // Nothing on stdin, `out` on stdout and stderr, `inherit` behind them. They are parked above
+  // their places first, so that none overwrites another.
+  void place(const std::vector<int>& inherit, int out) {
+    constexpr int kFirst = 3, kParking = 500;
+    const int count = static_cast<int>(inherit.size());
+    posix_spawn_file_actions_addopen(&value, 0, "/dev/null", O_RDONLY, 0);
+    for (int i = 0; i < count; ++i) add_dup(inherit[static_cast<size_t>(i)], kParking + i);
+    add_dup(out, kParking + count);
+    add_dup(kParking + count, 1);
+    add_dup(kParking + count, 2);
+    for (int i = 0; i < count; ++i) add_dup(kParking + i, kFirst + i);
+    for (int i = 0; i <= count; ++i) posix_spawn_file_actions_addclose(&value, kParking + i);
+  }
+};
+
+// A process group of its own, no signal blocked, and those that we handle as they are by default.
+struct SpawnAttributes {
+  posix_spawnattr_t value;
+  SpawnAttributes() {
+    posix_spawnattr_init(&value);
+    sigset_t none, defaults;
+    sigemptyset(&none);
+    sigemptyset(&defaults);
+    for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD}) sigaddset(&defaults, number);
+    posix_spawnattr_setsigmask(&value, &none);
+    posix_spawnattr_setsigdefault(&value, &defaults);
+    posix_spawnattr_setpgroup(&value, 0);
+    posix_spawnattr_setflags(
+        &value, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  }
+  ~SpawnAttributes() { posix_spawnattr_destroy(&value); }
 };
 
 struct ProcessStat {
@@ -101,37 +134,11 @@ Result<pid_t> spawn(const SpawnRequest& request) {
   std::vector<std::string> args = request.args;
   std::vector<std::string> environment = merged_environment(request.environment);
   FileActions actions;
-  posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0);
-  // Park the inherited descriptors above their places first, so that none overwrites another.
-  constexpr int kFirst = 3, kParking = 500;
-  const int count = static_cast<int>(request.inherit.size());
-  for (int i = 0; i < count; ++i) {
-    posix_spawn_file_actions_adddup2(&actions.value, request.inherit[i], kParking + i);
-  }
-  posix_spawn_file_actions_adddup2(&actions.value, request.out, kParking + count);
-  posix_spawn_file_actions_adddup2(&actions.value, kParking + count, 1);
-  posix_spawn_file_actions_adddup2(&actions.value, kParking + count, 2);
-  for (int i = 0; i < count; ++i) {
-    posix_spawn_file_actions_adddup2(&actions.value, kParking + i, kFirst + i);
-  }
-  for (int i = 0; i <= count; ++i) {
-    posix_spawn_file_actions_addclose(&actions.value, kParking + i);
-  }
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none, defaults;
-  sigemptyset(&none);
-  sigemptyset(&defaults);
-  for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD}) sigaddset(&defaults, number);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  actions.place(request.inherit, request.out);
+  const SpawnAttributes attributes;
   pid_t pid = 0;
-  const int error = ::posix_spawn(&pid, request.program.c_str(), &actions.value, &attributes,
+  const int error = ::posix_spawn(&pid, request.program.c_str(), &actions.value, &attributes.value,
                                   pointers(args).data(), pointers(environment).data());
-  posix_spawnattr_destroy(&attributes);
   if (error != 0) {
     return fail(ErrorCode::kInternal, "cannot start {}: {}", request.program, std::strerror(error));
   }

@@ -161,6 +161,30 @@ PeaksReport get_peaks(const Json& json) {
   return peaks;
 }
 
+void get_environment(const Json& json, DeviceReport& device) {
+  for (const Json& row : json.at("objects")) {
+    device.objects.push_back(
+        {row.at("path"), row.at("identity"), row.at("size"), row.at("mtime_ns")});
+  }
+  json.at("variables").get_to(device.variables);
+}
+
+void get_properties(const Json& json, DeviceReport& device) {
+  for (const auto& [name, value] : json.items()) {
+    device.properties[name] = value.is_object() ? PropertyValue{{}, value.at("error")}
+                                                : PropertyValue{value.get<std::string>(), 0};
+  }
+}
+
+void get_capabilities(const Json& json, DeviceReport& device) {
+  for (const auto& [name, value] : json.items()) {
+    device.capabilities[name] = {
+        value.at("claimed"),
+        word(value.at("verdict"), parse_capability_verdict, "capability verdict"),
+        value.at("evidence")};
+  }
+}
+
 DeviceReport get_device(const Json& json) {
   DeviceReport device;
   device.id = json.at("id");
@@ -173,22 +197,10 @@ DeviceReport get_device(const Json& json) {
   device.library = json.at("library");
   json.at("also_via").get_to(device.also_via);
   device.environment_key = json.at("environment_key");
-  for (const Json& row : json.at("environment").at("objects")) {
-    device.objects.push_back(
-        {row.at("path"), row.at("identity"), row.at("size"), row.at("mtime_ns")});
-  }
-  json.at("environment").at("variables").get_to(device.variables);
+  get_environment(json.at("environment"), device);
   json.at("extensions").get_to(device.extensions);
-  for (const auto& [name, value] : json.at("properties").items()) {
-    device.properties[name] = value.is_object() ? PropertyValue{{}, value.at("error")}
-                                                : PropertyValue{value.get<std::string>(), 0};
-  }
-  for (const auto& [name, value] : json.at("capabilities").items()) {
-    device.capabilities[name] = {
-        value.at("claimed"),
-        word(value.at("verdict"), parse_capability_verdict, "capability verdict"),
-        value.at("evidence")};
-  }
+  get_properties(json.at("properties"), device);
+  get_capabilities(json.at("capabilities"), device);
   device.peaks = get_peaks(json);
   for (const Json& row : json.at("combinations")) {
     device.combinations.push_back(get_combination_report(row));

@@ -1,4 +1,5 @@
 // Reports as JSON text.
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -139,39 +140,51 @@ Json put(const PeaksReport& peaks) {
   return json;
 }
 
-Json put(const DeviceReport& device) {
-  Json properties = Json::object(), capabilities = Json::object(), combinations = Json::array();
-  for (const auto& [name, value] : device.properties) {
-    properties[name] = value.error ? Json{{"error", value.error}} : Json(value.value);
-  }
-  for (const auto& [name, value] : device.capabilities) {
-    capabilities[name] = {{"claimed", value.claimed},
-                          {"verdict", to_string(value.verdict)},
-                          {"evidence", value.evidence}};
-  }
-  for (const CombinationReport& row : device.combinations) combinations.push_back(put(row));
-  Json json = {{"id", device.id},
-               {"platform", device.platform},
-               {"name", device.name},
-               {"type", device.type},
-               {"vendor", device.vendor},
-               {"driver", device.driver},
-               {"device_version", device.device_version},
-               {"library", device.library},
-               {"also_via", device.also_via},
-               {"environment_key", device.environment_key},
-               {"environment", put_environment(device)},
-               {"extensions", device.extensions},
-               {"properties", std::move(properties)},
-               {"capabilities", std::move(capabilities)},
-               {"peaks", put(device.peaks)},
-               {"combinations", std::move(combinations)},
-               {"best", nullptr}};
-  if (device.best) {
-    json["best"] = put(device.best->combination);
-    json["best"]["why"] = device.best->why;
+Json put(const std::map<std::string, PropertyValue>& properties) {
+  Json json = Json::object();
+  for (const auto& [name, value] : properties) {
+    json[name] = value.error ? Json{{"error", value.error}} : Json(value.value);
   }
   return json;
+}
+
+Json put(const std::map<std::string, CapabilityReport>& capabilities) {
+  Json json = Json::object();
+  for (const auto& [name, value] : capabilities) {
+    json[name] = {{"claimed", value.claimed},
+                  {"verdict", to_string(value.verdict)},
+                  {"evidence", value.evidence}};
+  }
+  return json;
+}
+
+Json put_best(const std::optional<BestReport>& best) {
+  if (!best) return nullptr;
+  Json json = put(best->combination);
+  json["why"] = best->why;
+  return json;
+}
+
+Json put(const DeviceReport& device) {
+  Json combinations = Json::array();
+  for (const CombinationReport& row : device.combinations) combinations.push_back(put(row));
+  return {{"id", device.id},
+          {"platform", device.platform},
+          {"name", device.name},
+          {"type", device.type},
+          {"vendor", device.vendor},
+          {"driver", device.driver},
+          {"device_version", device.device_version},
+          {"library", device.library},
+          {"also_via", device.also_via},
+          {"environment_key", device.environment_key},
+          {"environment", put_environment(device)},
+          {"extensions", device.extensions},
+          {"properties", put(device.properties)},
+          {"capabilities", put(device.capabilities)},
+          {"peaks", put(device.peaks)},
+          {"combinations", std::move(combinations)},
+          {"best", put_best(device.best)}};
 }
 
 Json put(const RunReport& run) {

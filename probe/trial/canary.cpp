@@ -1,5 +1,6 @@
 #include "probe/trial/canary.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -28,6 +29,29 @@ std::vector<int32_t> canary_input() {
   return values;
 }
 
+// One buffer in, one out.
+void add_buffers(uint64_t bytes, TrialRequest& request) {
+  MemoryRequest in, out;
+  in.bytes = out.bytes = bytes;
+  in.fd = 0;
+  out.fd = 1;
+  out.use = MemoryUse::kOut;
+  request.memory = {in, out};
+  request.args.resize(2);
+  request.args[0].memory = 0;
+  request.args[1].memory = 1;
+}
+
+bool output_is_right(const PreparedTrial& canary) {
+  const auto mapping = Mapping::of(canary.fds[1].get(), sizeof(int32_t) * kCount, false);
+  if (!mapping) return false;
+  std::vector<int32_t> output(kCount);
+  std::memcpy(output.data(), mapping->bytes().data(), sizeof(int32_t) * kCount);
+  const std::vector<int32_t> input = canary_input();
+  return std::equal(input.begin(), input.end(), output.begin(),
+                    [](int32_t given, int32_t found) { return found == given * 3 + 1; });
+}
+
 }  // namespace
 
 Result<PreparedTrial> prepare_canary() {
@@ -41,15 +65,7 @@ Result<PreparedTrial> prepare_canary() {
   request.global[0] = kCount;
   const std::vector<int32_t> input = canary_input();
   const auto bytes = std::as_bytes(std::span(input));
-  MemoryRequest in, out;
-  in.bytes = out.bytes = bytes.size();
-  in.fd = 0;
-  out.fd = 1;
-  out.use = MemoryUse::kOut;
-  request.memory = {in, out};
-  request.args.resize(2);
-  request.args[0].memory = 0;
-  request.args[1].memory = 1;
+  add_buffers(bytes.size(), request);
   canary.outputs = {1};
   CLVET_ASSIGN_OR_RETURN(UniqueFd in_fd, make_sealed_memfd("clvet-canary", bytes));
   CLVET_ASSIGN_OR_RETURN(UniqueFd out_fd, make_memfd("clvet-canary", bytes.size()));
@@ -77,14 +93,7 @@ CapabilityReport judge_canary(const PreparedTrial& canary, const Outcome& outcom
     report.evidence = text_in(outcome.reply, "call") + ": " + text_in(outcome.reply, "note");
     return report;
   }
-  const auto mapping = Mapping::of(canary.fds[1].get(), sizeof(int32_t) * kCount, false);
-  bool right = mapping.has_value();
-  const std::vector<int32_t> input = canary_input();
-  for (size_t i = 0; right && i < input.size(); ++i) {
-    int32_t value = 0;
-    std::memcpy(&value, mapping->bytes().data() + i * sizeof value, sizeof value);
-    right = value == input[i] * 3 + 1;
-  }
+  const bool right = output_is_right(canary);
   report.verdict = right ? CapabilityVerdict::kTrue : CapabilityVerdict::kWrong;
   if (!right) report.evidence = "the kernel ran, and its output is wrong";
   return report;

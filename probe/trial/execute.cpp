@@ -184,6 +184,17 @@ Driven<double> time_batch(DriverSession& session, const TrialRequest& request, i
   return (monotonic_seconds() - started) * 1e3 / launches;
 }
 
+void tell_times(std::vector<double> single, const std::vector<double>& piped,
+                nlohmann::json& reply) {
+  std::sort(single.begin(), single.end());
+  const auto at = [&](double share) {
+    return single[static_cast<size_t>(share * static_cast<double>(single.size() - 1))];
+  };
+  reply["median_ms"] = at(0.5);
+  reply["spread_ms"] = at(0.75) - at(0.25);
+  reply["piped_ms"] = undisturbed(piped.empty() ? single : piped);
+}
+
 // Single launches, each waited for, and in turn with them, where they are short, launches one
 // behind the other: what disturbs for some milliseconds disturbs neither alone.
 DrivenStatus time_launches(DriverSession& session, const TrialRequest& request,
@@ -206,13 +217,7 @@ DrivenStatus time_launches(DriverSession& session, const TrialRequest& request,
     if (!several) return tl::unexpected(several.error());
     piped.push_back(*several);
   }
-  std::sort(single.begin(), single.end());
-  const auto at = [&](double share) {
-    return single[static_cast<size_t>(share * static_cast<double>(single.size() - 1))];
-  };
-  reply["median_ms"] = at(0.5);
-  reply["spread_ms"] = at(0.75) - at(0.25);
-  reply["piped_ms"] = undisturbed(piped.empty() ? single : piped);
+  tell_times(std::move(single), piped, reply);
   return {};
 }
 

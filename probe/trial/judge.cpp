@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "kernels/combination.h"
 #include "kernels/contract.h"
 #include "kernels/layout.h"
 #include "kernels/tolerance.h"
 #include "probe/cl/api.h"
+#include "probe/process/process.h"
 #include "probe/report/report.h"
 #include "probe/trial/cases.h"
 #include "probe/trial/material.h"
@@ -31,35 +33,42 @@ constexpr size_t kKeptText = 8 << 10;
 
 bool is_sentinel(std::byte byte) { return byte == std::byte{kSentinel}; }
 
-// The tensor's own bytes of one reading; empty where a guard was touched (then `note` says where).
-std::vector<std::byte> without_guards(const MemoryRequest& memory,
-                                      std::span<const std::byte> reading, std::string& note) {
-  std::vector<std::byte> tensor;
-  if (!memory.image) {
-    const auto front = reading.first(memory.guard);
-    const auto back = reading.subspan(memory.guard + memory.bytes);
-    if (!std::all_of(front.begin(), front.end(), is_sentinel)) {
-      note = "the guard zone before the output was written";
-    } else if (!std::all_of(back.begin(), back.end(), is_sentinel)) {
-      note = "the guard zone behind the output was written";
-    }
-    const auto inner = reading.subspan(memory.guard, memory.bytes);
-    tensor.assign(inner.begin(), inner.end());
-    return tensor;
+bool untouched(std::span<const std::byte> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), is_sentinel);
+}
+
+std::vector<std::byte> inside_of_buffer(const MemoryRequest& memory,
+                                        std::span<const std::byte> reading, std::string& note) {
+  if (!untouched(reading.first(memory.guard))) {
+    note = "the guard zone before the output was written";
+  } else if (!untouched(reading.subspan(memory.guard + memory.bytes))) {
+    note = "the guard zone behind the output was written";
   }
+  const auto inner = reading.subspan(memory.guard, memory.bytes);
+  return {inner.begin(), inner.end()};
+}
+
+std::vector<std::byte> inside_of_image(const MemoryRequest& memory,
+                                       std::span<const std::byte> reading, std::string& note) {
+  std::vector<std::byte> tensor;
   const uint64_t texel = texel_bytes(memory.texel);
   const auto row_bytes = static_cast<uint64_t>(memory.width) * texel;
   const auto pitch = static_cast<uint64_t>(memory.width + memory.guard_texels) * texel;
   for (int64_t y = 0; y < memory.height + memory.guard_texels; ++y) {
     const auto row = reading.subspan(static_cast<uint64_t>(y) * pitch, pitch);
     const auto inner = row.first(y < memory.height ? row_bytes : 0);
-    const auto guard = row.subspan(inner.size());
     tensor.insert(tensor.end(), inner.begin(), inner.end());
-    if (!std::all_of(guard.begin(), guard.end(), is_sentinel)) {
+    if (!untouched(row.subspan(inner.size())))
       note = "texels outside the output image were written";
-    }
   }
   return tensor;
+}
+
+// The tensor's own bytes of one reading; empty where a guard was touched (then `note` says where).
+std::vector<std::byte> without_guards(const MemoryRequest& memory,
+                                      std::span<const std::byte> reading, std::string& note) {
+  return memory.image ? inside_of_image(memory, reading, note)
+                      : inside_of_buffer(memory, reading, note);
 }
 
 // All outputs of one launch, one after the other.
@@ -77,7 +86,7 @@ void check_untouched(const ReferenceResult& reference, size_t first, Precision p
   for (size_t i = first; i < reading.values.size() && !reference.untouched.empty(); ++i) {
     if (!reference.untouched[i]) continue;
     const auto bytes = tensor.subspan((i - first) * element, element);
-    if (std::all_of(bytes.begin(), bytes.end(), is_sentinel)) {
+    if (untouched(bytes)) {
       reading.values[i] = reference.value[i];
     } else if (reading.note.empty()) {
       reading.note = fmt::format("value {}, which is not the kernel's to write, was written", i);
@@ -115,6 +124,24 @@ Reading read_outputs(const TrialCase& trial, const Material& material,
   return reading;
 }
 
+// Empty where the reading is right.
+std::string fault_of(const Reading& reading, const Comparison& found) {
+  if (!found.right) {
+    return fmt::format(
+        "{} of {} values are outside the bound, first at {}: {:.6g} instead of {:.6g}", found.bad,
+        reading.values.size(), found.first_bad, found.got, found.want);
+  }
+  if (reading.note.empty() && !reading.padding_clean)
+    return "a padding lane of the output is not zero";
+  return reading.note;
+}
+
+void reject_reading(Verdict found, const std::string& fault, VerdictReport& verdict) {
+  verdict.verdict = found;
+  verdict.stage = Stage::kRead;
+  verdict.evidence.note = fault;
+}
+
 void take_fault(const nlohmann::json& reply, Verdict found, VerdictReport& verdict) {
   verdict.verdict = found;
   verdict.stage = parse_stage(text_in(reply, "stage")).value_or(Stage::kBuild);
@@ -144,6 +171,21 @@ void take_times(const nlohmann::json& reply, double flops, VerdictReport& verdic
   if (flops > 0) verdict.gflops = flops / median * 1e-6;
 }
 
+// What the driver wrote into each output, as long as `mappings` live.
+Result<std::vector<OutputReadings>> map_outputs(const PreparedTrial& prepared,
+                                                std::vector<Mapping>& mappings) {
+  std::vector<OutputReadings> outputs;
+  for (const size_t index : prepared.outputs) {
+    const MemoryRequest& memory = prepared.request.memory[index];
+    const uint64_t size = memory.read_bytes() * static_cast<uint64_t>(prepared.request.repeats);
+    const int fd = prepared.fds[static_cast<size_t>(memory.fd)].get();
+    CLVET_ASSIGN_OR_RETURN(Mapping mapping, Mapping::of(fd, size, false));
+    mappings.push_back(std::move(mapping));
+    outputs.push_back({memory, mappings.back().bytes()});
+  }
+  return outputs;
+}
+
 void judge_reply(const TrialCase& trial, const Material& material, const PreparedTrial& prepared,
                  const nlohmann::json& reply, VerdictReport& verdict) {
   if (const auto fault = text_in(reply, "fault"); !fault.empty()) {
@@ -156,21 +198,51 @@ void judge_reply(const TrialCase& trial, const Material& material, const Prepare
     return;
   }
   std::vector<Mapping> mappings;
-  std::vector<OutputReadings> outputs;
-  for (const size_t index : prepared.outputs) {
-    const MemoryRequest& memory = prepared.request.memory[index];
-    const uint64_t size = memory.read_bytes() * static_cast<uint64_t>(prepared.request.repeats);
-    auto mapping = Mapping::of(prepared.fds[static_cast<size_t>(memory.fd)].get(), size, false);
-    if (!mapping) {
-      verdict.verdict = Verdict::kToolError;
-      verdict.evidence.note = mapping.error().message;
-      return;
-    }
-    mappings.push_back(std::move(*mapping));
-    outputs.push_back({memory, mappings.back().bytes()});
+  const auto outputs = map_outputs(prepared, mappings);
+  if (!outputs) {
+    verdict.verdict = Verdict::kToolError;
+    verdict.evidence.note = outputs.error().message;
+    return;
   }
-  judge_outputs(trial, material, prepared.request.repeats, outputs, verdict);
+  judge_outputs(trial, material, prepared.request.repeats, *outputs, verdict);
   take_times(reply, prepared.flops, verdict);
+}
+
+void judge_crash(const ExitState& exit, VerdictReport& verdict) {
+  verdict.verdict = Verdict::kCrash;
+  verdict.evidence.signal = exit.signal;
+  if (exit.signal) {
+    verdict.evidence.note = fmt::format("the worker was ended by signal {}", exit.signal);
+  } else {
+    verdict.evidence.exit_status = exit.exit_status;
+    verdict.evidence.note =
+        fmt::format("the driver ended the process with status {}", exit.exit_status);
+  }
+}
+
+// Of a worker that did not answer.
+void judge_end(const Outcome& outcome, VerdictReport& verdict) {
+  std::string& note = verdict.evidence.note;
+  switch (outcome.kind) {
+    case OutcomeKind::kEnded:
+      judge_crash(outcome.exit, verdict);
+      break;
+    case OutcomeKind::kHang:
+      verdict.verdict = Verdict::kHang;
+      note = fmt::format("no end after {:.0f} s", outcome.wall_seconds);
+      break;
+    case OutcomeKind::kMemory:
+      verdict.verdict = Verdict::kOutOfMemory;
+      note = "stopped: it grew beyond the memory limit";
+      break;
+    case OutcomeKind::kUnreapable:
+      verdict.verdict = Verdict::kDeviceLost;
+      note = "the process cannot be killed: it sleeps in the kernel driver";
+      break;
+    default:
+      verdict.verdict = Verdict::kToolError;
+      note = "the worker's answer was no message: the driver may have written into it";
+  }
 }
 
 }  // namespace
@@ -203,31 +275,20 @@ void judge_outputs(const TrialCase& trial, const Material& material, int repeats
   std::vector<std::byte> first;
   for (int repeat = 0; repeat < repeats; ++repeat) {
     if (repeat > 0 && same_as_first(outputs, repeat)) continue;
-    Reading reading = read_outputs(trial, material, outputs, repeat);
-    std::string& note = reading.note;
+    const Reading reading = read_outputs(trial, material, outputs, repeat);
     const Comparison found = compare(material.reference, reading.values, trial.variant.precision);
     if (repeat == 0 || !found.right) {
       verdict.evidence.error =
           ErrorEvidence{found.max_abs, found.max_ulp, found.bound, found.first_bad};
     }
-    if (!found.right) {
-      note = fmt::format(
-          "{} of {} values are outside the bound, first at {}: {:.6g} instead of {:.6g}", found.bad,
-          reading.values.size(), found.first_bad, found.got, found.want);
-    } else if (note.empty() && !reading.padding_clean) {
-      note = "a padding lane of the output is not zero";
-    }
-    if (!note.empty()) {
-      verdict.verdict = repeat == 0 ? Verdict::kWrong : Verdict::kNondeterministic;
-      verdict.stage = Stage::kRead;
-      verdict.evidence.note = note;
+    if (const std::string fault = fault_of(reading, found); !fault.empty()) {
+      reject_reading(repeat == 0 ? Verdict::kWrong : Verdict::kNondeterministic, fault, verdict);
       return;
     }
     if (repeat == 0) first = reading.bytes;
     if (reading.bytes != first) {
-      verdict.verdict = Verdict::kNondeterministic;
-      verdict.stage = Stage::kRead;
-      verdict.evidence.note = "two runs on the same data differ, both within the bound";
+      reject_reading(Verdict::kNondeterministic,
+                     "two runs on the same data differ, both within the bound", verdict);
     }
   }
 }
@@ -240,34 +301,10 @@ VerdictReport judge(const TrialCase& trial, const Material& material, const Prep
   evidence.cpu_ms = outcome.cpu_seconds * 1e3;
   verdict.stage = outcome.stage.stage.value_or(Stage::kExit);
   evidence.call = outcome.stage.call;
-  switch (outcome.kind) {
-    case OutcomeKind::kReply:
-      judge_reply(trial, material, prepared, outcome.reply, verdict);
-      break;
-    case OutcomeKind::kEnded:
-      verdict.verdict = Verdict::kCrash;
-      evidence.signal = outcome.exit.signal;
-      if (outcome.exit.signal == 0) evidence.exit_status = outcome.exit.exit_status;
-      evidence.note = outcome.exit.signal
-                          ? fmt::format("the worker was ended by signal {}", outcome.exit.signal)
-                          : fmt::format("the driver ended the process with status {}",
-                                        outcome.exit.exit_status);
-      break;
-    case OutcomeKind::kHang:
-      verdict.verdict = Verdict::kHang;
-      evidence.note = fmt::format("no end after {:.0f} s", outcome.wall_seconds);
-      break;
-    case OutcomeKind::kMemory:
-      verdict.verdict = Verdict::kOutOfMemory;
-      evidence.note = "stopped: it grew beyond the memory limit";
-      break;
-    case OutcomeKind::kUnreapable:
-      verdict.verdict = Verdict::kDeviceLost;
-      evidence.note = "the process cannot be killed: it sleeps in the kernel driver";
-      break;
-    default:
-      verdict.verdict = Verdict::kToolError;
-      evidence.note = "the worker's answer was no message: the driver may have written into it";
+  if (outcome.kind == OutcomeKind::kReply) {
+    judge_reply(trial, material, prepared, outcome.reply, verdict);
+  } else {
+    judge_end(outcome, verdict);
   }
   const bool good = verdict.verdict == Verdict::kPass;
   evidence.stderr_text = good ? std::string() : shorten(outcome.captured, kKeptText);

@@ -272,6 +272,24 @@ Result<std::shared_ptr<const Material>> make(const TrialCase& trial,
   return std::shared_ptr<const Material>(std::move(material));
 }
 
+// All but its memory and arguments.
+TrialRequest request_of(const TrialCase& trial, const KernelCall& call) {
+  constexpr double kTimingSeconds = 0.01;
+  TrialRequest request;
+  request.program = *trial.program;
+  request.work_dim = call.work_dim;
+  request.global = call.global;
+  request.local = call.local;
+  request.timing_seconds = trial.timed ? kTimingSeconds : 0;
+  return request;
+}
+
+double flops_of(const ReferenceResult& reference) {
+  if (reference.reduction <= 1) return 0;
+  return 2.0 * static_cast<double>(reference.reduction) *
+         static_cast<double>(reference.value.size());
+}
+
 }  // namespace
 
 MaterialStore::OfOp& MaterialStore::of_op(const std::string& op) {
@@ -295,12 +313,7 @@ Result<PreparedTrial> prepare_trial(const TrialCase& trial, const Material& mate
                          make_call(trial.variant, trial.shape->dims, trial.shape->scalars));
   PreparedTrial prepared;
   TrialRequest& request = prepared.request;
-  request.program = *trial.program;
-  request.work_dim = call.work_dim;
-  request.global = call.global;
-  request.local = call.local;
-  constexpr double kTimingSeconds = 0.01;
-  request.timing_seconds = trial.timed ? kTimingSeconds : 0;
+  request = request_of(trial, call);
   Builder builder(trial, material, prepared);
   for (const CallArg& arg : call.args) {
     ArgRequest row;
@@ -315,10 +328,7 @@ Result<PreparedTrial> prepare_trial(const TrialCase& trial, const Material& mate
     }
     request.args.push_back(row);
   }
-  if (const auto reduction = material.reference.reduction; reduction > 1) {
-    prepared.flops =
-        2.0 * static_cast<double>(reduction) * static_cast<double>(material.reference.value.size());
-  }
+  prepared.flops = flops_of(material.reference);
   return prepared;
 }
 

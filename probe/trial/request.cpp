@@ -6,6 +6,35 @@
 #include "base/json.h"
 
 namespace clvet {
+namespace {
+
+nlohmann::json to_row(const MemoryRequest& memory) {
+  return {{"out", memory.use == MemoryUse::kOut},
+          {"image", memory.image},
+          {"bytes", memory.bytes},
+          {"width", memory.width},
+          {"height", memory.height},
+          {"texel", static_cast<int>(memory.texel)},
+          {"guard", memory.guard},
+          {"guard_texels", memory.guard_texels},
+          {"fd", memory.fd}};
+}
+
+MemoryRequest memory_of(const nlohmann::json& row) {
+  MemoryRequest memory;
+  memory.use = row.at("out").get<bool>() ? MemoryUse::kOut : MemoryUse::kIn;
+  memory.image = row.at("image");
+  memory.bytes = row.at("bytes");
+  memory.width = row.at("width");
+  memory.height = row.at("height");
+  memory.texel = static_cast<TexelType>(row.at("texel").get<int>());
+  memory.guard = row.at("guard");
+  memory.guard_texels = row.at("guard_texels");
+  memory.fd = row.at("fd");
+  return memory;
+}
+
+}  // namespace
 
 uint64_t texel_bytes(TexelType type) {
   return type == TexelType::kFloat || type == TexelType::kInt32 ? 16 : 8;
@@ -19,17 +48,7 @@ uint64_t MemoryRequest::read_bytes() const {
 
 nlohmann::json to_message(const TrialRequest& request) {
   nlohmann::json memory = nlohmann::json::array(), args = nlohmann::json::array();
-  for (const MemoryRequest& row : request.memory) {
-    memory.push_back({{"out", row.use == MemoryUse::kOut},
-                      {"image", row.image},
-                      {"bytes", row.bytes},
-                      {"width", row.width},
-                      {"height", row.height},
-                      {"texel", static_cast<int>(row.texel)},
-                      {"guard", row.guard},
-                      {"guard_texels", row.guard_texels},
-                      {"fd", row.fd}});
-  }
+  for (const MemoryRequest& row : request.memory) memory.push_back(to_row(row));
   for (const ArgRequest& row : request.args) {
     args.push_back({row.memory, row.is_float, row.int_value, row.float_value});
   }
@@ -59,19 +78,7 @@ TrialRequest trial_from_message(const nlohmann::json& message) {
   request.program.options = message.at("options");
   request.program.entry = message.at("entry");
   request.program.key = message.at("key");
-  for (const auto& row : message.at("memory")) {
-    MemoryRequest memory;
-    memory.use = row.at("out").get<bool>() ? MemoryUse::kOut : MemoryUse::kIn;
-    memory.image = row.at("image");
-    memory.bytes = row.at("bytes");
-    memory.width = row.at("width");
-    memory.height = row.at("height");
-    memory.texel = static_cast<TexelType>(row.at("texel").get<int>());
-    memory.guard = row.at("guard");
-    memory.guard_texels = row.at("guard_texels");
-    memory.fd = row.at("fd");
-    request.memory.push_back(memory);
-  }
+  for (const auto& row : message.at("memory")) request.memory.push_back(memory_of(row));
   for (const auto& row : message.at("args")) {
     request.args.push_back({row.at(0), row.at(1), row.at(2), row.at(3)});
   }

@@ -35,24 +35,10 @@
 namespace clvet {
 namespace {
 
-constexpr int kMaxAttempts = 2;
-constexpr int kMaxOpenFailures = 2;
 constexpr double kBuildClockFactor = 10, kBuildClockCeiling = 300;
 
 bool ends_run(OutcomeKind kind) {
   return kind == OutcomeKind::kDeadline || kind == OutcomeKind::kInterrupted;
-}
-
-// A program whose build failed for one shape fails for the others: the shape is no part of it.
-bool concerns_program(const VerdictReport& verdict) {
-  const bool before_run = verdict.stage == Stage::kBuild || verdict.stage == Stage::kCreateKernel;
-  return before_run && verdict.verdict != Verdict::kPass && verdict.verdict != Verdict::kToolError;
-}
-
-// Found the same twice, or not to be asked twice.
-bool wants_second_attempt(Verdict verdict) {
-  return verdict == Verdict::kCrash || verdict == Verdict::kHang ||
-         verdict == Verdict::kOutOfMemory || verdict == Verdict::kToolError;
 }
 
 }  // namespace
@@ -236,206 +222,49 @@ Status DeviceRunner::prepare() {
   return {};
 }
 
-VerdictReport DeviceRunner::device_failure(const TrialCase& trial) const {
-  VerdictReport verdict = blank_verdict(trial, device_->id);
-  verdict.verdict = device_fault_->verdict;
-  verdict.stage = device_fault_->stage;
-  verdict.evidence = device_fault_->evidence;
-  if (verdict.evidence.note.empty()) verdict.evidence.note = "the device could not be opened";
-  return verdict;
-}
-
-std::optional<VerdictReport> DeviceRunner::known_verdict(const TrialCase& trial) {
-  if (!trial.unsupported.empty()) {
-    VerdictReport verdict = blank_verdict(trial, device_->id);
-    verdict.verdict = Verdict::kUnsupported;
-    verdict.evidence.note = trial.unsupported;
-    return verdict;
-  }
-  if (device_fault_ && !lane().alive()) return device_failure(trial);
-  const auto broken = broken_programs_.find(trial.program->key);
-  if (broken == broken_programs_.end()) return std::nullopt;
-  VerdictReport verdict = blank_verdict(trial, device_->id);
-  verdict.verdict = broken->second.verdict;
-  verdict.stage = broken->second.stage;
-  verdict.evidence = broken->second.evidence;
-  verdict.evidence.note += "; found with the same program in " + broken->second.case_name;
-  return verdict;
-}
-
-void DeviceRunner::learn(const TrialCase& trial, const VerdictReport& verdict) {
-  if (concerns_program(verdict)) broken_programs_.try_emplace(trial.program->key, verdict);
-}
-
-bool DeviceRunner::is_last_of_program(const TrialCase& trial) const {
-  const auto last = last_use_.find(trial.program->key);
-  return last != last_use_.end() && last->second == &trial;
-}
-
-Result<DeviceRunner::Attempt> DeviceRunner::prepare_attempt(const TrialCase& trial) {
-  Attempt made;
-  CLVET_ASSIGN_OR_RETURN(made.material, materials_.get(trial));
-  CLVET_ASSIGN_OR_RETURN(made.prepared, prepare_trial(trial, *made.material));
-  return made;
-}
-
-void DeviceRunner::note_build(const Outcome& outcome) {
-  if (outcome.kind == OutcomeKind::kReply && outcome.reply.contains("build_ms")) {
-    slowest_build_ = std::max(slowest_build_, outcome.wall_seconds);
-  }
-}
-
-Result<VerdictReport> DeviceRunner::attempt(const TrialCase& trial, bool careful) {
-  CLVET_ASSIGN_OR_RETURN(Attempt made, prepare_attempt(trial));
-  TrialRequest& request = made.prepared.request;
-  request.careful = careful;
-  request.release_program = is_last_of_program(trial);
-  ++totals_.attempts;
-  made.outcome = ask(to_message(request), raw_fds(made.prepared));
-  if (stopped_) {
-    VerdictReport verdict = blank_verdict(trial, device_->id);
-    verdict.evidence.note = "not finished: the probe was stopped";
-    return verdict;
-  }
-  note_build(made.outcome);
-  if (made.outcome.kind != OutcomeKind::kReply) lane().end_worker();
-  return judge(trial, *made.material, made.prepared, made.outcome, device_->id);
-}
-
-Result<VerdictReport> DeviceRunner::try_case(const TrialCase& trial, Journal& journal,
-                                             const std::string& key) {
-  const JournalEntry* past = journal.find(key);
-  int attempts = past ? past->attempts : 0;
-  std::optional<VerdictReport> earlier = past ? past->last_attempt : std::nullopt;
-  const bool reset = past && past->in_flight && past->boot_id != boot_id();
-  if (reset && past->careful) {
-    VerdictReport verdict = blank_verdict(trial, device_->id);
-    const StageSnapshot& last = settings_.left_behind;
-    verdict.verdict = Verdict::kBoardReset;
-    verdict.stage = last.stage.value_or(Stage::kBuild);
-    verdict.evidence.call = last.call;
-    verdict.evidence.note = "the machine restarted twice while this case was in flight";
-    verdict.attempts = kMaxAttempts;
-    CLVET_RETURN_IF_ERROR(journal.end(key, verdict, true));
-    return verdict;
-  }
-  auto begun = begun_.extract(trial.id);
-  for (;;) {
-    const std::optional<VerdictReport> ahead = begun ? begun.mapped() : std::nullopt;
-    if (!ahead && !ensure_worker()) {
-      if (!stopped_ && device_fault_) return device_failure(trial);
-      return blank_verdict(trial, device_->id);
-    }
-    ++attempts;
-    if (ahead) ++totals_.attempts;
-    if (!begun) CLVET_RETURN_IF_ERROR(journal.begin(key, attempts, reset));
-    begun = {};
-    CLVET_ASSIGN_OR_RETURN(VerdictReport verdict,
-                           ahead ? Result<VerdictReport>(*ahead) : attempt(trial, reset));
-    bool confirmed = false;
-    if (!stopped_ && may_be_of_company(verdict, ahead.has_value())) {
-      CLVET_ASSIGN_OR_RETURN(verdict, attempt_alone(trial, verdict, confirmed));
-      if (confirmed && wants_second_attempt(verdict.verdict)) ++attempts;
-    }
-    if (stopped_) return verdict;
-    verdict.attempts = attempts;
-    if (earlier && verdict.verdict != earlier->verdict) {
-      const std::string now = to_string(verdict.verdict);
-      verdict = *earlier;
-      verdict.verdict = Verdict::kNondeterministic;
-      verdict.attempts = attempts;
-      verdict.evidence.note +=
-          fmt::format("; {} at first, then {}", to_string(earlier->verdict), now);
-    }
-    const bool again =
-        !earlier && !confirmed && wants_second_attempt(verdict.verdict) && attempts < kMaxAttempts;
-    const bool lost = endangers_device(verdict.verdict) && !canary_lives();
-    if (lost) {
-      lose_device(trial.id, verdict);
-      if (lost_by_ != trial.id) return device_failure(trial);
-    }
-    CLVET_RETURN_IF_ERROR(journal.end(key, verdict, !again));
-    if (!again || lost || stopped_) return verdict;
-    earlier = verdict;
-  }
-}
-
-// Of cases that were begun together one that ended its worker did it, rather than one that was told
-// of an error.
-void DeviceRunner::lose_device(const std::string& id, const VerdictReport& verdict) {
-  lost_by_ = id;
-  device_fault_ = verdict;
-  for (const auto& [other, ahead] : begun_) {
-    if (wants_second_attempt(device_fault_->verdict)) break;
-    if (!ahead || !wants_second_attempt(ahead->verdict)) continue;
-    lost_by_ = other;
-    device_fault_ = ahead;
-  }
-  device_fault_->verdict = Verdict::kDeviceLost;
-  device_fault_->evidence.note = "the device answers no more since " + lost_by_;
-  for (Lane& lane : lanes_) lane.end_worker();
-  open_failures_ = kMaxOpenFailures;
-}
-
 std::string DeviceRunner::key_of(const TrialCase& trial) const {
   return Journal::key_of(device_->environment_key, trial.program->key, trial.id);
 }
 
-Result<VerdictReport> DeviceRunner::decide(const TrialCase& trial, Journal& journal) {
-  const std::string key = key_of(trial);
-  if (const JournalEntry* past = journal.find(key); past && past->verdict) {
-    VerdictReport verdict = *past->verdict;
-    verdict.id = device_->id + "/" + trial.id;
-    verdict.device = device_->id;
-    learn(trial, verdict);
-    return verdict;
-  }
-  if (auto begun = begun_.find(trial.id); trial.id == lost_by_ && begun != begun_.end()) {
-    ++totals_.attempts;
-    begun->second->attempts = 1;
-    CLVET_RETURN_IF_ERROR(journal.end(key, *begun->second, false));
-    return *begun->second;
-  }
-  if (auto known = known_verdict(trial)) return *known;
-  CLVET_ASSIGN_OR_RETURN(VerdictReport verdict, try_case(trial, journal, key));
-  if (!stopped_) learn(trial, verdict);
-  return verdict;
-}
-
-Result<std::vector<VerdictReport>> DeviceRunner::run(const std::vector<TrialCase>& cases,
-                                                     Journal& journal) {
+// The indices of `cases`, those in flight first.
+std::vector<size_t> DeviceRunner::order_of(const std::vector<TrialCase>& cases,
+                                           const Journal& journal) const {
   std::vector<size_t> order(cases.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  const auto in_flight = [&](size_t i) {
+  std::stable_partition(order.begin(), order.end(), [&](size_t i) {
     const JournalEntry* past = journal.find(key_of(cases[i]));
     return past && past->in_flight;
-  };
-  std::stable_partition(order.begin(), order.end(), in_flight);
-  std::vector<VerdictReport> verdicts(cases.size());
+  });
+  return order;
+}
+
+void DeviceRunner::note_last_uses(const std::vector<size_t>& order,
+                                  const std::vector<TrialCase>& cases, const Journal& journal) {
   for (const size_t i : order) {
     const JournalEntry* past = journal.find(key_of(cases[i]));
     if (!past || !past->verdict) last_use_[cases[i].program->key] = &cases[i];
   }
+}
+
+Result<std::vector<VerdictReport>> DeviceRunner::run(const std::vector<TrialCase>& cases,
+                                                     Journal& journal) {
+  const std::vector<size_t> order = order_of(cases, journal);
+  note_last_uses(order, cases, journal);
   CLVET_RETURN_IF_ERROR(measure_peaks(journal));
+  std::vector<VerdictReport> verdicts(cases.size());
   int done = 0;
   std::vector<Group> groups = groups_of(order, cases);
   for (size_t g = 0; g < groups.size(); ++g) {
-    if (!groups[g].lane) {
-      CLVET_RETURN_IF_ERROR(begin_together(std::span(groups).subspan(g), journal));
-    }
-    lane_ = std::min(groups[g].lane.value_or(0), lanes_.size() - 1);
+    CLVET_RETURN_IF_ERROR(choose_lane(std::span(groups).subspan(g), journal));
     for (const size_t i : groups[g].cases) {
-      if (stopped_) {
-        verdicts[i] = blank_verdict(cases[i], device_->id);
-        continue;
+      verdicts[i] = blank_verdict(cases[i], device_->id);
+      if (!stopped_) {
+        CLVET_ASSIGN_OR_RETURN(verdicts[i], decide(cases[i], journal));
+        settings_.sink({EventLevel::kProgress, fmt::format("{} {}", device_->name, cases[i].id),
+                        ++done, static_cast<int>(cases.size())});
       }
-      CLVET_ASSIGN_OR_RETURN(verdicts[i], decide(cases[i], journal));
-      settings_.sink({EventLevel::kProgress, fmt::format("{} {}", device_->name, cases[i].id),
-                      ++done, static_cast<int>(cases.size())});
+      verdicts[i].trial_only = cases[i].variant.manifest->trial_only;
     }
-  }
-  for (size_t i = 0; i < cases.size(); ++i) {
-    verdicts[i].trial_only = cases[i].variant.manifest->trial_only;
   }
   for (Lane& lane : lanes_) lane.clear();
   return verdicts;

@@ -77,6 +77,14 @@ class DeviceRunner {
     PreparedTrial prepared;
     Outcome outcome;
   };
+  // How often a case was tried, and how.
+  struct Tries {
+    bool careful = false;
+    int attempts = 0;
+    bool confirmed = false;                // alone as in company
+    std::optional<VerdictReport> earlier;  // of the attempt before
+  };
+  static constexpr int kMaxOpenFailures = 2;
   DeviceRunner(const RunnerSettings& settings, const DeviceRoute& route, DeviceReport& device)
       : settings_(settings), route_(route), device_(&device) {}
   Lane& lane() { return lanes_[lane_]; }
@@ -91,16 +99,27 @@ class DeviceRunner {
   Status measure_peaks(Journal& journal);
   void read_objects();
   void note_open_failure(const Outcome& outcome);
+  VerdictReport board_reset(const TrialCase& trial) const;
+  Result<VerdictReport> try_once(const TrialCase& trial, const std::optional<VerdictReport>& ahead,
+                                 Tries& tries);
+  Result<VerdictReport> try_often_enough(const TrialCase& trial, Journal& journal,
+                                         const std::string& key, Tries tries);
   Result<VerdictReport> try_case(const TrialCase& trial, Journal& journal, const std::string& key);
   bool is_last_of_program(const TrialCase& trial) const;
   Result<Attempt> prepare_attempt(const TrialCase& trial);
   Result<VerdictReport> attempt(const TrialCase& trial, bool careful);
   void note_build(const Outcome& outcome);
+  std::vector<size_t> order_of(const std::vector<TrialCase>& cases, const Journal& journal) const;
+  void note_last_uses(const std::vector<size_t>& order, const std::vector<TrialCase>& cases,
+                      const Journal& journal);
   static std::vector<Group> groups_of(const std::vector<size_t>& order,
                                       const std::vector<TrialCase>& cases);
   void open_lanes(size_t wanted);
   std::vector<Group*> next_to_begin(std::span<Group> groups, const Journal& journal);
+  Result<Attempt> prepare_ahead(const TrialCase& trial);
+  void call_beside_each_other(std::vector<Attempt>& attempts);
   Status begin_together(std::span<Group> groups, Journal& journal);
+  Status choose_lane(std::span<Group> groups, Journal& journal);
   bool may_be_of_company(const VerdictReport& found, bool beside);
   Result<VerdictReport> attempt_alone(const TrialCase& trial, const VerdictReport& found,
                                       bool& confirmed);

@@ -73,31 +73,37 @@ std::vector<DeviceRunner::Group*> DeviceRunner::next_to_begin(std::span<Group> g
   return next;
 }
 
+Result<DeviceRunner::Attempt> DeviceRunner::prepare_ahead(const TrialCase& trial) {
+  CLVET_ASSIGN_OR_RETURN(Attempt made, prepare_attempt(trial));
+  TrialRequest& request = made.prepared.request;
+  request.build_only = !is_processor(*device_);
+  request.release_program = !trial.timed && is_last_of_program(trial);
+  request.timing_seconds = 0;
+  return made;
+}
+
+// Each in the lane of its place.
+void DeviceRunner::call_beside_each_other(std::vector<Attempt>& attempts) {
+  std::vector<std::jthread> threads;
+  for (size_t i = 0; i < attempts.size(); ++i) {
+    threads.emplace_back([&lane = lanes_[i], &attempt = attempts[i]] {
+      attempt.outcome = lane.call(to_message(attempt.prepared.request), raw_fds(attempt.prepared));
+    });
+  }
+}
+
 Status DeviceRunner::begin_together(std::span<Group> groups, Journal& journal) {
   std::vector<Group*> next = next_to_begin(groups, journal);
   if (next.size() < 2) return {};
   open_lanes(next.size());
   next.resize(std::min(next.size(), lanes_.size()));
   if (next.size() < 2 || stopped_ || !lane().alive()) return {};
-  const bool build_only = !is_processor(*device_);
   std::vector<Attempt> made(next.size());
   for (size_t i = 0; i < next.size(); ++i) {
-    const TrialCase& first = *next[i]->first;
-    CLVET_ASSIGN_OR_RETURN(made[i], prepare_attempt(first));
-    made[i].prepared.request.build_only = build_only;
-    made[i].prepared.request.release_program = !first.timed && is_last_of_program(first);
-    made[i].prepared.request.timing_seconds = 0;
-    CLVET_RETURN_IF_ERROR(journal.begin(key_of(first), 1, false));
+    CLVET_ASSIGN_OR_RETURN(made[i], prepare_ahead(*next[i]->first));
+    CLVET_RETURN_IF_ERROR(journal.begin(key_of(*next[i]->first), 1, false));
   }
-  {
-    std::vector<std::jthread> threads;
-    for (size_t i = 0; i < made.size(); ++i) {
-      threads.emplace_back([&lane = lanes_[i], &attempt = made[i]] {
-        attempt.outcome =
-            lane.call(to_message(attempt.prepared.request), raw_fds(attempt.prepared));
-      });
-    }
-  }
+  call_beside_each_other(made);
   for (size_t i = 0; i < made.size(); ++i) {
     const Outcome& outcome = made[i].outcome;
     take_note(outcome);
@@ -106,6 +112,13 @@ Status DeviceRunner::begin_together(std::span<Group> groups, Journal& journal) {
     next[i]->lane = i;
     begun_[next[i]->first->id] = verdict_ahead(*next[i]->first, made[i]);
   }
+  return {};
+}
+
+// Of the first group, which begins beside the next ones where that can be.
+Status DeviceRunner::choose_lane(std::span<Group> groups, Journal& journal) {
+  if (!groups.front().lane) CLVET_RETURN_IF_ERROR(begin_together(groups, journal));
+  lane_ = std::min(groups.front().lane.value_or(0), lanes_.size() - 1);
   return {};
 }
 

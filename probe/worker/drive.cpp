@@ -43,29 +43,30 @@ void release_program(DriverSession& session) {
   session.kernel_ran = false;
 }
 
-DrivenStatus build_kernel(DriverSession& session, const Program& program, nlohmann::json& reply) {
-  if (session.kernel && session.program_key == program.key) return {};
+namespace {
+
+DrivenStatus create_and_build(DriverSession& session, const Program& program,
+                              nlohmann::json& reply) {
   const ClApi& api = session.api();
-  release_program(session);
-  const double started = monotonic_seconds();
   auto created = create_object<ClProgram>(
       api, Stage::kBuild, "clCreateProgramWithSource",
       [&](cl_int* status) { return create_program(api, session.context.get(), program, status); });
   if (!created) return tl::unexpected(created.error());
   session.program = std::move(*created);
-  cl_int status = CL_SUCCESS;
-  {
-    const StageMarker marker(Stage::kBuild, "clBuildProgram");
-    status = api.clBuildProgram(session.program.get(), 1, &session.device, program.options.c_str(),
-                                nullptr, nullptr);
-  }
-  if (status != CL_SUCCESS) {
-    size_t claimed = 0;
-    reply["log"] = build_log(api, session.program.get(), session.device, claimed);
-    reply["log_bytes"] = claimed;
-    return tl::unexpected(
-        DriverFault{Verdict::kBuildError, Stage::kBuild, "clBuildProgram", status, {}});
-  }
+  auto built = run_call(Stage::kBuild, "clBuildProgram", [&] {
+    return api.clBuildProgram(session.program.get(), 1, &session.device, program.options.c_str(),
+                              nullptr, nullptr);
+  });
+  if (built) return {};
+  size_t claimed = 0;
+  reply["log"] = build_log(api, session.program.get(), session.device, claimed);
+  reply["log_bytes"] = claimed;
+  built.error().verdict = Verdict::kBuildError;
+  return built;
+}
+
+DrivenStatus create_kernel(DriverSession& session, const Program& program) {
+  const ClApi& api = session.api();
   auto kernel =
       create_object<ClKernel>(api, Stage::kCreateKernel, "clCreateKernel", [&](cl_int* status) {
         return api.clCreateKernel(session.program.get(), program.entry.c_str(), status);
@@ -76,6 +77,17 @@ DrivenStatus build_kernel(DriverSession& session, const Program& program, nlohma
     return tl::unexpected(fault);
   }
   session.kernel = std::move(*kernel);
+  return {};
+}
+
+}  // namespace
+
+DrivenStatus build_kernel(DriverSession& session, const Program& program, nlohmann::json& reply) {
+  if (session.kernel && session.program_key == program.key) return {};
+  release_program(session);
+  const double started = monotonic_seconds();
+  CLVET_DRIVE(create_and_build(session, program, reply));
+  CLVET_DRIVE(create_kernel(session, program));
   session.program_key = program.key;
   reply["build_ms"] = (monotonic_seconds() - started) * 1e3;
   return {};

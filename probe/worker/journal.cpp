@@ -59,6 +59,25 @@ Result<UniqueFd> take_lock(const std::string& path) {
   return fd;
 }
 
+void note_begin(const Json& record, const std::string& boot, JournalEntry& entry) {
+  entry.in_flight = true;
+  entry.careful = flag_at(record, "careful", false);
+  entry.boot_id = boot;
+}
+
+Status note_end(const Json& record, JournalEntry& entry) {
+  CLVET_ASSIGN_OR_RETURN(VerdictReport verdict,
+                         verdict_from_json(record.value("verdict", Json()).dump()));
+  entry.in_flight = false;
+  if (flag_at(record, "final", true)) {
+    entry.verdict = std::move(verdict);
+  } else {
+    entry.last_attempt = std::move(verdict);
+    ++entry.attempts;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string Journal::key_of(const std::string& environment_key, const std::string& variant_key,
@@ -109,30 +128,15 @@ Status Journal::load(const std::string& text) {
   for (size_t i = 1; i < lines.size(); ++i) {
     if (is_blank(lines[i])) continue;
     const Json record = parse_line(lines[i]);
-    if (!record.is_object()) {
-      // A line cut short is what a crash leaves; anything else is no work of ours.
-      if (lines[i][0] == '{') continue;
-      return damaged(path_, fmt::format("line {} is not a record", i + 1));
-    }
+    // A line cut short is what a crash leaves; anything else is no work of ours.
+    if (!record.is_object() && lines[i][0] == '{') continue;
     if (record.contains("session")) {
       boot = text_at(record, "session");
     } else if (record.contains("begin")) {
-      JournalEntry& entry = entries_[text_at(record, "begin")];
-      entry.in_flight = true;
-      entry.careful = flag_at(record, "careful", false);
-      entry.boot_id = boot;
+      note_begin(record, boot, entries_[text_at(record, "begin")]);
     } else if (record.contains("end")) {
-      JournalEntry& entry = entries_[text_at(record, "end")];
-      auto verdict = verdict_from_json(record.value("verdict", Json()).dump());
-      if (!verdict)
-        return damaged(path_, fmt::format("line {}: {}", i + 1, verdict.error().message));
-      entry.in_flight = false;
-      if (flag_at(record, "final", true)) {
-        entry.verdict = std::move(*verdict);
-      } else {
-        entry.last_attempt = std::move(*verdict);
-        ++entry.attempts;
-      }
+      const Status ended = note_end(record, entries_[text_at(record, "end")]);
+      if (!ended) return damaged(path_, fmt::format("line {}: {}", i + 1, ended.error().message));
     } else {
       return damaged(path_, fmt::format("line {} is not a record", i + 1));
     }

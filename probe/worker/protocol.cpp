@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -49,6 +50,24 @@ void collect_fds(msghdr& header, std::vector<UniqueFd>& fds) {
   }
 }
 
+// What begins a CBOR item: its major type, and its value, length or count of items.
+struct ItemHead {
+  unsigned major = 0;
+  uint64_t value = 0;
+};
+
+std::optional<ItemHead> read_head(std::span<const uint8_t> bytes, size_t& at) {
+  if (at == bytes.size()) return std::nullopt;
+  const unsigned info = bytes[at] & 31;
+  ItemHead head{static_cast<unsigned>(bytes[at] >> 5), info < 24 ? info : 0};
+  ++at;
+  if (info > 27) return std::nullopt;
+  const size_t width = info < 24 ? 0 : size_t{1} << (info - 24);
+  if (bytes.size() - at < width) return std::nullopt;
+  for (size_t i = 0; i < width; ++i) head.value = head.value << 8 | bytes[at++];
+  return head;
+}
+
 // One CBOR item as to_cbor writes it: definite lengths, sane sizes, bounded depth. The library's
 // reader recurses for each level and throws on absurd lengths; a driver may have written anything.
 bool well_formed(std::span<const uint8_t> bytes) {
@@ -61,23 +80,29 @@ bool well_formed(std::span<const uint8_t> bytes) {
       continue;
     }
     --open.back();
-    if (at == bytes.size()) return false;
-    const unsigned major = bytes[at] >> 5, info = bytes[at] & 31;
-    ++at;
-    if (info > 27) return false;
-    const size_t width = info < 24 ? 0 : size_t{1} << (info - 24);
-    if (bytes.size() - at < width) return false;
-    uint64_t value = info;
-    if (width > 0) value = 0;
-    for (size_t i = 0; i < width; ++i) value = value << 8 | bytes[at++];
-    if (major == 6) return false;  // tags
-    const bool text = major == 2 || major == 3;
-    if ((text || major == 4 || major == 5) && value > bytes.size() - at) return false;
-    if (text) at += value;
-    if (major == 4 || major == 5) open.push_back(major == 5 ? 2 * value : value);
+    const auto head = read_head(bytes, at);
+    if (!head || head->major == 6) return false;  // 6: tags
+    const bool text = head->major == 2 || head->major == 3;
+    const bool list = head->major == 4, map = head->major == 5;
+    if ((text || list || map) && head->value > bytes.size() - at) return false;
+    if (text) at += head->value;
+    if (list || map) open.push_back(map ? 2 * head->value : head->value);
     if (open.size() > kMaxDepth) return false;
   }
   return at == bytes.size();
+}
+
+ssize_t receive(int socket, int flags, std::span<std::byte> bytes, std::vector<UniqueFd>& fds) {
+  alignas(cmsghdr) std::byte control[CMSG_SPACE(sizeof(int) * kMaxMessageFds)];
+  iovec part{bytes.data(), bytes.size()};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  header.msg_control = control;
+  header.msg_controllen = sizeof control;
+  const ssize_t count = ::recvmsg(socket, &header, flags);
+  if (count > 0) collect_fds(header, fds);
+  return count;
 }
 
 }  // namespace
@@ -127,20 +152,12 @@ bool flag_in(const nlohmann::json& body, const char* name) {
 
 Result<bool> MessageReader::pump(bool may_block) {
   for (;;) {
-    alignas(cmsghdr) std::byte control[CMSG_SPACE(sizeof(int) * kMaxMessageFds)];
     std::byte chunk[1 << 16];
-    iovec part{chunk, sizeof chunk};
-    msghdr header{};
-    header.msg_iov = &part;
-    header.msg_iovlen = 1;
-    header.msg_control = control;
-    header.msg_controllen = sizeof control;
     const int flags = MSG_CMSG_CLOEXEC | (may_block ? 0 : MSG_DONTWAIT);
-    const ssize_t count = ::recvmsg(socket_, &header, flags);
+    const ssize_t count = receive(socket_, flags, chunk, fds_);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return false;
     if (count <= 0) return gone();
-    collect_fds(header, fds_);
     bytes_.insert(bytes_.end(), chunk, chunk + count);
     if (bytes_.size() < sizeof(Header)) continue;
     Header size = 0;

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "probe/process/process.h"
@@ -83,6 +84,30 @@ class Capture {
   std::string head_, tail_;
 };
 
+// Of a channel to a worker.
+struct Ends {
+  UniqueFd mine, theirs;
+};
+
+Result<Ends> make_control() {
+  int sockets[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
+    return fail(ErrorCode::kResourceExhausted, "cannot make a socket for a worker");
+  }
+  const timeval send_limit{10, 0};
+  ::setsockopt(sockets[0], SOL_SOCKET, SO_SNDTIMEO, &send_limit, sizeof send_limit);
+  return Ends{UniqueFd(sockets[0]), UniqueFd(sockets[1])};
+}
+
+Result<Ends> make_output() {
+  int pipes[2];
+  if (::pipe2(pipes, O_CLOEXEC) != 0) {
+    return fail(ErrorCode::kResourceExhausted, "cannot make a pipe for a worker");
+  }
+  ::fcntl(pipes[0], F_SETFL, O_NONBLOCK);
+  return Ends{UniqueFd(pipes[0]), UniqueFd(pipes[1])};
+}
+
 }  // namespace
 
 struct Worker::Watch {
@@ -91,10 +116,23 @@ struct Worker::Watch {
   MessageReader reader;
   Capture capture;
   Outcome outcome;
+  void begin_stage(double now, const ProcessUse& use, pid_t pid) {
+    stage_since = now;
+    stage_cpu = use.cpu_seconds;
+    stage_starved = starved_seconds(pid);
+    note_progress(now, use);
+  }
   void note_progress(double now, const ProcessUse& use) {
     spin_since = now;
     spin_cpu = use.cpu_seconds;
     spin_faults = use.faults;
+  }
+  // It worked little, and had no need to wait for a processor.
+  bool idles(double now, const ProcessUse& use, double limit, pid_t pid) const {
+    const double elapsed = now - stage_since, enough = kBusyShare * elapsed;
+    const double worked = use.cpu_seconds - stage_cpu;
+    if (elapsed <= limit || worked >= enough) return false;
+    return worked + starved_seconds(pid) - stage_starved < enough;
   }
   // Many threads that wait by looping spend much processor time in a short while: both must pass.
   // Every process touches pages as it begins: where none are counted, the kernel does not count.
@@ -111,30 +149,20 @@ struct Worker::Watch {
 };
 
 Result<Worker> Worker::start(const WorkerSettings& settings, StageView& stage) {
-  int sockets[2], pipes[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
-    return fail(ErrorCode::kResourceExhausted, "cannot make a socket for a worker");
-  }
-  UniqueFd mine(sockets[0]), theirs(sockets[1]);
-  if (::pipe2(pipes, O_CLOEXEC) != 0) {
-    return fail(ErrorCode::kResourceExhausted, "cannot make a pipe for a worker");
-  }
-  UniqueFd read_end(pipes[0]), write_end(pipes[1]);
-  ::fcntl(read_end.get(), F_SETFL, O_NONBLOCK);
-  const timeval send_limit{10, 0};
-  ::setsockopt(mine.get(), SOL_SOCKET, SO_SNDTIMEO, &send_limit, sizeof send_limit);
+  CLVET_ASSIGN_OR_RETURN(Ends control, make_control());
+  CLVET_ASSIGN_OR_RETURN(Ends output, make_output());
   stage.reset();
   SpawnRequest request;
   request.program = settings.program;
   request.args = {settings.program, "worker", fmt::format("--parent={}", ::getpid())};
   request.environment = settings.environment;
-  request.out = write_end.get();
-  request.inherit = {theirs.get(), stage.fd()};
+  request.out = output.theirs.get();
+  request.inherit = {control.theirs.get(), stage.fd()};
   Worker worker;
   worker.settings_ = settings;
   worker.stage_ = &stage;
-  worker.control_ = std::move(mine);
-  worker.output_ = std::move(read_end);
+  worker.control_ = std::move(control.mine);
+  worker.output_ = std::move(output.mine);
   CLVET_ASSIGN_OR_RETURN(worker.pid_, spawn_and_remember(request));
   return worker;
 }
@@ -156,38 +184,34 @@ Worker& Worker::operator=(Worker&& other) noexcept {
 
 Worker::~Worker() { bury(); }
 
-Outcome Worker::call(const nlohmann::json& request, const std::vector<int>& fds) {
-  Watch watch(*this);
-  watch.started = watch.stage_since = monotonic_seconds();
-  const ProcessUse use = process_use(pid_);
-  watch.note_progress(watch.started, use);
-  watch.cpu_started = watch.stage_cpu = use.cpu_seconds;
-  watch.stage_starved = starved_seconds(pid_);
-  watch.driver_started = stage_->read().driver_seconds;
-  if (!send_message(control_.get(), request, fds)) {
-    // It died or stopped reading before this request; let the exit state tell.
-    drain_output(watch);
-    finish(watch, note_end(watch) ? OutcomeKind::kEnded : OutcomeKind::kNonsense);
-    return std::move(watch.outcome);
-  }
+OutcomeKind Worker::wait(Watch& watch) {
   for (;;) {
     pollfd polled[2] = {{control_.get(), POLLIN, 0}, {output_.get(), POLLIN, 0}};
     ::poll(polled, 2, kTickMs);
     drain_output(watch);
-    if (const auto kind = take_reply(watch)) {
-      finish(watch, *kind);
-      return std::move(watch.outcome);
-    }
+    if (const auto kind = take_reply(watch)) return *kind;
     if (note_end(watch)) {
-      const auto kind = take_reply(watch);
-      finish(watch, kind == OutcomeKind::kReply ? *kind : OutcomeKind::kEnded);
-      return std::move(watch.outcome);
+      return take_reply(watch) == OutcomeKind::kReply ? OutcomeKind::kReply : OutcomeKind::kEnded;
     }
-    if (const auto kind = check_limits(watch)) {
-      finish(watch, *kind);
-      return std::move(watch.outcome);
-    }
+    if (const auto kind = check_limits(watch)) return *kind;
   }
+}
+
+Outcome Worker::call(const nlohmann::json& request, const std::vector<int>& fds) {
+  Watch watch(*this);
+  watch.started = monotonic_seconds();
+  const ProcessUse use = process_use(pid_);
+  watch.begin_stage(watch.started, use, pid_);
+  watch.cpu_started = use.cpu_seconds;
+  watch.driver_started = stage_->read().driver_seconds;
+  if (send_message(control_.get(), request, fds)) {
+    finish(watch, wait(watch));
+  } else {
+    // It died or stopped reading before this request; let the exit state tell.
+    drain_output(watch);
+    finish(watch, note_end(watch) ? OutcomeKind::kEnded : OutcomeKind::kNonsense);
+  }
+  return std::move(watch.outcome);
 }
 
 bool Worker::note_end(Watch& watch) {
@@ -227,10 +251,7 @@ std::optional<OutcomeKind> Worker::check_limits(Watch& watch) {
   const StageSnapshot stage = stage_->read();
   if (stage.sequence != watch.sequence) {
     watch.sequence = stage.sequence;
-    watch.stage_since = now;
-    watch.stage_cpu = use.cpu_seconds;
-    watch.stage_starved = starved_seconds(pid_);
-    watch.note_progress(now, use);
+    watch.begin_stage(now, use, pid_);
     return std::nullopt;
   }
   if (use.faults >= watch.spin_faults + kFewFaults) watch.note_progress(now, use);
@@ -240,10 +261,8 @@ std::optional<OutcomeKind> Worker::check_limits(Watch& watch) {
   const StageClock& clock = stage.build_clock ? settings_.limits.build : settings_.limits.other;
   if (elapsed > clock.busy) return OutcomeKind::kHang;
   if (clock.spin > 0 && watch.spins(now, use, clock.spin)) return OutcomeKind::kHang;
-  const double worked = use.cpu_seconds - watch.stage_cpu, enough = kBusyShare * elapsed;
-  if (elapsed <= clock.idle || worked >= enough) return std::nullopt;
-  const bool starved = worked + starved_seconds(pid_) - watch.stage_starved >= enough;
-  return starved ? std::nullopt : std::optional(OutcomeKind::kHang);
+  if (watch.idles(now, use, clock.idle, pid_)) return OutcomeKind::kHang;
+  return std::nullopt;
 }
 
 void Worker::drain_output(Watch& watch) {

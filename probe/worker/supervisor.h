@@ -63,6 +63,7 @@ class Worker {
  private:
   Worker() = default;
   struct Watch;
+  OutcomeKind wait(Watch& watch);
   std::optional<OutcomeKind> check_limits(Watch& watch);
   std::optional<OutcomeKind> take_reply(Watch& watch);
   bool note_end(Watch& watch);

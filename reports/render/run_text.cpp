@@ -16,18 +16,24 @@
 #include "runtime/run/run_record.h"
 
 namespace clvet {
+namespace {
+
+std::string node_line(const NodeRecord& node) {
+  const std::string predicted =
+      node.predicted_ms > 0 ? fmt::format("(predicted {:.3f})", node.predicted_ms) : "";
+  return fmt::format("  {:<24} {:<18} {:<7} {:8.3f} ms {:<18}  {}\n", node.name.substr(0, 24),
+                     node.op, to_string(node.place), node.ms, predicted,
+                     node.kernel.empty() ? node.reason : node.kernel);
+}
+
+}  // namespace
 
 std::string run_text(const RunRecord& record, bool explain) {
   std::string text;
   int on_device = 0;
   for (const NodeRecord& node : record.nodes) {
     on_device += node.place == Place::kDevice;
-    if (!explain) continue;
-    const std::string predicted =
-        node.predicted_ms > 0 ? fmt::format("(predicted {:.3f})", node.predicted_ms) : "";
-    text += fmt::format("  {:<24} {:<18} {:<7} {:8.3f} ms {:<18}  {}\n", node.name.substr(0, 24),
-                        node.op, to_string(node.place), node.ms, predicted,
-                        node.kernel.empty() ? node.reason : node.kernel);
+    if (explain) text += node_line(node);
   }
   if (explain) text += refused_text(record.refused);
   const std::string how =

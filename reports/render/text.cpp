@@ -73,6 +73,19 @@ struct Failures {
   std::string example;
 };
 
+std::string event_of(const VerdictReport& row) {
+  const int signal = row.evidence.signal;
+  return fmt::format("{} in {}", to_string(row.verdict), to_string(row.stage)) +
+         (signal ? fmt::format(" (signal {})", signal) : "");
+}
+
+std::string first_words(const Evidence& evidence) {
+  const std::string_view said =
+      trim(!evidence.stderr_text.empty() ? evidence.stderr_text : evidence.log);
+  const std::string_view first = said.substr(0, said.find('\n'));
+  return shorten(first.empty() ? evidence.note : std::string(first), 160);
+}
+
 // What failed and why, the same failure told once.
 std::string failure_lines(const Report& report, const std::string& device, const Painter& paint) {
   std::map<std::string, Failures> groups;
@@ -81,18 +94,10 @@ std::string failure_lines(const Report& report, const std::string& device, const
         row.verdict == Verdict::kUnsupported) {
       continue;
     }
-    const Evidence& evidence = row.evidence;
-    std::string why = fmt::format("{} in {}", to_string(row.verdict), to_string(row.stage));
-    if (evidence.signal) why += fmt::format(" (signal {})", evidence.signal);
-    Failures& group = groups[why];
+    Failures& group = groups[event_of(row)];
     ++group.cases;
     group.kernels.insert(fmt::format("{}/{}", row.kernel, to_string(row.combination)));
-    if (group.example.empty()) {
-      const std::string_view said =
-          trim(!evidence.stderr_text.empty() ? evidence.stderr_text : evidence.log);
-      const std::string_view first = said.substr(0, said.find('\n'));
-      group.example = shorten(first.empty() ? evidence.note : std::string(first), 160);
-    }
+    if (group.example.empty()) group.example = first_words(row.evidence);
   }
   std::string text;
   for (const auto& [why, group] : groups) {
@@ -142,6 +147,41 @@ std::string candidate_lines(const Report& report) {
   return text;
 }
 
+std::string what_was_tried(const Report& report) {
+  const std::string candidates = candidate_lines(report);
+  return candidates.empty() ? "  No library of any known name exists; install the board's OpenCL "
+                              "driver, or pocl-opencl-icd for the CPU.\n"
+                            : candidates;
+}
+
+std::string died_lines(const Report& report, const Painter& paint) {
+  std::string text;
+  for (const CandidateReport& row : report.candidates) {
+    const bool died = row.outcome == CandidateOutcome::kCrash ||
+                      row.outcome == CandidateOutcome::kHang ||
+                      row.outcome == CandidateOutcome::kExited;
+    if (died)
+      text += fmt::format("{} {}: {}\n", row.name, paint.bad(to_string(row.outcome)), row.reason);
+  }
+  return text;
+}
+
+std::string run_lines(const Report& report) {
+  const RunReport& run = report.run;
+  std::string counts;
+  for (const auto& [word, count] : run.counts) {
+    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, word);
+  }
+  const double outside = run.wall_s > 0 ? 100 * (1 - run.driver_s / run.wall_s) : 0;
+  return fmt::format("{} cases: {}\n", run.cases, counts) +
+         fmt::format(
+             "{:.1f} s, of which {:.0f} % outside driver calls; {} attempts, {} synced records{}\n",
+             run.wall_s, std::max(0.0, outside), run.attempts, run.synced_records,
+             report.complete          ? ""
+             : run.only_cases.empty() ? "; INCOMPLETE"
+                                      : "; only the cases asked for");
+}
+
 // The first fix of each advice; known issues are counted, since a driver may have dozens.
 std::string advice_lines(const Report& report, const Painter& paint) {
   std::string text;
@@ -173,39 +213,10 @@ std::string describe(const Combination& combination) {
 
 std::string summary_text(const Report& report, bool colours) {
   const Painter paint(colours);
+  if (report.devices.empty()) return "No OpenCL device was found.\n" + what_was_tried(report);
   std::string text;
   for (const DeviceReport& device : report.devices) text += device_block(report, device, paint);
-  if (report.devices.empty()) {
-    text += "No OpenCL device was found.\n";
-    const std::string candidates = candidate_lines(report);
-    text += candidates.empty()
-                ? "  No library of any known name exists; install the board's OpenCL "
-                  "driver, or pocl-opencl-icd for the CPU.\n"
-                : candidates;
-    return text;
-  }
-  for (const CandidateReport& row : report.candidates) {
-    const bool died = row.outcome == CandidateOutcome::kCrash ||
-                      row.outcome == CandidateOutcome::kHang ||
-                      row.outcome == CandidateOutcome::kExited;
-    if (died)
-      text += fmt::format("{} {}: {}\n", row.name, paint.bad(to_string(row.outcome)), row.reason);
-  }
-  std::string counts;
-  for (const auto& [word, count] : report.run.counts) {
-    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, word);
-  }
-  text += advice_lines(report, paint);
-  text += fmt::format("{} cases: {}\n", report.run.cases, counts);
-  const double outside =
-      report.run.wall_s > 0 ? 100 * (1 - report.run.driver_s / report.run.wall_s) : 0;
-  text += fmt::format(
-      "{:.1f} s, of which {:.0f} % outside driver calls; {} attempts, {} synced records{}\n",
-      report.run.wall_s, std::max(0.0, outside), report.run.attempts, report.run.synced_records,
-      report.complete                 ? ""
-      : report.run.only_cases.empty() ? "; INCOMPLETE"
-                                      : "; only the cases asked for");
-  return text;
+  return text + died_lines(report, paint) + advice_lines(report, paint) + run_lines(report);
 }
 
 }  // namespace clvet

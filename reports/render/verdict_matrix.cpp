@@ -61,6 +61,25 @@ size_t gravity(Verdict verdict) {
   return static_cast<size_t>(&word_of(verdict) - verdict_words().data());
 }
 
+using Kind = std::tuple<size_t, Stage, int>;  // gravity, stage and signal
+using Group = std::pair<std::string, Combination>;
+
+std::map<Kind, std::map<Group, FailureGroup>> grouped_failures(const Report& report,
+                                                               const DeviceReport& device) {
+  const CountedCases counted(device);
+  std::map<Kind, std::map<Group, FailureGroup>> found;
+  for (const VerdictReport& row : report.verdicts) {
+    if (row.device != device.id || !is_failure(row.verdict)) continue;
+    FailureGroup& group = found[{gravity(row.verdict), row.stage, row.evidence.signal}]
+                               [{row.kernel, row.combination}];
+    group.kernel = row.kernel;
+    group.combination = row.combination;
+    group.trial_only = (group.cases.empty() || group.trial_only) && !counted.has(row);
+    group.cases.push_back(&row);
+  }
+  return found;
+}
+
 }  // namespace
 
 std::vector<MatrixRow> verdict_matrix(const Report& report, const DeviceReport& device) {
@@ -81,20 +100,8 @@ std::vector<MatrixRow> verdict_matrix(const Report& report, const DeviceReport& 
 }
 
 std::vector<FailureKind> failures(const Report& report, const DeviceReport& device) {
-  const CountedCases counted(device);
-  using Kind = std::tuple<size_t, Stage, int>;
-  using Group = std::pair<std::string, Combination>;
-  std::map<Kind, std::map<Group, FailureGroup>> found;
-  for (const VerdictReport& row : report.verdicts) {
-    if (row.device != device.id || !is_failure(row.verdict)) continue;
-    FailureGroup& group = found[{gravity(row.verdict), row.stage, row.evidence.signal}]
-                               [{row.kernel, row.combination}];
-    group.kernel = row.kernel;
-    group.combination = row.combination;
-    group.trial_only = (group.cases.empty() || group.trial_only) && !counted.has(row);
-    group.cases.push_back(&row);
-  }
   std::vector<FailureKind> out;
+  auto found = grouped_failures(report, device);
   for (auto& [kind, groups] : found) {
     const auto& [order, stage, signal] = kind;
     FailureKind& row =

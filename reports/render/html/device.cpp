@@ -22,8 +22,7 @@ namespace {
 
 constexpr size_t kMostFailed = 8;
 
-void add_summary(Html& page, const DeviceReport& device, const std::vector<FailureKind>& failures,
-                 const std::string& id) {
+void add_best(Html& page, const DeviceReport& device) {
   page.open("p", {{"class", device.best ? "best" : "best none"}});
   if (device.best) {
     page.element("b", "Use " + describe(device.best->combination) + ".").markup(" ");
@@ -31,6 +30,9 @@ void add_summary(Html& page, const DeviceReport& device, const std::vector<Failu
   } else {
     page.markup("<b>No combination is wholly right.</b> Models run on the CPU.</p>\n");
   }
+}
+
+void add_warnings(Html& page, const DeviceReport& device) {
   for (const auto& [name, row] : device.capabilities) {
     if (row.verdict == CapabilityVerdict::kTrue) continue;
     page.element("p",
@@ -38,6 +40,9 @@ void add_summary(Html& page, const DeviceReport& device, const std::vector<Failu
                              shorten(row.evidence, kLongestText)),
                  {{"class", "warning"}});
   }
+}
+
+void add_what_failed(Html& page, const std::vector<FailureKind>& failures, const std::string& id) {
   if (failures.empty()) return;
   page.markup("<p>What failed: ");
   for (size_t i = 0; i < failures.size(); ++i) {
@@ -137,12 +142,7 @@ void add_untried(Html& page, const Report& report, const DeviceReport& device) {
   page.markup("</ul>\n");
 }
 
-}  // namespace
-
-void add_device(Html& page, const Report& report, const DeviceReport& device, const std::string& id,
-                EvidenceBudget& budget) {
-  const std::vector<FailureKind> found = failures(report, device);
-  page.open("section", {{"id", id}, {"class", "device"}});
+void add_title(Html& page, const DeviceReport& device) {
   page.markup("<h2>").text(device.name).markup(" <small>");
   page.text(device.id).markup("</small></h2>\n");
   page.element("p",
@@ -153,15 +153,31 @@ void add_device(Html& page, const Report& report, const DeviceReport& device, co
     page.element("p", fmt::format("also via {}", fmt::join(device.also_via, ", ")),
                  {{"class", "dim"}});
   }
-  add_summary(page, device, found, id);
+}
+
+void add_verdicts(Html& page, const Report& report, const DeviceReport& device,
+                  const std::vector<FailureKind>& failures, const std::string& id) {
   page.markup("<h3>Verdicts</h3>\n");
   page.markup(
       "<p class=\"dim\">The number beside a letter counts cases. A cell that names a failure leads "
       "to its evidence.</p>\n");
   const std::vector<MatrixRow> rows = verdict_matrix(report, device);
   add_legend(page, rows);
-  add_matrix(page, rows, found, id);
+  add_matrix(page, rows, failures, id);
   add_untried(page, report, device);
+}
+
+}  // namespace
+
+void add_device(Html& page, const Report& report, const DeviceReport& device, const std::string& id,
+                EvidenceBudget& budget) {
+  const std::vector<FailureKind> found = failures(report, device);
+  page.open("section", {{"id", id}, {"class", "device"}});
+  add_title(page, device);
+  add_best(page, device);
+  add_warnings(page, device);
+  add_what_failed(page, found, id);
+  add_verdicts(page, report, device, found, id);
   if (!found.empty()) {
     page.markup("<h3>Evidence</h3>\n");
     add_evidence(page, found, id, budget);

@@ -69,6 +69,17 @@ void add_count(Html& page, const VerdictWord& word, int count, const std::string
   if (!anchor.empty()) page.close("a");
 }
 
+int total_of(const Counts& counts) {
+  int total = 0;
+  for (const auto& [verdict, count] : counts) total += count;
+  return total;
+}
+
+const VerdictWord& gravest_of(const Counts& counts) {
+  return *std::find_if(verdict_words().begin(), verdict_words().end(),
+                       [&](const auto& word) { return counts.count(word.verdict) > 0; });
+}
+
 void add_cell(Html& page, const MatrixRow& row, const Combination& combination, int columns,
               const Anchors& anchors) {
   const auto found = row.cells.find(combination);
@@ -77,20 +88,18 @@ void add_cell(Html& page, const MatrixRow& row, const Combination& combination, 
     page.open("td", {{"colspan", span}, {"class", "empty"}}).close("td");
     return;
   }
-  int total = 0;
-  const VerdictWord* gravest = nullptr;
+  const VerdictWord& gravest = gravest_of(found->second);
   Html counts;
   for (const VerdictWord& word : verdict_words()) {
     const auto count = found->second.find(word.verdict);
-    if (count == found->second.end()) continue;
-    total += count->second;
-    if (!gravest) gravest = &word;
-    if (gravest != &word && !is_failure(word.verdict)) continue;
+    const bool shown = &word == &gravest || is_failure(word.verdict);
+    if (count == found->second.end() || !shown) continue;
     if (!counts.empty()) counts.markup("<br>");
     add_count(counts, word, count->second, anchors.find(row.name, combination, word.verdict));
   }
-  page.open("td", {{"colspan", span}, {"class", gravest->tone}}).add(counts);
-  if (total > found->second.at(gravest->verdict)) {
+  page.open("td", {{"colspan", span}, {"class", gravest.tone}}).add(counts);
+  const int total = total_of(found->second);
+  if (total > found->second.at(gravest.verdict)) {
     page.element("small", fmt::format(" of {}", total));
   }
   page.close("td");

@@ -1,0 +1,224 @@
+// The part of DeviceRunner that brings one case to its verdict.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/result.h"
+#include "probe/process/process.h"
+#include "probe/process/stage_page.h"
+#include "probe/report/report.h"
+#include "probe/trial/canary.h"
+#include "probe/trial/cases.h"
+#include "probe/trial/judge.h"
+#include "probe/trial/lane.h"
+#include "probe/trial/material.h"
+#include "probe/trial/request.h"
+#include "probe/trial/runner.h"
+#include "probe/worker/journal.h"
+#include "probe/worker/supervisor.h"
+
+namespace clvet {
+namespace {
+
+constexpr int kMaxAttempts = 2;
+
+// A program whose build failed for one shape fails for the others: the shape is no part of it.
+bool concerns_program(const VerdictReport& verdict) {
+  const bool before_run = verdict.stage == Stage::kBuild || verdict.stage == Stage::kCreateKernel;
+  return before_run && verdict.verdict != Verdict::kPass && verdict.verdict != Verdict::kToolError;
+}
+
+// Found the same twice, or not to be asked twice.
+bool wants_second_attempt(Verdict verdict) {
+  return verdict == Verdict::kCrash || verdict == Verdict::kHang ||
+         verdict == Verdict::kOutOfMemory || verdict == Verdict::kToolError;
+}
+
+// Another verdict than that of the attempt before, whose evidence is kept.
+void call_nondeterministic(const VerdictReport& earlier, VerdictReport& verdict) {
+  const std::string now = to_string(verdict.verdict);
+  const int attempts = verdict.attempts;
+  verdict = earlier;
+  verdict.verdict = Verdict::kNondeterministic;
+  verdict.attempts = attempts;
+  verdict.evidence.note += fmt::format("; {} at first, then {}", to_string(earlier.verdict), now);
+}
+
+}  // namespace
+
+VerdictReport DeviceRunner::device_failure(const TrialCase& trial) const {
+  VerdictReport verdict = blank_verdict(trial, device_->id);
+  verdict.verdict = device_fault_->verdict;
+  verdict.stage = device_fault_->stage;
+  verdict.evidence = device_fault_->evidence;
+  if (verdict.evidence.note.empty()) verdict.evidence.note = "the device could not be opened";
+  return verdict;
+}
+
+std::optional<VerdictReport> DeviceRunner::known_verdict(const TrialCase& trial) {
+  if (!trial.unsupported.empty()) {
+    VerdictReport verdict = blank_verdict(trial, device_->id);
+    verdict.verdict = Verdict::kUnsupported;
+    verdict.evidence.note = trial.unsupported;
+    return verdict;
+  }
+  if (device_fault_ && !lane().alive()) return device_failure(trial);
+  const auto broken = broken_programs_.find(trial.program->key);
+  if (broken == broken_programs_.end()) return std::nullopt;
+  VerdictReport verdict = blank_verdict(trial, device_->id);
+  verdict.verdict = broken->second.verdict;
+  verdict.stage = broken->second.stage;
+  verdict.evidence = broken->second.evidence;
+  verdict.evidence.note += "; found with the same program in " + broken->second.case_name;
+  return verdict;
+}
+
+void DeviceRunner::learn(const TrialCase& trial, const VerdictReport& verdict) {
+  if (concerns_program(verdict)) broken_programs_.try_emplace(trial.program->key, verdict);
+}
+
+bool DeviceRunner::is_last_of_program(const TrialCase& trial) const {
+  const auto last = last_use_.find(trial.program->key);
+  return last != last_use_.end() && last->second == &trial;
+}
+
+Result<DeviceRunner::Attempt> DeviceRunner::prepare_attempt(const TrialCase& trial) {
+  Attempt made;
+  CLVET_ASSIGN_OR_RETURN(made.material, materials_.get(trial));
+  CLVET_ASSIGN_OR_RETURN(made.prepared, prepare_trial(trial, *made.material));
+  return made;
+}
+
+void DeviceRunner::note_build(const Outcome& outcome) {
+  if (outcome.kind == OutcomeKind::kReply && outcome.reply.contains("build_ms")) {
+    slowest_build_ = std::max(slowest_build_, outcome.wall_seconds);
+  }
+}
+
+Result<VerdictReport> DeviceRunner::attempt(const TrialCase& trial, bool careful) {
+  CLVET_ASSIGN_OR_RETURN(Attempt made, prepare_attempt(trial));
+  TrialRequest& request = made.prepared.request;
+  request.careful = careful;
+  request.release_program = is_last_of_program(trial);
+  ++totals_.attempts;
+  made.outcome = ask(to_message(request), raw_fds(made.prepared));
+  if (stopped_) {
+    VerdictReport verdict = blank_verdict(trial, device_->id);
+    verdict.evidence.note = "not finished: the probe was stopped";
+    return verdict;
+  }
+  note_build(made.outcome);
+  if (made.outcome.kind != OutcomeKind::kReply) lane().end_worker();
+  return judge(trial, *made.material, made.prepared, made.outcome, device_->id);
+}
+
+VerdictReport DeviceRunner::board_reset(const TrialCase& trial) const {
+  VerdictReport verdict = blank_verdict(trial, device_->id);
+  const StageSnapshot& last = settings_.left_behind;
+  verdict.verdict = Verdict::kBoardReset;
+  verdict.stage = last.stage.value_or(Stage::kBuild);
+  verdict.evidence.call = last.call;
+  verdict.evidence.note = "the machine restarted twice while this case was in flight";
+  verdict.attempts = kMaxAttempts;
+  return verdict;
+}
+
+// Or takes what was found when the case was begun beside others.
+Result<VerdictReport> DeviceRunner::try_once(const TrialCase& trial,
+                                             const std::optional<VerdictReport>& ahead,
+                                             Tries& tries) {
+  ++tries.attempts;
+  if (ahead) ++totals_.attempts;
+  CLVET_ASSIGN_OR_RETURN(VerdictReport verdict,
+                         ahead ? Result<VerdictReport>(*ahead) : attempt(trial, tries.careful));
+  tries.confirmed = false;
+  if (!stopped_ && may_be_of_company(verdict, ahead.has_value())) {
+    CLVET_ASSIGN_OR_RETURN(verdict, attempt_alone(trial, verdict, tries.confirmed));
+    if (tries.confirmed && wants_second_attempt(verdict.verdict)) ++tries.attempts;
+  }
+  if (stopped_) return verdict;
+  verdict.attempts = tries.attempts;
+  if (tries.earlier && verdict.verdict != tries.earlier->verdict) {
+    call_nondeterministic(*tries.earlier, verdict);
+  }
+  return verdict;
+}
+
+Result<VerdictReport> DeviceRunner::try_often_enough(const TrialCase& trial, Journal& journal,
+                                                     const std::string& key, Tries tries) {
+  auto begun = begun_.extract(trial.id);
+  for (;;) {
+    const std::optional<VerdictReport> ahead = begun ? begun.mapped() : std::nullopt;
+    if (!ahead && !ensure_worker()) {
+      return !stopped_ && device_fault_ ? device_failure(trial) : blank_verdict(trial, device_->id);
+    }
+    if (!begun) CLVET_RETURN_IF_ERROR(journal.begin(key, tries.attempts + 1, tries.careful));
+    begun = {};
+    CLVET_ASSIGN_OR_RETURN(VerdictReport verdict, try_once(trial, ahead, tries));
+    if (stopped_) return verdict;
+    const bool again = !tries.earlier && !tries.confirmed && tries.attempts < kMaxAttempts &&
+                       wants_second_attempt(verdict.verdict);
+    const bool lost = endangers_device(verdict.verdict) && !canary_lives();
+    if (lost) {
+      lose_device(trial.id, verdict);
+      if (lost_by_ != trial.id) return device_failure(trial);
+    }
+    CLVET_RETURN_IF_ERROR(journal.end(key, verdict, !again));
+    if (!again || lost || stopped_) return verdict;
+    tries.earlier = verdict;
+  }
+}
+
+Result<VerdictReport> DeviceRunner::try_case(const TrialCase& trial, Journal& journal,
+                                             const std::string& key) {
+  const JournalEntry* past = journal.find(key);
+  if (!past) return try_often_enough(trial, journal, key, {});
+  const bool reset = past->in_flight && past->boot_id != boot_id();
+  if (reset && past->careful) {
+    const VerdictReport verdict = board_reset(trial);
+    CLVET_RETURN_IF_ERROR(journal.end(key, verdict, true));
+    return verdict;
+  }
+  return try_often_enough(trial, journal, key, {reset, past->attempts, false, past->last_attempt});
+}
+
+// Of cases that were begun together one that ended its worker did it, rather than one that was told
+// of an error.
+void DeviceRunner::lose_device(const std::string& id, const VerdictReport& verdict) {
+  lost_by_ = id;
+  device_fault_ = verdict;
+  for (const auto& [other, ahead] : begun_) {
+    if (wants_second_attempt(device_fault_->verdict)) break;
+    if (!ahead || !wants_second_attempt(ahead->verdict)) continue;
+    lost_by_ = other;
+    device_fault_ = ahead;
+  }
+  device_fault_->verdict = Verdict::kDeviceLost;
+  device_fault_->evidence.note = "the device answers no more since " + lost_by_;
+  for (Lane& lane : lanes_) lane.end_worker();
+  open_failures_ = kMaxOpenFailures;
+}
+
+Result<VerdictReport> DeviceRunner::decide(const TrialCase& trial, Journal& journal) {
+  const std::string key = key_of(trial);
+  if (const JournalEntry* past = journal.find(key); past && past->verdict) {
+    VerdictReport verdict = *past->verdict;
+    verdict.id = device_->id + "/" + trial.id;
+    verdict.device = device_->id;
+    learn(trial, verdict);
+    return verdict;
+  }
+  if (auto begun = begun_.find(trial.id); trial.id == lost_by_ && begun != begun_.end()) {
+    ++totals_.attempts;
+    begun->second->attempts = 1;
+    CLVET_RETURN_IF_ERROR(journal.end(key, *begun->second, false));
+    return *begun->second;
+  }
+  if (auto known = known_verdict(trial)) return *known;
+  CLVET_ASSIGN_OR_RETURN(VerdictReport verdict, try_case(trial, journal, key));
+  if (!stopped_) learn(trial, verdict);
+  return verdict;
+}
+
+}  // namespace clvet
