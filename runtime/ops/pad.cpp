@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "kernels/contract.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/shapes.h"

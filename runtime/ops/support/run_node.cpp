@@ -1,6 +1,5 @@
 // Runs one node on the host: checks, allocation, half widening, the op and its fused activation.
 #include <cstddef>
-#include <cstdint>
 #include <new>
 #include <span>
 #include <utility>
