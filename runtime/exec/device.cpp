@@ -258,4 +258,17 @@ Device::~Device() {
   if (!written_later_.empty() && queue_) api().clFinish(queue_.get());
 }
 
+Result<ClMem> filled_buffer(Device& device, std::span<const std::byte> bytes) {
+  CLVET_ASSIGN_OR_RETURN(ClMem memory, device.buffer(bytes.size()));
+  CLVET_RETURN_IF_ERROR(device.write(memory.get(), bytes));
+  return memory;
+}
+
+Result<ClMem> filled_image(Device& device, const ImageExtent& extent, cl_channel_type type,
+                           std::span<const std::byte> bytes) {
+  CLVET_ASSIGN_OR_RETURN(ClMem memory, device.image(extent, type));
+  CLVET_RETURN_IF_ERROR(device.write_image(memory.get(), extent, bytes));
+  return memory;
+}
+
 }  // namespace clvet

@@ -88,4 +88,16 @@ class Device {
 // kDeviceError for anything but CL_SUCCESS.
 Status cl_status(cl_int code, const char* call);
 
+template <class T>
+Status set_arg(const Device& device, cl_kernel kernel, size_t index, const T& value) {
+  return cl_status(
+      device.api().clSetKernelArg(kernel, static_cast<cl_uint>(index), sizeof value, &value),
+      "clSetKernelArg");
+}
+
+// Memory that holds `bytes`.
+Result<ClMem> filled_buffer(Device& device, std::span<const std::byte> bytes);
+Result<ClMem> filled_image(Device& device, const ImageExtent& extent, cl_channel_type type,
+                           std::span<const std::byte> bytes);
+
 }  // namespace clvet

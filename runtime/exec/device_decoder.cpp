@@ -98,21 +98,16 @@ Result<cl_mem> DeviceDecoder::vector(const std::string& name) {
   ClMem& memory = vectors_[name];
   if (!memory) {
     CLVET_ASSIGN_OR_RETURN(const std::vector<float> values, weights_.vector(name, capacity_));
-    const Bytes bytes = encode_vector(
-        {.name = name, .kind = TensorKind::kVector, .c = static_cast<int64_t>(values.size())},
-        Values(values.begin(), values.end()));
-    CLVET_ASSIGN_OR_RETURN(memory, device_.buffer(bytes.size()));
-    CLVET_RETURN_IF_ERROR(device_.write(memory.get(), bytes));
+    const TensorRole role{
+        .name = name, .kind = TensorKind::kVector, .c = static_cast<int64_t>(values.size())};
+    CLVET_ASSIGN_OR_RETURN(
+        memory, filled_buffer(device_, encode_vector(role, Values(values.begin(), values.end()))));
   }
   return memory.get();
 }
 
-Result<const DeviceDecoder::Weights*> DeviceDecoder::matrix(const ConstantRecipe& recipe,
-                                                            const Launch& launch) {
-  const Variant& variant = launch.row->variant;
-  const MatrixForm form = form_of(recipe.name, recipe.part, variant);
-  Weights& weights = matrices_[form];
-  if (weights.data) return &weights;
+Result<PackedWeights> DeviceDecoder::packed(const ConstantRecipe& recipe, const Launch& launch,
+                                            const MatrixForm& form) const {
   const auto role =
       std::find_if(launch.roles.begin(), launch.roles.end(),
                    [](const TensorRole& row) { return row.kind == TensorKind::kWeights; });
@@ -121,21 +116,27 @@ Result<const DeviceDecoder::Weights*> DeviceDecoder::matrix(const ConstantRecipe
   }
   CLVET_ASSIGN_OR_RETURN(WeightMatrix matrix, weights_.matrix(recipe.name));
   if (role->cout < matrix.rows) matrix = matrix.part(recipe.part, role->cout);
-  const PackedWeights packed =
-      form.type == WeightType::kFloat
-          ? pack_rows(*role, variant.precision, form.storage, form.pack, matrix.expanded())
-          : pack_rows(*role, variant.precision, form.storage, form.pack, matrix.quantised());
+  const Precision precision = launch.row->variant.precision;
+  return form.type == WeightType::kFloat
+             ? pack_rows(*role, precision, form.storage, form.pack, matrix.expanded())
+             : pack_rows(*role, precision, form.storage, form.pack, matrix.quantised());
+}
+
+Result<const DeviceDecoder::Weights*> DeviceDecoder::matrix(const ConstantRecipe& recipe,
+                                                            const Launch& launch) {
+  const Variant& variant = launch.row->variant;
+  const MatrixForm form = form_of(recipe.name, recipe.part, variant);
+  Weights& weights = matrices_[form];
+  if (weights.data) return &weights;
+  CLVET_ASSIGN_OR_RETURN(const PackedWeights bytes, packed(recipe, launch, form));
   if (form.storage == Storage::kImage) {
-    CLVET_ASSIGN_OR_RETURN(weights.data,
-                           device_.image(packed.image, channel_of(form.type, variant.precision)));
-    CLVET_RETURN_IF_ERROR(device_.write_image(weights.data.get(), packed.image, packed.data));
+    const cl_channel_type channel = channel_of(form.type, variant.precision);
+    CLVET_ASSIGN_OR_RETURN(weights.data, filled_image(device_, bytes.image, channel, bytes.data));
   } else {
-    CLVET_ASSIGN_OR_RETURN(weights.data, device_.buffer(packed.data.size()));
-    CLVET_RETURN_IF_ERROR(device_.write(weights.data.get(), packed.data));
+    CLVET_ASSIGN_OR_RETURN(weights.data, filled_buffer(device_, bytes.data));
   }
-  if (!packed.scales.empty()) {
-    CLVET_ASSIGN_OR_RETURN(weights.scales, device_.buffer(packed.scales.size()));
-    CLVET_RETURN_IF_ERROR(device_.write(weights.scales.get(), packed.scales));
+  if (!bytes.scales.empty()) {
+    CLVET_ASSIGN_OR_RETURN(weights.scales, filled_buffer(device_, bytes.scales));
   }
   return &weights;
 }
@@ -163,21 +164,15 @@ Result<DeviceDecoder::ReadyStep> DeviceDecoder::ready(const PlanStep& step, cons
   CLVET_ASSIGN_OR_RETURN(ready.kernel, device_.kernel(*launch.row->program, guard_));
   for (size_t i = 0; i < launch.call.args.size(); ++i) {
     const CallArg& arg = launch.call.args[i];
-    const auto set = [&](const auto& value) {
-      return device_.api().clSetKernelArg(ready.kernel.get(), static_cast<cl_uint>(i), sizeof value,
-                                          &value);
-    };
-    cl_int code = CL_SUCCESS;
     if (arg.kind == ArgKind::kInt) {
       if (arg.name == "P") ready.position_arg = static_cast<int>(i);
-      code = set(arg.int_value);
+      CLVET_RETURN_IF_ERROR(set_arg(device_, ready.kernel.get(), i, arg.int_value));
     } else if (arg.kind == ArgKind::kFloat) {
-      code = set(arg.float_value);
+      CLVET_RETURN_IF_ERROR(set_arg(device_, ready.kernel.get(), i, arg.float_value));
     } else {
       CLVET_ASSIGN_OR_RETURN(const cl_mem object, object_of(step, launch, arg));
-      code = set(object);
+      CLVET_RETURN_IF_ERROR(set_arg(device_, ready.kernel.get(), i, object));
     }
-    CLVET_RETURN_IF_ERROR(cl_status(code, "clSetKernelArg"));
   }
   ready.call = std::move(launch.call);
   return ready;
@@ -216,10 +211,8 @@ Result<std::vector<float>> DeviceDecoder::step(std::span<const float> hidden, in
   const auto at = static_cast<cl_int>(position);
   for (const ReadyStep& ready : *steps) {
     if (ready.position_arg >= 0) {
-      CLVET_RETURN_IF_ERROR(cl_status(
-          device_.api().clSetKernelArg(ready.kernel.get(), static_cast<cl_uint>(ready.position_arg),
-                                       sizeof at, &at),
-          "clSetKernelArg"));
+      CLVET_RETURN_IF_ERROR(
+          set_arg(device_, ready.kernel.get(), static_cast<size_t>(ready.position_arg), at));
     }
     const size_t* local = ready.call.local[0] ? ready.call.local.data() : nullptr;
     CLVET_RETURN_IF_ERROR(

@@ -63,6 +63,8 @@ class DeviceDecoder : public DecoderBackend {
   Result<const std::vector<ReadyStep>*> steps_for(int64_t rows, bool answer);
   Result<ReadyStep> ready(const PlanStep& step, const Dims& dims);
   Result<cl_mem> object_of(const PlanStep& step, const Launch& launch, const CallArg& arg);
+  Result<PackedWeights> packed(const ConstantRecipe& recipe, const Launch& launch,
+                               const MatrixForm& form) const;
   Result<const Weights*> matrix(const ConstantRecipe& recipe, const Launch& launch);
   Result<cl_mem> vector(const std::string& name);
   Result<std::vector<float>> read_logits();

@@ -50,6 +50,55 @@ bool needs_transpose(const DeviceTensor& tensor) {
   return !same_order(tensor.shape, tensor.view, View::kChannelsLast);
 }
 
+Bytes encoded(const DeviceTensor& tensor, std::span<const float> values) {
+  const TensorRole role = role_of(tensor);
+  const Precision precision = storage_precision(tensor.half);
+  Bytes bytes(activation_bytes(role, precision));
+  if (!needs_transpose(tensor)) {
+    encode_activation_f32(role, precision, values, bytes);
+  } else if (tensor.view == View::kChannelsFirst) {
+    encode_planes_f32(planes_of(tensor), precision, values, bytes);
+  } else {
+    std::vector<float> ordered(values.size());
+    to_device_order(values.data(), tensor.shape, tensor.view, ordered.data());
+    encode_activation_f32(role, precision, ordered, bytes);
+  }
+  return bytes;
+}
+
+Result<ClMem> packed_weights(Device& device, const Variant& variant, const TensorRole& role,
+                             Storage storage, const Values& values) {
+  const PackedWeights packed = pack_weights(role, variant.precision, WeightType::kFloat, storage,
+                                            variant.manifest->pack, values);
+  if (storage != Storage::kImage) return filled_buffer(device, packed.data);
+  return filled_image(device, packed.image, channel_of(stores_half(variant.precision)),
+                      packed.data);
+}
+
+// The inputs by value of the graph; those that are part of the plan must be as they were.
+Result<std::vector<Tensor>> input_values(const Graph& graph,
+                                         const std::map<std::string, Tensor>& inputs) {
+  std::vector<Tensor> values(graph.values.size());
+  for (const ValueId id : graph.inputs) {
+    const Value& value = graph.values[static_cast<size_t>(id)];
+    const auto found = inputs.find(value.name);
+    if (found == inputs.end())
+      return fail(ErrorCode::kInvalidArgument, "input '{}' is missing", value.name);
+    values[static_cast<size_t>(id)] = found->second;
+  }
+  for (const auto& [name, value] : graph.given) {
+    const auto found = inputs.find(name);
+    if (found == inputs.end())
+      return fail(ErrorCode::kInvalidArgument, "input '{}' is missing", name);
+    if (!same_tensor(found->second, value)) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "input '{}' is part of the plan and has another value now: load the model again",
+                  name);
+    }
+  }
+  return values;
+}
+
 }  // namespace
 
 Result<Session> Session::create(Graph graph, ExecutionPlan plan, Device* device) {
@@ -85,6 +134,10 @@ Status Session::allocate() {
     tensors_.push_back(std::move(memory));
     value_ids_.push_back(tensor.value.empty() ? kNoValue : graph_.find_value(tensor.value));
   }
+  return upload_constants();
+}
+
+Status Session::upload_constants() {
   for (size_t i = 0; i < plan_.tensors.size(); ++i) {
     if (!plan_.tensors[i].constant) continue;
     const Tensor* value = graph_.constant(value_ids_[i]);
@@ -94,6 +147,16 @@ Status Session::allocate() {
   return {};
 }
 
+Result<Values> Session::values_of(const ConstantRecipe& recipe, const TensorRole& role) const {
+  if (recipe.source != ConstantSource::kNode) {
+    return Values(static_cast<size_t>(role.elements()), 0.0);
+  }
+  const Node& node = graph_.nodes[static_cast<size_t>(recipe.node)];
+  const auto call = call_of(graph_, node);
+  if (!call) return fail(ErrorCode::kInternal, "node '{}' has open shapes", node.name);
+  return node.def->constant(*call, {recipe.name, recipe.part});
+}
+
 Result<cl_mem> Session::constant(const PlanStep& step, const Launch& launch, const CallArg& arg) {
   const TensorRole* role = role_of(launch.roles, arg);
   const auto index = role ? step.constants.find(role->name) : step.constants.end();
@@ -101,33 +164,22 @@ Result<cl_mem> Session::constant(const PlanStep& step, const Launch& launch, con
     return fail(ErrorCode::kInternal, "{} has no constant '{}'", step.variant, arg.name);
   }
   const ConstantRecipe& recipe = plan_.constants[static_cast<size_t>(index->second)];
-  Values values(static_cast<size_t>(role->elements()), 0.0);
-  if (recipe.source == ConstantSource::kNode) {
-    const Node& node = graph_.nodes[static_cast<size_t>(recipe.node)];
-    const auto call = call_of(graph_, node);
-    if (!call) return fail(ErrorCode::kInternal, "node '{}' has open shapes", node.name);
-    values = node.def->constant(*call, {recipe.name, recipe.part});
-  }
+  CLVET_ASSIGN_OR_RETURN(const Values values, values_of(recipe, *role));
   ClMem memory;
   if (arg.kind == ArgKind::kVector) {
-    const Bytes bytes = encode_vector(*role, values);
-    CLVET_ASSIGN_OR_RETURN(memory, device_->buffer(bytes.size()));
-    CLVET_RETURN_IF_ERROR(device_->write(memory.get(), bytes));
+    CLVET_ASSIGN_OR_RETURN(memory, filled_buffer(*device_, encode_vector(*role, values)));
   } else {
-    const Variant& variant = launch.row->variant;
-    const PackedWeights packed = pack_weights(*role, variant.precision, WeightType::kFloat,
-                                              arg.storage, variant.manifest->pack, values);
-    if (arg.storage == Storage::kImage) {
-      CLVET_ASSIGN_OR_RETURN(
-          memory, device_->image(packed.image, channel_of(stores_half(variant.precision))));
-      CLVET_RETURN_IF_ERROR(device_->write_image(memory.get(), packed.image, packed.data));
-    } else {
-      CLVET_ASSIGN_OR_RETURN(memory, device_->buffer(packed.data.size()));
-      CLVET_RETURN_IF_ERROR(device_->write(memory.get(), packed.data));
-    }
+    CLVET_ASSIGN_OR_RETURN(
+        memory, packed_weights(*device_, launch.row->variant, *role, arg.storage, values));
   }
   constants_.push_back(std::move(memory));
   return constants_.back().get();
+}
+
+Result<cl_mem> Session::object_of(const PlanStep& step, const Launch& launch, const CallArg& arg) {
+  const auto tensor = step.tensors.find(arg.name);
+  if (tensor == step.tensors.end()) return constant(step, launch, arg);
+  return tensors_[static_cast<size_t>(tensor->second)].object;
 }
 
 Status Session::prepare(const PlanStep& step, const VariantTable& table, ReadyStep& ready) {
@@ -138,22 +190,14 @@ Status Session::prepare(const PlanStep& step, const VariantTable& table, ReadySt
   ready.kernel = std::move(*kernel);
   for (size_t i = 0; i < launch.call.args.size(); ++i) {
     const CallArg& arg = launch.call.args[i];
-    const auto set = [&](const auto& value) {
-      return device_->api().clSetKernelArg(ready.kernel.get(), static_cast<cl_uint>(i),
-                                           sizeof value, &value);
-    };
-    cl_int code = CL_SUCCESS;
     if (arg.kind == ArgKind::kInt) {
-      code = set(arg.int_value);
+      CLVET_RETURN_IF_ERROR(set_arg(*device_, ready.kernel.get(), i, arg.int_value));
     } else if (arg.kind == ArgKind::kFloat) {
-      code = set(arg.float_value);
-    } else if (const auto tensor = step.tensors.find(arg.name); tensor != step.tensors.end()) {
-      code = set(tensors_[static_cast<size_t>(tensor->second)].object);
+      CLVET_RETURN_IF_ERROR(set_arg(*device_, ready.kernel.get(), i, arg.float_value));
     } else {
-      CLVET_ASSIGN_OR_RETURN(const cl_mem object, constant(step, launch, arg));
-      code = set(object);
+      CLVET_ASSIGN_OR_RETURN(const cl_mem object, object_of(step, launch, arg));
+      CLVET_RETURN_IF_ERROR(set_arg(*device_, ready.kernel.get(), i, object));
     }
-    CLVET_RETURN_IF_ERROR(cl_status(code, "clSetKernelArg"));
   }
   ready.call = std::move(launch.call);
   return {};
@@ -188,8 +232,6 @@ Status Session::upload_indices(const DeviceTensor& tensor, cl_mem object, const 
 Status Session::upload(const DeviceTensor& tensor, cl_mem object, const Tensor& value) {
   if (tensor.row_numbers > 0) return upload_indices(tensor, object, value);
   const TensorRole role = role_of(tensor);
-  const Precision precision = storage_precision(tensor.half);
-  std::vector<float> ordered;
   std::optional<Tensor> floats;
   if (value.dtype() != DType::kF32) {
     CLVET_ASSIGN_OR_RETURN(floats, value.cast(DType::kF32));
@@ -199,16 +241,7 @@ Status Session::upload(const DeviceTensor& tensor, cl_mem object, const Tensor& 
     return fail(ErrorCode::kInternal, "a tensor of {} values where {} are planned", source.size(),
                 role.elements());
   }
-  Bytes bytes(activation_bytes(role, precision));
-  if (!needs_transpose(tensor)) {
-    encode_activation_f32(role, precision, source, bytes);
-  } else if (tensor.view == View::kChannelsFirst) {
-    encode_planes_f32(planes_of(tensor), precision, source, bytes);
-  } else {
-    ordered.resize(source.size());
-    to_device_order(source.data(), tensor.shape, tensor.view, ordered.data());
-    encode_activation_f32(role, precision, ordered, bytes);
-  }
+  Bytes bytes = encoded(tensor, source);
   return tensor.storage == Storage::kImage
              ? device_->write_image(object, activation_extent(role), bytes)
              : device_->write_later(object, std::move(bytes));
@@ -301,24 +334,7 @@ Result<double> Session::piped_ms(size_t index, double waited_ms) {
 
 Result<std::map<std::string, Tensor>> Session::run(const std::map<std::string, Tensor>& inputs,
                                                    NodeTimes* times, double deadline) {
-  std::vector<Tensor> values(graph_.values.size());
-  for (const ValueId id : graph_.inputs) {
-    const Value& value = graph_.values[static_cast<size_t>(id)];
-    const auto found = inputs.find(value.name);
-    if (found == inputs.end())
-      return fail(ErrorCode::kInvalidArgument, "input '{}' is missing", value.name);
-    values[static_cast<size_t>(id)] = found->second;
-  }
-  for (const auto& [name, value] : graph_.given) {
-    const auto found = inputs.find(name);
-    if (found == inputs.end())
-      return fail(ErrorCode::kInvalidArgument, "input '{}' is missing", name);
-    if (!same_tensor(found->second, value)) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "input '{}' is part of the plan and has another value now: load the model again",
-                  name);
-    }
-  }
+  CLVET_ASSIGN_OR_RETURN(std::vector<Tensor> values, input_values(graph_, inputs));
   if (times) times->ms.assign(graph_.nodes.size(), 0);
   for (size_t i = 0; i < phase().steps.size(); ++i) {
     if (monotonic_seconds() > deadline) {

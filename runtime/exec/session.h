@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "kernels/call.h"
+#include "kernels/contract.h"
 #include "kernels/layout.h"
 #include "probe/cl/handles.h"
 #include "runtime/exec/device.h"
@@ -52,12 +53,15 @@ class Session {
   Session(Graph graph, ExecutionPlan plan, Device* device)
       : graph_(std::move(graph)), plan_(std::move(plan)), device_(device) {}
   Status allocate();
+  Status upload_constants();
   struct ReadyStep {
     ClKernel kernel;
     KernelCall call;
   };
   Status prepare_steps();
   Status prepare(const PlanStep& step, const VariantTable& table, ReadyStep& ready);
+  Result<cl_mem> object_of(const PlanStep& step, const Launch& launch, const CallArg& arg);
+  Result<Values> values_of(const ConstantRecipe& recipe, const TensorRole& role) const;
   // The values of a constant argument, packed as the variant reads them.
   Result<cl_mem> constant(const PlanStep& step, const Launch& launch, const CallArg& arg);
   const PlanPhase& phase() const { return plan_.phases.front(); }

@@ -228,6 +228,16 @@ Status GgufParser::read_tensor(size_t index) {
                 file_.name_, tensor.name, type, readable_block_types());
   }
   CLVET_RETURN_IF_ERROR(size_tensor(tensor));
+  CLVET_RETURN_IF_ERROR(read_offset(tensor));
+  if (!file_.index_.emplace(tensor.name, index).second) {
+    return broken(where, "there are two of this name");
+  }
+  file_.tensors_.push_back(std::move(tensor));
+  return {};
+}
+
+Status GgufParser::read_offset(GgufTensor& tensor) {
+  const Where where{"tensor", tensor.name};
   CLVET_ASSIGN_OR_RETURN(const uint64_t offset, read<uint64_t>(where));
   if (offset % alignment_ != 0) {
     return broken(where, "its offset {} is not a multiple of {}", offset, alignment_);
@@ -237,10 +247,6 @@ Status GgufParser::read_tensor(size_t index) {
                   file_.bytes_.size());
   }
   tensor.offset = static_cast<size_t>(offset);
-  if (!file_.index_.emplace(tensor.name, index).second) {
-    return broken(where, "there are two of this name");
-  }
-  file_.tensors_.push_back(std::move(tensor));
   return {};
 }
 

@@ -31,6 +31,7 @@ class GgufParser {
   Status read_tensors();
   Status read_tensor(size_t index);
   Status read_shape(GgufTensor& tensor);
+  Status read_offset(GgufTensor& tensor);
   Status size_tensor(GgufTensor& tensor);
   Status read_alignment();
   Status place_tensors();

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <queue>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,6 +64,85 @@ Status check_reads(const Graph& graph, const std::vector<int>& producer) {
     }
   }
   return {};
+}
+
+// By node: how many of its inputs other nodes have still to make, and who reads what it makes.
+struct Waiting {
+  std::vector<int> counts;
+  std::vector<std::vector<size_t>> readers;
+};
+
+Waiting waiting_of(const Graph& graph, const std::vector<int>& producer) {
+  const size_t count = graph.nodes.size();
+  Waiting waiting{std::vector<int>(count, 0), std::vector<std::vector<size_t>>(count)};
+  for (size_t n = 0; n < count; ++n) {
+    for (const ValueId in : graph.nodes[n].inputs) {
+      if (in == kNoValue || producer[in] < 0) continue;
+      waiting.readers[producer[in]].push_back(n);
+      ++waiting.counts[n];
+    }
+  }
+  return waiting;
+}
+
+// The nodes that wait for none but earlier ones; the rest is left with its counts.
+std::vector<size_t> order_of(Waiting& waiting) {
+  // The smallest ready index first keeps a file's own order where that is already right.
+  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
+  for (size_t n = 0; n < waiting.counts.size(); ++n) {
+    if (!waiting.counts[n]) ready.push(n);
+  }
+  std::vector<size_t> order;
+  while (!ready.empty()) {
+    const size_t n = ready.top();
+    ready.pop();
+    for (const size_t reader : waiting.readers[n]) {
+      if (--waiting.counts[reader] == 0) ready.push(reader);
+    }
+    order.push_back(n);
+  }
+  return order;
+}
+
+// Removes the nodes of which nothing is read; true for each value that is read after that.
+std::vector<bool> remove_dead_nodes(Graph& graph) {
+  std::vector<bool> needed(graph.values.size(), false);
+  for (const ValueId out : graph.outputs) needed[out] = true;
+  std::vector<Node> kept;
+  for (size_t n = graph.nodes.size(); n-- > 0;) {
+    Node& node = graph.nodes[n];
+    const bool keep = std::any_of(node.outputs.begin(), node.outputs.end(),
+                                  [&](ValueId out) { return out != kNoValue && needed[out]; });
+    if (!keep) continue;
+    for (const ValueId in : node.inputs) {
+      if (in != kNoValue) needed[in] = true;
+    }
+    kept.push_back(std::move(node));
+  }
+  std::reverse(kept.begin(), kept.end());
+  graph.nodes = std::move(kept);
+  return needed;
+}
+
+void rename(const std::vector<ValueId>& renamed, std::vector<ValueId>& ids) {
+  for (ValueId& id : ids) id = id == kNoValue ? kNoValue : renamed[id];
+}
+
+void keep_values(const std::vector<bool>& needed, Graph& graph) {
+  std::vector<ValueId> renamed(graph.values.size(), kNoValue);
+  std::vector<Value> values;
+  for (size_t v = 0; v < graph.values.size(); ++v) {
+    if (!needed[v]) continue;
+    renamed[v] = static_cast<ValueId>(values.size());
+    values.push_back(std::move(graph.values[v]));
+  }
+  graph.values = std::move(values);
+  for (Node& node : graph.nodes) {
+    rename(renamed, node.inputs);
+    rename(renamed, node.outputs);
+  }
+  rename(renamed, graph.inputs);
+  rename(renamed, graph.outputs);
 }
 
 }  // namespace
@@ -160,41 +240,18 @@ Links::Links(const Graph& graph)
 Status sort_topologically(Graph& graph) {
   CLVET_ASSIGN_OR_RETURN(const std::vector<int> producer, producers(graph));
   CLVET_RETURN_IF_ERROR(check_reads(graph, producer));
-  const size_t count = graph.nodes.size();
-  std::vector<int> waiting(count, 0);
-  std::vector<std::vector<int>> readers(count);
-  for (size_t n = 0; n < count; ++n) {
-    for (const ValueId in : graph.nodes[n].inputs) {
-      if (in == kNoValue || producer[in] < 0) continue;
-      readers[producer[in]].push_back(static_cast<int>(n));
-      ++waiting[n];
-    }
-  }
-  std::vector<int> ready;
-  for (size_t n = count; n-- > 0;) {
-    if (!waiting[n]) ready.push_back(static_cast<int>(n));
-  }
-  // The smallest ready index first keeps a file's own order where that is already right.
-  std::make_heap(ready.begin(), ready.end(), std::greater<>());
-  std::vector<Node> sorted;
-  sorted.reserve(count);
-  while (!ready.empty()) {
-    std::pop_heap(ready.begin(), ready.end(), std::greater<>());
-    const int n = ready.back();
-    ready.pop_back();
-    for (const int reader : readers[n]) {
-      if (--waiting[reader]) continue;
-      ready.push_back(reader);
-      std::push_heap(ready.begin(), ready.end(), std::greater<>());
-    }
-    sorted.push_back(std::move(graph.nodes[n]));
-  }
-  if (sorted.size() < count) {
+  Waiting waiting = waiting_of(graph, producer);
+  const std::vector<size_t> order = order_of(waiting);
+  if (order.size() < graph.nodes.size()) {
+    const auto& counts = waiting.counts;
     const size_t stuck =
-        std::find_if(waiting.begin(), waiting.end(), [](int w) { return w > 0; }) - waiting.begin();
+        std::find_if(counts.begin(), counts.end(), [](int w) { return w > 0; }) - counts.begin();
     return fail(ErrorCode::kInvalidArgument, "the nodes form a cycle through or before {}",
                 graph.nodes[stuck].label());
   }
+  std::vector<Node> sorted;
+  sorted.reserve(order.size());
+  for (const size_t n : order) sorted.push_back(std::move(graph.nodes[n]));
   graph.nodes = std::move(sorted);
   return {};
 }
@@ -205,47 +262,14 @@ void replace_uses(Graph& graph, ValueId from, ValueId to) {
 }
 
 void remove_dead_code(Graph& graph) {
-  std::vector<bool> needed(graph.values.size(), false);
-  for (const ValueId out : graph.outputs) needed[out] = true;
-  std::vector<bool> keep(graph.nodes.size(), false);
-  for (size_t n = graph.nodes.size(); n-- > 0;) {
-    const Node& node = graph.nodes[n];
-    keep[n] = std::any_of(node.outputs.begin(), node.outputs.end(),
-                          [&](ValueId out) { return out != kNoValue && needed[out]; });
-    if (!keep[n]) continue;
-    for (const ValueId in : node.inputs) {
-      if (in != kNoValue) needed[in] = true;
-    }
-  }
-  std::vector<Node> nodes;
-  for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    if (keep[n]) nodes.push_back(std::move(graph.nodes[n]));
-  }
-  graph.nodes = std::move(nodes);
-
+  std::vector<bool> needed = remove_dead_nodes(graph);
   for (const Node& node : graph.nodes) {
     for (const ValueId out : node.outputs) {
       if (out != kNoValue) needed[out] = true;
     }
   }
   for (const ValueId in : graph.inputs) needed[in] = true;
-  std::vector<ValueId> renamed(graph.values.size(), kNoValue);
-  std::vector<Value> values;
-  for (size_t v = 0; v < graph.values.size(); ++v) {
-    if (!needed[v]) continue;
-    renamed[v] = static_cast<ValueId>(values.size());
-    values.push_back(std::move(graph.values[v]));
-  }
-  graph.values = std::move(values);
-  const auto rename = [&](std::vector<ValueId>& ids) {
-    for (ValueId& id : ids) id = id == kNoValue ? kNoValue : renamed[id];
-  };
-  for (Node& node : graph.nodes) {
-    rename(node.inputs);
-    rename(node.outputs);
-  }
-  rename(graph.inputs);
-  rename(graph.outputs);
+  keep_values(needed, graph);
 }
 
 }  // namespace clvet

@@ -9,34 +9,19 @@
 namespace clvet {
 
 inline std::optional<DType> dtype_of_onnx(int64_t code) {
-  switch (code) {
-    case 1:
-      return DType::kF32;
-    case 2:
-      return DType::kU8;
-    case 3:
-      return DType::kI8;
-    case 4:
-      return DType::kU16;
-    case 5:
-      return DType::kI16;
-    case 6:
-      return DType::kI32;
-    case 7:
-      return DType::kI64;
-    case 9:
-      return DType::kBool;
-    case 10:
-      return DType::kF16;
-    case 11:
-      return DType::kF64;
-    case 12:
-      return DType::kU32;
-    case 13:
-      return DType::kU64;
-    default:
-      return std::nullopt;
+  struct Row {
+    int64_t code;
+    DType dtype;
+  };
+  constexpr Row kRows[] = {
+      {1, DType::kF32},  {2, DType::kU8},   {3, DType::kI8},   {4, DType::kU16},
+      {5, DType::kI16},  {6, DType::kI32},  {7, DType::kI64},  {9, DType::kBool},
+      {10, DType::kF16}, {11, DType::kF64}, {12, DType::kU32}, {13, DType::kU64},
+  };
+  for (const Row& row : kRows) {
+    if (row.code == code) return row.dtype;
   }
+  return std::nullopt;
 }
 
 }  // namespace clvet

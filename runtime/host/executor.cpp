@@ -35,6 +35,44 @@ bool fits(const Shape& wanted, const Shape& given) {
   return true;
 }
 
+Status check_input(const Value& wanted, const Tensor& given) {
+  if (wanted.dtype && *wanted.dtype != given.dtype()) {
+    return fail(ErrorCode::kInvalidArgument, "input '{}' is {}, the model wants {}", wanted.name,
+                to_string(given.dtype()), to_string(*wanted.dtype));
+  }
+  if (wanted.shape && !fits(*wanted.shape, given.shape())) {
+    return fail(ErrorCode::kInvalidArgument, "input '{}' is {}, the model wants {}", wanted.name,
+                to_string(given.shape()), to_string(*wanted.shape));
+  }
+  return {};
+}
+
+// The constants and the inputs, by value of the graph.
+std::vector<Tensor> known_values(const Graph& graph, const std::map<std::string, Tensor>& inputs) {
+  std::vector<Tensor> values(graph.values.size());
+  for (size_t v = 0; v < values.size(); ++v) {
+    if (graph.values[v].constant) values[v] = *graph.values[v].constant;
+  }
+  for (const ValueId id : graph.inputs) {
+    if (const auto found = inputs.find(graph.values[id].name); found != inputs.end()) {
+      values[id] = found->second;
+    }
+  }
+  return values;
+}
+
+// Takes the node's outputs in, and lets go of what is not read again.
+void update_values(const Node& node, std::vector<Tensor> outputs, std::vector<int>& reads,
+                   std::vector<Tensor>& values) {
+  for (const ValueId in : node.inputs) {
+    if (in != kNoValue && --reads[in] == 0) values[in] = Tensor();
+  }
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const ValueId out = node.outputs[i];
+    if (out != kNoValue && reads[out] > 0) values[out] = std::move(outputs[i]);
+  }
+}
+
 }  // namespace
 
 Status check_inputs(const Graph& graph, const std::map<std::string, Tensor>& inputs) {
@@ -44,15 +82,7 @@ Status check_inputs(const Graph& graph, const std::map<std::string, Tensor>& inp
     if (found == inputs.end()) {
       return fail(ErrorCode::kInvalidArgument, "the model's input '{}' is not given", value.name);
     }
-    const Tensor& tensor = found->second;
-    if (value.dtype && *value.dtype != tensor.dtype()) {
-      return fail(ErrorCode::kInvalidArgument, "input '{}' is {}, the model wants {}", value.name,
-                  to_string(tensor.dtype()), to_string(*value.dtype));
-    }
-    if (value.shape && !fits(*value.shape, tensor.shape())) {
-      return fail(ErrorCode::kInvalidArgument, "input '{}' is {}, the model wants {}", value.name,
-                  to_string(tensor.shape()), to_string(*value.shape));
-    }
+    CLVET_RETURN_IF_ERROR(check_input(value, found->second));
   }
   for (const auto& [name, tensor] : inputs) {
     bool known = false;
@@ -69,15 +99,7 @@ Result<std::vector<Tensor>> run_graph(const Graph& graph,
                                       const std::map<std::string, Tensor>& inputs,
                                       std::vector<NodeTiming>* timings,
                                       const NodeObserver& observer) {
-  std::vector<Tensor> values(graph.values.size());
-  for (size_t v = 0; v < values.size(); ++v) {
-    if (graph.values[v].constant) values[v] = *graph.values[v].constant;
-  }
-  for (const ValueId id : graph.inputs) {
-    if (const auto found = inputs.find(graph.values[id].name); found != inputs.end()) {
-      values[id] = found->second;
-    }
-  }
+  std::vector<Tensor> values = known_values(graph, inputs);
   std::vector<int> reads = count_reads(graph);
   std::vector<const Tensor*> arguments;
   for (const Node& node : graph.nodes) {
@@ -90,13 +112,7 @@ Result<std::vector<Tensor>> run_graph(const Graph& graph,
     if (!outputs) return wrap(outputs.error(), "node '" + node.name + "'");
     if (timings) timings->push_back({node.name, node.op, (monotonic_seconds() - start) * 1e3});
     if (observer) observer(node, *outputs);
-    for (const ValueId in : node.inputs) {
-      if (in != kNoValue && --reads[in] == 0) values[in] = Tensor();
-    }
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      const ValueId out = node.outputs[i];
-      if (out != kNoValue && reads[out] > 0) values[out] = std::move((*outputs)[i]);
-    }
+    update_values(node, std::move(*outputs), reads, values);
   }
   std::vector<Tensor> results;
   for (const ValueId id : graph.outputs) results.push_back(values[id]);

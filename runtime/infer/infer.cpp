@@ -97,6 +97,45 @@ std::vector<ValueId> inputs_wanted_known(const Graph& graph) {
   return wanted;
 }
 
+// The types of the outputs where those of the inputs are known, and the values where they can be
+// computed now; true for those.
+Result<bool> infer_or_fold(Graph& graph, const Node& node) {
+  const auto call = node.def ? call_of(graph, node) : std::nullopt;
+  if (!call) return false;
+  const auto types = infer_node(*call);
+  if (!types) {
+    if (types.error().code == ErrorCode::kUnavailable) return false;
+    return wrap(types.error(), node.label());
+  }
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] == kNoValue) continue;
+    graph.values[node.outputs[i]].dtype = (*types)[i].dtype;
+    graph.values[node.outputs[i]].shape = (*types)[i].shape;
+  }
+  if (!foldable(*call, *types)) return false;
+  CLVET_RETURN_IF_ERROR(fold(graph, node));
+  return true;
+}
+
+Status set_shape(Graph& graph, const std::string& name, const Shape& shape) {
+  const auto found = std::find_if(graph.inputs.begin(), graph.inputs.end(),
+                                  [&](ValueId id) { return graph.values[id].name == name; });
+  if (found == graph.inputs.end()) {
+    return fail(ErrorCode::kInvalidArgument, "the model has no input '{}'", name);
+  }
+  Value& value = graph.values[*found];
+  CLVET_RETURN_IF_ERROR(checked_elements(shape).map([](int64_t) {}));
+  const bool fits = !value.shape ||
+                    std::equal(value.shape->begin(), value.shape->end(), shape.begin(), shape.end(),
+                               [](int64_t own, int64_t given) { return own < 0 || own == given; });
+  if (!fits) {
+    return fail(ErrorCode::kInvalidArgument, "input '{}' is {}, the model wants {}", name,
+                to_string(shape), to_string(*value.shape));
+  }
+  value.shape = shape;
+  return {};
+}
+
 }  // namespace
 
 std::optional<OpCall> call_of(const Graph& graph, const Node& node) {
@@ -117,27 +156,8 @@ Status infer_and_fold(Graph& graph) {
   forget_types(graph);
   std::vector<Node> kept;
   for (Node& node : graph.nodes) {
-    const auto call = node.def ? call_of(graph, node) : std::nullopt;
-    if (!call) {
-      kept.push_back(std::move(node));
-      continue;
-    }
-    const auto types = infer_node(*call);
-    if (!types) {
-      if (types.error().code != ErrorCode::kUnavailable) return wrap(types.error(), node.label());
-      kept.push_back(std::move(node));
-      continue;
-    }
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      if (node.outputs[i] == kNoValue) continue;
-      graph.values[node.outputs[i]].dtype = (*types)[i].dtype;
-      graph.values[node.outputs[i]].shape = (*types)[i].shape;
-    }
-    if (foldable(*call, *types)) {
-      CLVET_RETURN_IF_ERROR(fold(graph, node));
-    } else {
-      kept.push_back(std::move(node));
-    }
+    CLVET_ASSIGN_OR_RETURN(const bool folded, infer_or_fold(graph, node));
+    if (!folded) kept.push_back(std::move(node));
   }
   graph.nodes = std::move(kept);
   remove_dead_code(graph);
@@ -147,24 +167,7 @@ Status infer_and_fold(Graph& graph) {
 Result<Graph> specialise(const Graph& graph, const std::map<std::string, Shape>& shapes,
                          const std::map<std::string, Tensor>& values) {
   Graph out = graph;
-  for (const auto& [name, shape] : shapes) {
-    const auto is_it = [&](ValueId id) { return out.values[id].name == name; };
-    const auto found = std::find_if(out.inputs.begin(), out.inputs.end(), is_it);
-    if (found == out.inputs.end()) {
-      return fail(ErrorCode::kInvalidArgument, "the model has no input '{}'", name);
-    }
-    Value& value = out.values[*found];
-    CLVET_RETURN_IF_ERROR(checked_elements(shape).map([](int64_t) {}));
-    bool fits = !value.shape || value.shape->size() == shape.size();
-    for (size_t i = 0; fits && value.shape && i < shape.size(); ++i) {
-      fits = (*value.shape)[i] < 0 || (*value.shape)[i] == shape[i];
-    }
-    if (!fits) {
-      return fail(ErrorCode::kInvalidArgument, "input '{}' is {}, the model wants {}", name,
-                  to_string(shape), to_string(*value.shape));
-    }
-    value.shape = shape;
-  }
+  for (const auto& [name, shape] : shapes) CLVET_RETURN_IF_ERROR(set_shape(out, name, shape));
   for (const ValueId input : inputs_wanted_known(out)) {
     Value& value = out.values[input];
     const auto found = values.find(value.name);

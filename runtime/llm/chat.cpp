@@ -50,6 +50,18 @@ void add_turn(const ChatMessage& message, std::vector<PromptPart>& parts) {
   parts.push_back({fmt::format("{}\n", kTurnEnd), true});
 }
 
+Status check_template(const std::string& name) {
+  if (name == "ChatML") return {};
+  if (name == "none") {
+    return fail(ErrorCode::kUnsupported,
+                "the model has no chat template: it continues text; leave out --chat");
+  }
+  return fail(ErrorCode::kUnsupported,
+              "the model's chat template is {}, which is not known; ChatML is. Leave out --chat "
+              "and write the turns' marks in the prompt",
+              name == "unknown" ? "of no kind that is recognised" : "that of " + name);
+}
+
 }  // namespace
 
 std::string chat_template_name(std::string_view chat_template) {
@@ -62,17 +74,7 @@ std::string chat_template_name(std::string_view chat_template) {
 
 Result<std::vector<PromptPart>> chat_prompt(std::string_view chat_template,
                                             std::span<const ChatMessage> messages) {
-  const std::string name = chat_template_name(chat_template);
-  if (name == "none") {
-    return fail(ErrorCode::kUnsupported,
-                "the model has no chat template: it continues text; leave out --chat");
-  }
-  if (name != "ChatML") {
-    return fail(ErrorCode::kUnsupported,
-                "the model's chat template is {}, which is not known; ChatML is. Leave out --chat "
-                "and write the turns' marks in the prompt",
-                name == "unknown" ? "of no kind that is recognised" : "that of " + name);
-  }
+  CLVET_RETURN_IF_ERROR(check_template(chat_template_name(chat_template)));
   std::vector<PromptPart> parts;
   bool has_system = false;
   for (const ChatMessage& message : messages) has_system |= message.role == "system";

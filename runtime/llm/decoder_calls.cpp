@@ -114,6 +114,35 @@ class Writer {
   std::vector<DecoderCall> calls_;
 };
 
+void write_layer(const LlmConfig& config, int64_t layer, Writer& write) {
+  const int64_t d = config.width, q = config.heads * config.head_dim;
+  const int64_t qkv = q + 2 * config.kv_heads * config.head_dim;
+  const std::string prefix = std::to_string(layer) + ".";
+  write.norm("hidden", prefix + "attn_norm", "normed");
+  write.product("normed", prefix + "qkv", "qkv", d, qkv,
+                config.qkv_bias ? prefix + "qkv_bias" : "zeros");
+  write.rope(layer, prefix);
+  write.attention(layer, prefix);
+  write.product("attended", prefix + "o", "delta", q, d);
+  if (config.post_norms) write.norm("delta", prefix + "attn_post_norm", "normed");
+  write.add(prefix, "hidden", config.post_norms ? "normed" : "delta", "between");
+  write.norm("between", prefix + "ffn_norm", "normed");
+  write.product("normed", prefix + "gate_up", "gate_up", d, 2 * config.ff);
+  write.gate(prefix);
+  write.product("gated", prefix + "down", "delta", config.ff, d);
+  if (config.post_norms) write.norm("delta", prefix + "ffn_post_norm", "normed");
+  write.add(prefix, "between", config.post_norms ? "normed" : "delta", "hidden");
+}
+
+void write_head(const LlmConfig& config, int64_t head_rows, Writer& write) {
+  write.norm("hidden", "out_norm", "normed");
+  const int64_t part = head_rows > 0 ? head_rows : config.vocab;
+  for (int64_t first = 0; first < config.vocab; first += part) {
+    const int64_t rows = std::min(part, config.vocab - first);
+    write.product("normed", "head", "logits", config.width, rows, "zeros", first);
+  }
+}
+
 }  // namespace
 
 std::vector<DecoderBuffer> decoder_buffers(const LlmConfig& config) {
@@ -134,33 +163,8 @@ std::vector<DecoderBuffer> decoder_buffers(const LlmConfig& config) {
 std::vector<DecoderCall> decoder_calls(const LlmConfig& config, int64_t rows, int64_t capacity,
                                        bool answer, int64_t head_rows) {
   Writer write(config, rows, capacity);
-  const int64_t d = config.width, q = config.heads * config.head_dim;
-  const int64_t qkv = q + 2 * config.kv_heads * config.head_dim;
-  for (int64_t layer = 0; layer < config.layers; ++layer) {
-    const std::string prefix = std::to_string(layer) + ".";
-    write.norm("hidden", prefix + "attn_norm", "normed");
-    write.product("normed", prefix + "qkv", "qkv", d, qkv,
-                  config.qkv_bias ? prefix + "qkv_bias" : "zeros");
-    write.rope(layer, prefix);
-    write.attention(layer, prefix);
-    write.product("attended", prefix + "o", "delta", q, d);
-    if (config.post_norms) write.norm("delta", prefix + "attn_post_norm", "normed");
-    write.add(prefix, "hidden", config.post_norms ? "normed" : "delta", "between");
-    write.norm("between", prefix + "ffn_norm", "normed");
-    write.product("normed", prefix + "gate_up", "gate_up", d, 2 * config.ff);
-    write.gate(prefix);
-    write.product("gated", prefix + "down", "delta", config.ff, d);
-    if (config.post_norms) write.norm("delta", prefix + "ffn_post_norm", "normed");
-    write.add(prefix, "between", config.post_norms ? "normed" : "delta", "hidden");
-  }
-  if (answer) {
-    write.norm("hidden", "out_norm", "normed");
-    const int64_t part = head_rows > 0 ? head_rows : config.vocab;
-    for (int64_t first = 0; first < config.vocab; first += part) {
-      const int64_t rows_of_part = std::min(part, config.vocab - first);
-      write.product("normed", "head", "logits", d, rows_of_part, "zeros", first);
-    }
-  }
+  for (int64_t layer = 0; layer < config.layers; ++layer) write_layer(config, layer, write);
+  if (answer) write_head(config, head_rows, write);
   return write.take();
 }
 

@@ -71,18 +71,21 @@ Result<DecoderMemory> DecoderMemory::of(std::span<const PlannedCall> calls, cons
     memory.steps_.push_back(buffer_row("logits", activation_bytes(logits, activations)));
   }
   for (const DecoderBuffer& buffer : decoder_buffers(config)) {
-    if (buffer.name == "logits") continue;
-    if (buffer.cache) {
-      Row row = buffer_row(buffer.name, 0);
-      row.bytes_a_position =
-          static_cast<int64_t>(activation_bytes(buffer_role(buffer, 1), activations));
-      memory.caches_.push_back(std::move(row));
-    } else {
-      const TensorRole role = buffer_role(buffer, kRowsOfAStep);
-      memory.steps_.push_back(buffer_row(buffer.name, activation_bytes(role, activations)));
-    }
+    if (buffer.name != "logits") memory.add_buffer(buffer, activations);
   }
   return memory;
+}
+
+void DecoderMemory::add_buffer(const DecoderBuffer& buffer, Precision activations) {
+  if (buffer.cache) {
+    Row row = buffer_row(buffer.name, 0);
+    row.bytes_a_position =
+        static_cast<int64_t>(activation_bytes(buffer_role(buffer, 1), activations));
+    caches_.push_back(std::move(row));
+  } else {
+    const TensorRole role = buffer_role(buffer, kRowsOfAStep);
+    steps_.push_back(buffer_row(buffer.name, activation_bytes(role, activations)));
+  }
 }
 
 DecoderMemory::Row DecoderMemory::buffer_row(const std::string& name, size_t bytes) {

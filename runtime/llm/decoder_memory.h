@@ -78,6 +78,7 @@ class DecoderMemory {
     int64_t bytes = 0, bytes_a_position = 0;
   };
   static Row buffer_row(const std::string& name, size_t bytes);
+  void add_buffer(const DecoderBuffer& buffer, Precision activations);
   Status add_vectors(const DecoderCall& call, const Variant& variant, const LlmWeights& weights,
                      std::set<std::string>& known);
   void add_matrix(const DecoderCall& call, const MatrixForm& form, Precision precision);

@@ -57,6 +57,33 @@ void expand_row(const WeightMatrix& matrix, int64_t row, std::vector<float>& out
   }
 }
 
+void normalise(const std::vector<float>& scale, double epsilon, std::vector<float>& head) {
+  const float factor = inverse_rms(head.data(), static_cast<int64_t>(head.size()), epsilon);
+  for (size_t i = 0; i < head.size(); ++i) head[i] *= factor * scale[i];
+}
+
+// Turns pairs of values: those of both halves of a head, or neighbours.
+void rotate(const std::vector<float>& head, const float* cosines, const float* sines, bool halves,
+            float* to) {
+  const auto half = static_cast<int64_t>(head.size() / 2);
+  for (int64_t e = 0; e < half; ++e) {
+    const int64_t a = halves ? e : 2 * e, b = halves ? e + half : 2 * e + 1;
+    to[a] = head[at(a)] * cosines[e] - head[at(b)] * sines[e];
+    to[b] = head[at(b)] * cosines[e] + head[at(a)] * sines[e];
+  }
+}
+
+void softmax(std::vector<float>& scores) {
+  const float top = *std::max_element(scores.begin(), scores.end());
+  float sum = 0;
+  for (float& score : scores) sum += score = std::exp(score - top);
+  for (float& score : scores) score /= sum;
+}
+
+void add_scaled(float factor, const float* x, int64_t count, float* y) {
+  for (int64_t i = 0; i < count; ++i) y[i] += factor * x[i];
+}
+
 }  // namespace
 
 Result<std::unique_ptr<HostDecoder>> HostDecoder::create(const LlmConfig& config,
@@ -144,33 +171,24 @@ void HostDecoder::rope(const DecoderCall& call, int64_t position) {
                 d = dim_of(call, "D");
   const bool halves = dim_of(call, "halves") == 1, norm = dim_of(call, "norm") == 1;
   const float* x = read(call, "x").data();
-  float* const targets[] = {write(call, "y"), write(call, "k"), write(call, "v")};
+  float* queries = write(call, "y");
+  float* keys = write(call, "k");
+  float* values = write(call, "v");
   std::vector<float> head(at(d));
   for (int64_t m = 0; m < rows; ++m) {
     const int64_t p = position + m;
     const float* cosines = read(call, "cosines").data() + p * d / 2;
     const float* sines = read(call, "sines").data() + p * d / 2;
-    for (int64_t i = 0; i < h + 2 * kv; ++i, x += d) {
-      const bool query = i < h, value = i >= h + kv;
-      float* to = query   ? targets[0] + (m * h + i) * d
-                  : value ? targets[2] + (p * kv + i - h - kv) * d
-                          : targets[1] + (p * kv + i - h) * d;
-      if (value) {
-        std::copy(x, x + d, to);
-        continue;
-      }
+    for (int64_t i = 0; i < h + kv; ++i, x += d) {
+      const bool query = i < h;
+      const char* scale = query ? "q_scale" : "k_scale";
+      float* to = query ? queries + (m * h + i) * d : keys + (p * kv + i - h) * d;
       std::copy(x, x + d, head.begin());
-      if (norm) {
-        const float* scale = read(call, query ? "q_scale" : "k_scale").data();
-        const float factor = inverse_rms(x, d, scalar_of(call, "epsilon"));
-        for (int64_t e = 0; e < d; ++e) head[at(e)] *= factor * scale[e];
-      }
-      for (int64_t e = 0; e < d / 2; ++e) {
-        const int64_t a = halves ? e : 2 * e, b = halves ? e + d / 2 : 2 * e + 1;
-        to[a] = head[at(a)] * cosines[e] - head[at(b)] * sines[e];
-        to[b] = head[at(b)] * cosines[e] + head[at(a)] * sines[e];
-      }
+      if (norm) normalise(read(call, scale), scalar_of(call, "epsilon"), head);
+      rotate(head, cosines, sines, halves, to);
     }
+    std::copy(x, x + kv * d, values + p * kv * d);
+    x += kv * d;
   }
 }
 
@@ -191,14 +209,10 @@ void HostDecoder::attention(const DecoderCall& call, int64_t position) {
       for (int64_t j = from; j <= p; ++j) {
         scores[at(j - from)] = scale * dot_f32(q + i * d, keys + (j * kv + own) * d, at(d));
       }
-      const float top = *std::max_element(scores.begin(), scores.end());
-      float sum = 0;
-      for (float& score : scores) sum += score = std::exp(score - top);
+      softmax(scores);
       std::fill(y + i * d, y + (i + 1) * d, 0.f);
       for (int64_t j = from; j <= p; ++j) {
-        const float share = scores[at(j - from)] / sum;
-        const float* value = values + (j * kv + own) * d;
-        for (int64_t e = 0; e < d; ++e) y[i * d + e] += share * value[e];
+        add_scaled(scores[at(j - from)], values + (j * kv + own) * d, d, y + i * d);
       }
     }
   });

@@ -23,14 +23,35 @@ struct Candidate {
   }
 };
 
+// Of each symbol that is left.
+struct Neighbours {
+  std::vector<size_t> before, after;
+
+  explicit Neighbours(size_t count) : before(count), after(count) {
+    for (size_t i = 0; i < count; ++i) {
+      before[i] = i == 0 ? kNone : i - 1;
+      after[i] = i + 1 == count ? kNone : i + 1;
+    }
+  }
+
+  void join(size_t left, size_t right) {
+    after[left] = after[right];
+    if (after[right] != kNone) before[after[right]] = left;
+  }
+};
+
+// One of them was joined to another meanwhile.
+bool stale(const Candidate& pair, const std::vector<Symbol>& symbols,
+           const Neighbours& neighbours) {
+  const Symbol &a = symbols[pair.left], &b = symbols[pair.right];
+  return a.text.empty() || b.text.empty() || neighbours.after[pair.left] != pair.right ||
+         a.text.size() + b.text.size() != pair.bytes;
+}
+
 }  // namespace
 
 std::vector<Symbol> merge_neighbours(std::vector<Symbol> symbols, const FindMerge& find) {
-  std::vector<size_t> before(symbols.size()), after(symbols.size());
-  for (size_t i = 0; i < symbols.size(); ++i) {
-    before[i] = i == 0 ? kNone : i - 1;
-    after[i] = i + 1 == symbols.size() ? kNone : i + 1;
-  }
+  Neighbours neighbours(symbols.size());
   std::priority_queue<Candidate> queue;
   const auto consider = [&](size_t left, size_t right) {
     if (left == kNone || right == kNone) return;
@@ -43,17 +64,13 @@ std::vector<Symbol> merge_neighbours(std::vector<Symbol> symbols, const FindMerg
   while (!queue.empty()) {
     const Candidate best = queue.top();
     queue.pop();
+    if (stale(best, symbols, neighbours)) continue;
     Symbol &a = symbols[best.left], &b = symbols[best.right];
-    // One of them was joined to another meanwhile.
-    const bool stale = a.text.empty() || b.text.empty() || after[best.left] != best.right ||
-                       a.text.size() + b.text.size() != best.bytes;
-    if (stale) continue;
     a = {std::string_view(a.text.data(), best.bytes), best.id};
     b.text = {};
-    after[best.left] = after[best.right];
-    if (after[best.right] != kNone) before[after[best.right]] = best.left;
-    consider(before[best.left], best.left);
-    consider(best.left, after[best.left]);
+    neighbours.join(best.left, best.right);
+    consider(neighbours.before[best.left], best.left);
+    consider(best.left, neighbours.after[best.left]);
   }
   std::erase_if(symbols, [](const Symbol& symbol) { return symbol.text.empty(); });
   return symbols;

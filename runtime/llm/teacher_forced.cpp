@@ -58,6 +58,20 @@ Result<TeacherForcedCase> read_case(const nlohmann::json& row, const std::string
   return out;
 }
 
+void count_token(const TeacherForcedCase& one, size_t i, const std::vector<float>& logits,
+                 TeacherForcedCount& count) {
+  const auto best =
+      static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+  if (one.margins[i] > kMargin) {
+    ++count.of;
+    count.right += best == one.chosen[i];
+  }
+  if (!one.exact.empty() && one.exact_margins[i] > kExactMargin) {
+    ++count.exact_of;
+    count.exact += best == one.exact[i];
+  }
+}
+
 }  // namespace
 
 Result<std::vector<TeacherForcedCase>> read_teacher_forced(const std::string& path) {
@@ -89,16 +103,7 @@ Result<TeacherForcedCount> compare_teacher_forced(const std::vector<TeacherForce
     std::span<const int32_t> next = one.prompt;
     for (size_t i = 0; i < one.chosen.size(); ++i) {
       CLVET_ASSIGN_OR_RETURN(const std::vector<float> logits, model.take(next));
-      const auto best =
-          static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
-      if (one.margins[i] > kMargin) {
-        ++count.of;
-        count.right += best == one.chosen[i];
-      }
-      if (!one.exact.empty() && one.exact_margins[i] > kExactMargin) {
-        ++count.exact_of;
-        count.exact += best == one.exact[i];
-      }
+      count_token(one, i, logits, count);
       next = std::span(one.chosen).subspan(i, 1);
     }
   }

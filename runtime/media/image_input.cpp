@@ -74,6 +74,30 @@ std::vector<Line> lines(int in, int out) {
   return table;
 }
 
+void resample(const Pixels& pixels, int width, int height, const ImageOptions& options,
+              float* out) {
+  const int count = options.channels;
+  const std::vector<Line> rows = lines(pixels.height, height), columns = lines(pixels.width, width);
+  const auto at = [&](int y, int x, int c) -> double {
+    return pixels.data.get()[(static_cast<size_t>(y) * pixels.width + x) * count + c];
+  };
+  for (int c = 0; c < count; ++c) {
+    const int source = options.bgr ? count - 1 - c : c;
+    for (int y = 0; y < height; ++y) {
+      const auto& [low, high, down] = rows[y];
+      for (int x = 0; x < width; ++x) {
+        const auto& [left, right, across] = columns[x];
+        const double top = std::lerp(at(low, left, source), at(low, right, source), across);
+        const double bottom = std::lerp(at(high, left, source), at(high, right, source), across);
+        const double value = (std::lerp(top, bottom, down) - options.mean[c]) * options.scale[c];
+        const int64_t pixel = int64_t{y} * width + x;
+        out[options.nhwc ? pixel * count + c : int64_t{c} * width * height + pixel] =
+            static_cast<float>(value);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Result<Tensor> read_image(const std::string& path, const ImageOptions& options) {
@@ -91,29 +115,7 @@ Result<Tensor> read_image(const std::string& path, const ImageOptions& options) 
   CLVET_ASSIGN_OR_RETURN(
       Tensor tensor, Tensor::create(DType::kF32, options.nhwc ? Shape{1, height, width, count}
                                                               : Shape{1, count, height, width}));
-  const std::vector<Line> rows = lines(pixels.height, height), columns = lines(pixels.width, width);
-  const auto at = [&](int y, int x, int c) -> double {
-    return pixels.data.get()[(static_cast<size_t>(y) * pixels.width + x) * count + c];
-  };
-  float* out = tensor.data<float>();
-  for (int c = 0; c < count; ++c) {
-    const int source = options.bgr ? count - 1 - c : c;
-    for (int y = 0; y < height; ++y) {
-      const Line& row = rows[y];
-      for (int x = 0; x < width; ++x) {
-        const Line& column = columns[x];
-        const double top = std::lerp(at(row.low, column.low, source),
-                                     at(row.low, column.high, source), column.weight);
-        const double bottom = std::lerp(at(row.high, column.low, source),
-                                        at(row.high, column.high, source), column.weight);
-        const double value =
-            (std::lerp(top, bottom, row.weight) - options.mean[c]) * options.scale[c];
-        const int64_t pixel = int64_t{y} * width + x;
-        out[options.nhwc ? pixel * count + c : int64_t{c} * width * height + pixel] =
-            static_cast<float>(value);
-      }
-    }
-  }
+  resample(pixels, width, height, options, tensor.data<float>());
   return tensor;
 }
 

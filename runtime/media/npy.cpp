@@ -78,9 +78,11 @@ Result<Shape> parse_shape(std::string_view text, const std::string& name) {
   return shape;
 }
 
-}  // namespace
+struct Parts {
+  std::string_view header, data;
+};
 
-Result<Tensor> parse_npy(std::string_view bytes, const std::string& name) {
+Result<Parts> parts_of(std::string_view bytes, const std::string& name) {
   if (bytes.substr(0, kMagic.size()) != kMagic || bytes.size() < 10) {
     return bad(name, "not a .npy file; write it with numpy.save");
   }
@@ -93,18 +95,27 @@ Result<Tensor> parse_npy(std::string_view bytes, const std::string& name) {
     length = length << 8 | static_cast<unsigned char>(bytes[8 + i]);
   }
   if (length > bytes.size() - 8 - length_bytes) return bad(name, "cut short; write it again");
-  const std::string_view header = bytes.substr(8 + length_bytes, length);
-  const std::string_view data = bytes.substr(8 + length_bytes + length);
+  return Parts{bytes.substr(8 + length_bytes, length), bytes.substr(8 + length_bytes + length)};
+}
 
-  CLVET_ASSIGN_OR_RETURN(const DType dtype, parse_descr(after_key(header, "descr"), name));
-  CLVET_ASSIGN_OR_RETURN(const Shape shape, parse_shape(after_key(header, "shape"), name));
-  const std::string_view order = after_key(header, "fortran_order");
+Status check_order(std::string_view order, const std::string& name) {
   if (order.substr(0, 4) == "True") {
     return bad(name, "the array is in Fortran order; save numpy.ascontiguousarray of it");
   }
   if (order.substr(0, 5) != "False") {
     return bad(name, "its header has no 'fortran_order'; it is damaged");
   }
+  return {};
+}
+
+}  // namespace
+
+Result<Tensor> parse_npy(std::string_view bytes, const std::string& name) {
+  CLVET_ASSIGN_OR_RETURN(const Parts parts, parts_of(bytes, name));
+  const auto& [header, data] = parts;
+  CLVET_ASSIGN_OR_RETURN(const DType dtype, parse_descr(after_key(header, "descr"), name));
+  CLVET_ASSIGN_OR_RETURN(const Shape shape, parse_shape(after_key(header, "shape"), name));
+  CLVET_RETURN_IF_ERROR(check_order(after_key(header, "fortran_order"), name));
   const auto elements = checked_elements(shape);
   if (!elements) return bad(name, "{}", elements.error().message);
   const size_t wanted = static_cast<size_t>(*elements) * size_of(dtype);

@@ -50,6 +50,26 @@ Result<Tensor> from_raw(DType dtype, const Shape& shape, int64_t elements, const
   return tensor;
 }
 
+Result<Tensor> from_fields(DType dtype, const Shape& shape, int64_t elements,
+                           const onnx::TensorProto& proto) {
+  switch (dtype) {
+    case DType::kF32:
+      return from_field<float>(dtype, shape, elements, proto.float_data());
+    case DType::kF64:
+      return from_field<double>(dtype, shape, elements, proto.double_data());
+    case DType::kI64:
+      return from_field<int64_t>(dtype, shape, elements, proto.int64_data());
+    case DType::kU32:
+      return from_field<uint32_t>(dtype, shape, elements, proto.uint64_data());
+    case DType::kU64:
+      return from_field<uint64_t>(dtype, shape, elements, proto.uint64_data());
+    default:
+      return visit(dtype, [&]<class T>() {
+        return from_field<T>(dtype, shape, elements, proto.int32_data());
+      });
+  }
+}
+
 }  // namespace
 
 Result<Tensor> tensor_of(const onnx::TensorProto& proto) {
@@ -65,22 +85,7 @@ Result<Tensor> tensor_of(const onnx::TensorProto& proto) {
   const Shape shape(proto.dims().begin(), proto.dims().end());
   CLVET_ASSIGN_OR_RETURN(const int64_t elements, checked_elements(shape));
   if (proto.has_raw_data()) return from_raw(*dtype, shape, elements, proto.raw_data());
-  switch (*dtype) {
-    case DType::kF32:
-      return from_field<float>(*dtype, shape, elements, proto.float_data());
-    case DType::kF64:
-      return from_field<double>(*dtype, shape, elements, proto.double_data());
-    case DType::kI64:
-      return from_field<int64_t>(*dtype, shape, elements, proto.int64_data());
-    case DType::kU32:
-      return from_field<uint32_t>(*dtype, shape, elements, proto.uint64_data());
-    case DType::kU64:
-      return from_field<uint64_t>(*dtype, shape, elements, proto.uint64_data());
-    default:
-      return visit(*dtype, [&]<class T>() {
-        return from_field<T>(*dtype, shape, elements, proto.int32_data());
-      });
-  }
+  return from_fields(*dtype, shape, elements, proto);
 }
 
 }  // namespace clvet

@@ -69,13 +69,16 @@ Plan plan_of(const OpCall& call) {
   return plan;
 }
 
-// Training: the batch's own statistics normalise, and move the running ones.
-Status host_training(const OpCall& call, std::vector<Tensor>& outputs) {
-  const Plan plan = plan_of(call);
-  const double momentum = call.node.float_attr("momentum", 0.9);
+// Of each channel of the batch, as f64.
+struct Statistics {
   Tensor mean, variance;
-  CLVET_ASSIGN_OR_RETURN(mean, Tensor::create(DType::kF64, {plan.channels}));
-  CLVET_ASSIGN_OR_RETURN(variance, Tensor::create(DType::kF64, {plan.channels}));
+};
+
+Result<Statistics> statistics_of(const OpCall& call) {
+  const Plan plan = plan_of(call);
+  Statistics out;
+  CLVET_ASSIGN_OR_RETURN(out.mean, Tensor::create(DType::kF64, {plan.channels}));
+  CLVET_ASSIGN_OR_RETURN(out.variance, Tensor::create(DType::kF64, {plan.channels}));
   const std::vector<double> x = call.tensor(0).to_f64();
   const auto each = [&](int64_t c, auto&& fn) {
     for (int64_t n = 0; n < plan.batch; ++n) {
@@ -85,23 +88,33 @@ Status host_training(const OpCall& call, std::vector<Tensor>& outputs) {
   };
   const auto count = static_cast<double>(std::max<int64_t>(plan.batch * plan.size, 1));
   for (int64_t c = 0; c < plan.channels; ++c) {
-    double &m = mean.data<double>()[c], &v = variance.data<double>()[c];
+    double &m = out.mean.data<double>()[c], &v = out.variance.data<double>()[c];
     each(c, [&](double value) { m += value / count; });
     each(c, [&](double value) { v += (value - m) * (value - m) / count; });
   }
-  OpCall inner = call;
-  inner.inputs[3].value = &mean;
-  inner.inputs[4].value = &variance;
-  CLVET_RETURN_IF_ERROR(normalise(inner, outputs[0]));
-  for (size_t i = 1; i < 3; ++i) {
-    Tensor running = i == 1 ? mean : variance;
-    const std::vector<double> old = call.tensor(i + 2).to_f64();
-    for (int64_t c = 0; c < plan.channels; ++c) {
-      double& value = running.data<double>()[c];
-      value = old[c] * momentum + value * (1 - momentum);
-    }
-    CLVET_ASSIGN_OR_RETURN(outputs[i], running.cast(call.type(i + 2).dtype));
+  return out;
+}
+
+Result<Tensor> moved_towards(const Tensor& batch, const Tensor& running, double momentum) {
+  Tensor out = batch;
+  const std::vector<double> old = running.to_f64();
+  for (int64_t c = 0; c < out.elements(); ++c) {
+    double& value = out.data<double>()[c];
+    value = old[c] * momentum + value * (1 - momentum);
   }
+  return out.cast(running.dtype());
+}
+
+// Training: the batch's own statistics normalise, and move the running ones.
+Status host_training(const OpCall& call, std::vector<Tensor>& outputs) {
+  CLVET_ASSIGN_OR_RETURN(const Statistics batch, statistics_of(call));
+  const double momentum = call.node.float_attr("momentum", 0.9);
+  OpCall inner = call;
+  inner.inputs[3].value = &batch.mean;
+  inner.inputs[4].value = &batch.variance;
+  CLVET_RETURN_IF_ERROR(normalise(inner, outputs[0]));
+  CLVET_ASSIGN_OR_RETURN(outputs[1], moved_towards(batch.mean, call.tensor(3), momentum));
+  CLVET_ASSIGN_OR_RETURN(outputs[2], moved_towards(batch.variance, call.tensor(4), momentum));
   return {};
 }
 

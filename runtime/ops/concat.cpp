@@ -82,47 +82,53 @@ Joined joined_of(const Shape& shape, const View& view, int64_t axis) {
   return {{product(0, place), own, product(place + 1, rank - 1), c}, 1};
 }
 
-// More inputs than one call takes are joined to what the call before has made of the first ones.
+void put_part(LoweredInput input, int64_t length, LoweredCall& lowered) {
+  const std::string number = std::to_string(lowered.inputs.size() + 1);
+  input.role = "x" + number;
+  lowered.inputs.push_back(std::move(input));
+  lowered.dims["P" + number] = length;
+}
+
+// What the calls so far have made of the first inputs.
+struct Progress {
+  Shape shape;
+  size_t inputs = 0;
+  int calls = 0;
+};
+
+// Joins as many of the next inputs as one call takes to what the call before has made.
+LoweredCall next_call(const OpCall& call, size_t axis, const View& view, Progress& done) {
+  LoweredCall lowered;
+  lowered.op = "concat";
+  lowered.view = view;
+  int64_t& length = done.shape[axis];
+  if (done.calls > 0) put_part({"", -done.calls, View::kChannelsLast}, length, lowered);
+  while (lowered.inputs.size() < kInputsOfACall && done.inputs < call.inputs.size()) {
+    const int64_t part = call.shape(done.inputs)[axis];
+    put_part({"", static_cast<int>(done.inputs++), view}, part, lowered);
+    length += part;
+  }
+  while (lowered.inputs.size() < kInputsOfACall) put_part(lowered.inputs[0], 0, lowered);
+  const Joined joined = joined_of(done.shape, view, static_cast<int64_t>(axis));
+  put_nhwc(joined.extent, lowered.dims);
+  lowered.dims["axis"] = joined.axis;
+  lowered.output = done.inputs == call.inputs.size() ? 0 : kTemporary;
+  ++done.calls;
+  return lowered;
+}
+
 Lowering lower(const OpCall& call, View preferred) {
   if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
   if (call.inputs.size() < 2) return host_only("a single input");
-  Shape shape = call.shape(0);
-  const auto axis = normal_axis(call.node.int_attr("axis", 1), static_cast<int64_t>(shape.size()));
+  Progress done{call.shape(0)};
+  const auto rank = static_cast<int64_t>(done.shape.size());
+  const auto axis = normal_axis(call.node.int_attr("axis", 1), rank);
   if (!axis) return host_only(axis.error().message);
-  const View view = usable_view(shape, preferred);
+  const auto at = static_cast<size_t>(*axis);
+  done.shape[at] = 0;
+  const View view = usable_view(done.shape, preferred);
   std::vector<LoweredCall> calls;
-  size_t next = 0;
-  while (next < call.inputs.size()) {
-    LoweredCall lowered;
-    lowered.op = "concat";
-    int64_t& length = shape[static_cast<size_t>(*axis)];
-    if (!calls.empty()) {
-      lowered.inputs.push_back({"x1", -static_cast<int>(calls.size()), View::kChannelsLast});
-      lowered.dims["P1"] = length;
-    } else {
-      length = 0;
-    }
-    while (lowered.inputs.size() < kInputsOfACall && next < call.inputs.size()) {
-      const std::string number = std::to_string(lowered.inputs.size() + 1);
-      const int64_t part = call.shape(next)[static_cast<size_t>(*axis)];
-      lowered.inputs.push_back({"x" + number, static_cast<int>(next++), view});
-      lowered.dims["P" + number] = part;
-      length += part;
-    }
-    while (lowered.inputs.size() < kInputsOfACall) {
-      const std::string number = std::to_string(lowered.inputs.size() + 1);
-      LoweredInput unused = lowered.inputs[0];
-      unused.role = "x" + number;
-      lowered.inputs.push_back(std::move(unused));
-      lowered.dims["P" + number] = 0;
-    }
-    const Joined joined = joined_of(shape, view, *axis);
-    put_nhwc(joined.extent, lowered.dims);
-    lowered.dims["axis"] = joined.axis;
-    lowered.view = view;
-    lowered.output = next == call.inputs.size() ? 0 : kTemporary;
-    calls.push_back(std::move(lowered));
-  }
+  while (done.inputs < call.inputs.size()) calls.push_back(next_call(call, at, view, done));
   return kernel_calls(std::move(calls));
 }
 

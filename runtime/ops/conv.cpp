@@ -97,6 +97,13 @@ void grouped(const Problem& p, const float* in, const float* weights, float* out
   }
 }
 
+void convolve_group(const Problem& p, const float* in, const float* weights, float* out) {
+  if (!p.depthwise()) return grouped(p, in, weights, out);
+  for (int64_t m = 0; m < p.ocg(); ++m) {
+    depthwise_plane(p.window, in, weights + m * p.window.taps(), out + m * p.window.out_size());
+  }
+}
+
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   CLVET_ASSIGN_OR_RETURN(const Problem p, problem_of(call));
   const int64_t in_size = p.window.in_size(), out_size = p.window.out_size();
@@ -113,13 +120,7 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
       const float* in = x + (n * p.c + g * p.cg()) * in_size;
       float* out = y + (n * p.oc + g * p.ocg()) * out_size;
       const float* weights = w + g * p.ocg() * p.cg() * p.window.taps();
-      if (!p.depthwise()) {
-        grouped(p, in, weights, out);
-        continue;
-      }
-      for (int64_t m = 0; m < p.ocg(); ++m) {
-        depthwise_plane(p.window, in, weights + m * p.window.taps(), out + m * out_size);
-      }
+      convolve_group(p, in, weights, out);
     }
   }
   return {};

@@ -55,6 +55,41 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+// nullopt where the distances between neighbours differ.
+std::optional<int64_t> even_distance(const std::vector<int64_t>& indices) {
+  const int64_t distance = indices.size() > 1 ? indices[1] - indices[0] : 0;
+  for (size_t i = 1; i < indices.size(); ++i) {
+    if (indices[i] - indices[i - 1] != distance) return std::nullopt;
+  }
+  return distance;
+}
+
+struct SlicedAxes {
+  Shape shape;
+  std::vector<MovedAxis> axes;
+};
+
+// The data's axes, with those of indices `distance` apart in place of axis `at`.
+SlicedAxes sliced_axes(const OpCall& call, const std::vector<Step>& steps, size_t at,
+                       int64_t distance) {
+  const Shape& data = call.shape(0);
+  SlicedAxes out;
+  for (size_t i = 0; i < data.size(); ++i) {
+    if (i != at) {
+      out.axes.push_back({data[i], steps[i], out.shape.size()});
+      out.shape.push_back(data[i]);
+      continue;
+    }
+    int64_t inner = elements_of(call.shape(1));
+    for (const int64_t extent : call.shape(1)) {
+      inner /= extent;
+      out.axes.push_back({extent, steps[i] * (distance * inner), out.shape.size()});
+      out.shape.push_back(extent);
+    }
+  }
+  return out;
+}
+
 // Constant indices at even distances are a slice; nullopt for others.
 std::optional<Lowering> lower_slice(const OpCall& call, size_t at, View preferred) {
   const Shape& data = call.shape(0);
@@ -64,27 +99,11 @@ std::optional<Lowering> lower_slice(const OpCall& call, size_t at, View preferre
     if (index < 0) index += data[at];
     if (index < 0 || index >= data[at]) return host_only("an index out of range");
   }
-  const int64_t step = indices->size() > 1 ? (*indices)[1] - (*indices)[0] : 0;
-  for (size_t i = 1; i < indices->size(); ++i) {
-    if ((*indices)[i] - (*indices)[i - 1] != step) return std::nullopt;
-  }
+  const auto distance = even_distance(*indices);
+  if (!distance) return std::nullopt;
   const View view = usable_view(data, preferred);
   const std::vector<Step> steps = steps_of(data, view);
-  std::vector<MovedAxis> axes;
-  Shape shape;
-  for (size_t i = 0; i < data.size(); ++i) {
-    if (i != at) {
-      axes.push_back({data[i], steps[i], shape.size()});
-      shape.push_back(data[i]);
-      continue;
-    }
-    int64_t inner = elements_of(call.shape(1));
-    for (const int64_t extent : call.shape(1)) {
-      inner /= extent;
-      axes.push_back({extent, steps[i] * (step * inner), shape.size()});
-      shape.push_back(extent);
-    }
-  }
+  const auto [shape, axes] = sliced_axes(call, steps, at, *distance);
   const Step start = steps[at] * indices->front();
   const View out = view_of(shape, preferred) ? preferred : View::kChannelsLast;
   auto lowered = move_call(*view_of(data, view), shape, out, axes, start);

@@ -1,6 +1,7 @@
 // GatherElements.
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -31,32 +32,37 @@ Result<Types> infer(const OpCall& call) {
   return Types{{call.type(0).dtype, call.shape(1)}};
 }
 
+// False where an index is outside.
+template <class T>
+bool pick(const Tensor& data, int64_t axis, const std::vector<int64_t>& indices, Tensor& out) {
+  const int64_t extent = data.shape()[axis];
+  std::vector<int64_t> strides = strides_of(data.shape());
+  const int64_t step = std::exchange(strides[axis], 0);
+  const std::vector<int64_t> walk[1] = {strides};
+  size_t next = 0;
+  bool inside = true;
+  T* y = out.data<T>();
+  for_each_row(out.shape(), walk, [&](const int64_t(&at)[1]) {
+    for (int64_t i = 0; i < out.shape().back(); ++i, ++next) {
+      const int64_t index = indices[next] < 0 ? indices[next] + extent : indices[next];
+      if (index < 0 || index >= extent) {
+        inside = false;
+        continue;
+      }
+      y[next] = data.data<T>()[at[0] + i * strides.back() + index * step];
+    }
+  });
+  return inside;
+}
+
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   CLVET_ASSIGN_OR_RETURN(const int64_t axis, axis_of(call));
   CLVET_ASSIGN_OR_RETURN(const std::vector<int64_t> indices, call.integers(1));
-  const Shape& shape = outputs[0].shape();
-  const int64_t extent = call.shape(0)[axis];
-  std::vector<int64_t> strides = strides_of(call.shape(0));
-  const int64_t step = strides[axis];
-  strides[axis] = 0;
-  const std::vector<int64_t> walk[1] = {strides};
-  size_t next = 0;
-  bool outside = false;
-  visit_size(size_of(call.type(0).dtype), [&]<class T>() {
-    T* y = outputs[0].data<T>();
-    for_each_row(shape, walk, [&](const int64_t(&at)[1]) {
-      for (int64_t i = 0; i < shape.back(); ++i, ++next) {
-        const int64_t index = indices[next] < 0 ? indices[next] + extent : indices[next];
-        if (index < 0 || index >= extent) {
-          outside = true;
-          continue;
-        }
-        y[next] = call.tensor(0).data<T>()[at[0] + i * strides.back() + index * step];
-      }
-    });
-  });
-  if (outside) return fail(ErrorCode::kInvalidArgument, "GatherElements with an index outside");
-  return {};
+  bool inside = true;
+  visit_size(size_of(call.type(0).dtype),
+             [&]<class T>() { inside = pick<T>(call.tensor(0), axis, indices, outputs[0]); });
+  if (inside) return {};
+  return fail(ErrorCode::kInvalidArgument, "GatherElements with an index outside");
 }
 
 }  // namespace

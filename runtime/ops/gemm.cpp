@@ -25,6 +25,22 @@ struct Problem {
   double alpha, beta;
 };
 
+Status check_scales(const Problem& p, DType dtype) {
+  if (on_device(dtype) || dtype == DType::kF64) return {};
+  for (const double scale : {p.alpha, p.beta}) {
+    if (std::trunc(scale) == scale) continue;
+    return fail(ErrorCode::kUnsupported, "Gemm of integers times {}", scale);
+  }
+  return {};
+}
+
+Status check_addend(const Problem& p, const Shape& c) {
+  const auto shape = broadcast(c, {p.m, p.n});
+  if (shape && *shape == Shape{p.m, p.n}) return {};
+  return fail(ErrorCode::kInvalidArgument, "Gemm's C {} does not fit [{},{}]", to_string(c), p.m,
+              p.n);
+}
+
 Result<Problem> problem_of(const OpCall& call) {
   const Shape &a = call.shape(0), &b = call.shape(1);
   if (a.size() != 2 || b.size() != 2) {
@@ -41,19 +57,8 @@ Result<Problem> problem_of(const OpCall& call) {
   if (b[p.trans_b ? 1 : 0] != p.k) {
     return fail(ErrorCode::kInvalidArgument, "Gemm of {} by {}", to_string(a), to_string(b));
   }
-  if (!on_device(call.type(0).dtype) && call.type(0).dtype != DType::kF64) {
-    for (const double scale : {p.alpha, p.beta}) {
-      if (std::trunc(scale) == scale) continue;
-      return fail(ErrorCode::kUnsupported, "Gemm of integers times {}", scale);
-    }
-  }
-  if (call.has(2)) {
-    const auto shape = broadcast(call.shape(2), {p.m, p.n});
-    if (!shape || *shape != Shape{p.m, p.n}) {
-      return fail(ErrorCode::kInvalidArgument, "Gemm's C {} does not fit [{},{}]",
-                  to_string(call.shape(2)), p.m, p.n);
-    }
-  }
+  CLVET_RETURN_IF_ERROR(check_scales(p, call.type(0).dtype));
+  if (call.has(2)) CLVET_RETURN_IF_ERROR(check_addend(p, call.shape(2)));
   return p;
 }
 

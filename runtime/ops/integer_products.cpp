@@ -87,6 +87,17 @@ Result<std::vector<Part>> digits(Tensor tensor, int bits) {
   return parts;
 }
 
+Status add_product(const Node& node, const Part& a, const Part& b, Tensor& out) {
+  const std::array<const Tensor*, 2> inputs = {&a.tensor, &b.tensor};
+  CLVET_ASSIGN_OR_RETURN(const std::vector<Tensor> sums, run_node(node, inputs));
+  auto* y = out.data<int32_t>();
+  for (int64_t i = 0; i < out.elements(); ++i) {
+    const int64_t sum = std::llrint(sums[0].data<float>()[i]);
+    y[i] = static_cast<int32_t>(y[i] + a.factor * b.factor * sum);
+  }
+  return {};
+}
+
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   CLVET_ASSIGN_OR_RETURN(Tensor left, shifted(call, 0));
   CLVET_ASSIGN_OR_RETURN(Tensor right, shifted(call, 1));
@@ -102,16 +113,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   }
   CLVET_ASSIGN_OR_RETURN(const std::vector<Part> rights, digits(std::move(right), bits));
   const Node node = float_node(call.node);
-  auto* y = outputs[0].data<int32_t>();
   for (const Part& a : lefts) {
-    for (const Part& b : rights) {
-      const std::array<const Tensor*, 2> inputs = {&a.tensor, &b.tensor};
-      CLVET_ASSIGN_OR_RETURN(const std::vector<Tensor> sums, run_node(node, inputs));
-      for (int64_t i = 0; i < outputs[0].elements(); ++i) {
-        const int64_t sum = std::llrint(sums[0].data<float>()[i]);
-        y[i] = static_cast<int32_t>(y[i] + a.factor * b.factor * sum);
-      }
-    }
+    for (const Part& b : rights) CLVET_RETURN_IF_ERROR(add_product(node, a, b, outputs[0]));
   }
   return {};
 }

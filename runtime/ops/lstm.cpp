@@ -24,6 +24,36 @@ struct Problem {
   }
 };
 
+Status check_extents(const OpCall& call, const Problem& p) {
+  const auto wants = [&](size_t i, const Shape& shape) {
+    return !call.has(i) || call.shape(i) == shape;
+  };
+  if (!wants(1, {p.directions, 4 * p.hidden, p.input}) ||
+      !wants(2, {p.directions, 4 * p.hidden, p.hidden}) ||
+      !wants(3, {p.directions, 8 * p.hidden}) || !wants(4, {p.batch}) || !wants(5, p.state()) ||
+      !wants(6, p.state()) || !wants(7, {p.directions, 3 * p.hidden})) {
+    return fail(ErrorCode::kInvalidArgument, "LSTM of {} with inputs of other extents",
+                to_string(call.shape(0)));
+  }
+  const int64_t hidden = call.node.int_attr("hidden_size", p.hidden);
+  if (hidden == p.hidden) return {};
+  return fail(ErrorCode::kInvalidArgument, "LSTM with hidden_size {} and weights for {}", hidden,
+              p.hidden);
+}
+
+Status check_supported(const OpCall& call) {
+  if (call.has(4) && call.type(4).dtype != DType::kI32) {
+    return fail(ErrorCode::kUnsupported, "LSTM with sequence_lens of {}",
+                to_string(call.type(4).dtype));
+  }
+  for (const char* odd : {"activations", "activation_alpha", "clip", "input_forget"}) {
+    if (call.node.attributes.contains(odd) && call.node.int_attr(odd, 1) != 0) {
+      return fail(ErrorCode::kUnsupported, "LSTM with the attribute {}", odd);
+    }
+  }
+  return {};
+}
+
 Result<Problem> problem_of(const OpCall& call) {
   const Node& node = call.node;
   const Shape &x = call.shape(0), &w = call.shape(1), &r = call.shape(2);
@@ -40,29 +70,8 @@ Result<Problem> problem_of(const OpCall& call) {
   p.batch = x[p.batch_first ? 0 : 1];
   p.input = x[2];
   p.hidden = r[2];
-  const auto wants = [&](size_t i, const Shape& shape) {
-    return !call.has(i) || call.shape(i) == shape;
-  };
-  if (!wants(1, {p.directions, 4 * p.hidden, p.input}) ||
-      !wants(2, {p.directions, 4 * p.hidden, p.hidden}) ||
-      !wants(3, {p.directions, 8 * p.hidden}) || !wants(4, {p.batch}) || !wants(5, p.state()) ||
-      !wants(6, p.state()) || !wants(7, {p.directions, 3 * p.hidden})) {
-    return fail(ErrorCode::kInvalidArgument, "LSTM of {} with inputs of other extents",
-                to_string(x));
-  }
-  if (node.int_attr("hidden_size", p.hidden) != p.hidden) {
-    return fail(ErrorCode::kInvalidArgument, "LSTM with hidden_size {} and weights for {}",
-                node.int_attr("hidden_size", 0), p.hidden);
-  }
-  if (call.has(4) && call.type(4).dtype != DType::kI32) {
-    return fail(ErrorCode::kUnsupported, "LSTM with sequence_lens of {}",
-                to_string(call.type(4).dtype));
-  }
-  for (const char* odd : {"activations", "activation_alpha", "clip", "input_forget"}) {
-    if (node.attributes.contains(odd) && node.int_attr(odd, 1) != 0) {
-      return fail(ErrorCode::kUnsupported, "LSTM with the attribute {}", odd);
-    }
-  }
+  CLVET_RETURN_IF_ERROR(check_extents(call, p));
+  CLVET_RETURN_IF_ERROR(check_supported(call));
   return p;
 }
 
@@ -137,23 +146,27 @@ struct Direction {
   }
 };
 
-Status host(const OpCall& call, std::vector<Tensor>& outputs) {
-  CLVET_ASSIGN_OR_RETURN(const Problem p, problem_of(call));
-  const auto part = [&](size_t i, int64_t d) {
+Direction direction_of(const OpCall& call, const Problem& p, int64_t d) {
+  const auto part = [&](size_t i) {
     const Tensor& tensor = call.tensor(i);
     return tensor.data<float>() + d * (tensor.elements() / p.directions);
   };
+  return {p,
+          part(1),
+          part(2),
+          call.has(3) ? part(3) : nullptr,
+          call.has(7) ? part(7) : nullptr,
+          call.has(4) ? call.tensor(4).data<int32_t>() : nullptr,
+          p.reverse || d == 1,
+          {},
+          {},
+          {}};
+}
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  CLVET_ASSIGN_OR_RETURN(const Problem p, problem_of(call));
   for (int64_t d = 0; d < p.directions; ++d) {
-    Direction direction{p,
-                        part(1, d),
-                        part(2, d),
-                        call.has(3) ? part(3, d) : nullptr,
-                        call.has(7) ? part(7, d) : nullptr,
-                        call.has(4) ? call.tensor(4).data<int32_t>() : nullptr,
-                        p.reverse || d == 1,
-                        {},
-                        {},
-                        {}};
+    Direction direction = direction_of(call, p, d);
     direction.start(call, d);
     direction.run(call.tensor(0), d, outputs[0]);
     for (int64_t b = 0; b < p.batch; ++b) {

@@ -75,15 +75,18 @@ void multiply(const Problem& p, const T* a, const T* b, T* c) {
   }
 }
 
+// A shared right matrix makes one product of all rows.
+void join_rows(Problem& p) {
+  if (elements_of(p.b_batch) != 1) return;
+  p.m *= elements_of(p.a_batch);
+  p.batch = p.a_batch = p.b_batch = {};
+}
+
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   CLVET_ASSIGN_OR_RETURN(Problem p, problem_of(call));
   if (outputs[0].elements() == 0) return {};
   Tensor& y = outputs[0];
-  // A shared right matrix makes one product of all rows.
-  if (elements_of(p.b_batch) == 1) {
-    p.m *= elements_of(p.a_batch);
-    p.batch = p.a_batch = p.b_batch = {};
-  }
+  join_rows(p);
   Shape walk = p.batch;
   walk.push_back(1);
   std::vector<int64_t> strides[3] = {broadcast_strides(p.a_batch, p.batch),

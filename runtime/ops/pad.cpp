@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "kernels/contract.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/shapes.h"
@@ -117,6 +118,30 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+// The extents before and after, and the padding in front; false where nothing is left of an axis.
+bool put_extents(const Shape& shape, const Pads& pads, const View& view, Dims& dims) {
+  const std::vector<int64_t> order = view.order(shape.size());
+  const char* const letters[] = {"C", "W", "H", "N"};
+  for (size_t i = 0; i < 4; ++i) {
+    const bool real = i < order.size();
+    const auto axis = static_cast<size_t>(real ? order[order.size() - 1 - i] : 0);
+    const int64_t begin = real ? pads.begin[axis] : 0, end = real ? pads.end[axis] : 0;
+    const int64_t extent = real ? shape[axis] : 1;
+    dims[letters[i]] = extent;
+    dims[std::string("O") + letters[i]] = extent + begin + end;
+    dims[std::string("P_") + letters[i]] = begin;
+    if (extent + begin + end < 1) return false;
+  }
+  return true;
+}
+
+double constant_fill(const OpCall& call) {
+  if (call.has(2) && call.inputs[2].value->elements() > 0) {
+    return call.inputs[2].value->to_f64()[0];
+  }
+  return call.node.float_attr("value", 0);
+}
+
 Lowering lower(const OpCall& call, View preferred) {
   if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
   const auto pads = pads_of(call);
@@ -133,23 +158,8 @@ Lowering lower(const OpCall& call, View preferred) {
   lowered.view = view;
   lowered.inputs = {{"x", 0, view}};
   lowered.dims["mode"] = mode - modes.begin();
-  const std::vector<int64_t> order = view.order(shape.size());
-  const char* const letters[] = {"C", "W", "H", "N"};
-  for (size_t i = 0; i < 4; ++i) {
-    const bool real = i < order.size();
-    const auto axis = static_cast<size_t>(real ? order[order.size() - 1 - i] : 0);
-    const int64_t begin = real ? pads->begin[axis] : 0, end = real ? pads->end[axis] : 0;
-    const int64_t extent = real ? shape[axis] : 1;
-    lowered.dims[letters[i]] = extent;
-    lowered.dims[std::string("O") + letters[i]] = extent + begin + end;
-    lowered.dims[std::string("P_") + letters[i]] = begin;
-    if (extent + begin + end < 1) return host_only("an empty tensor");
-  }
-  double value = call.node.float_attr("value", 0);
-  if (call.has(2) && call.inputs[2].value->elements() > 0) {
-    value = call.inputs[2].value->to_f64()[0];
-  }
-  lowered.scalars["value"] = value;
+  if (!put_extents(shape, *pads, view, lowered.dims)) return host_only("an empty tensor");
+  lowered.scalars["value"] = constant_fill(call);
   return kernel_call(std::move(lowered));
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <numbers>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -119,11 +120,16 @@ T narrow(Sum value) {
   return static_cast<T>(value);
 }
 
+// 1 for each reduced axis.
+Shape kept_extents(Shape shape, const std::vector<bool>& reduced) {
+  for (size_t i = 0; i < shape.size(); ++i) shape[i] = reduced[i] ? 1 : shape[i];
+  return shape;
+}
+
 template <class T, class Sum, class Finish>
 void fold(Sum start, Sum (*add)(Sum, Sum), Finish finish, const Tensor& x,
           const std::vector<bool>& reduced, Tensor& y) {
-  Shape kept = x.shape();
-  for (size_t i = 0; i < kept.size(); ++i) kept[i] = reduced[i] ? 1 : kept[i];
+  const Shape kept = kept_extents(x.shape(), reduced);
   const std::vector<int64_t> strides[1] = {broadcast_strides(kept, x.shape())};
   std::vector<Sum> sums(static_cast<size_t>(y.elements()), start);
   const T* in = x.data<T>();
@@ -206,61 +212,78 @@ Lowering lower_planes(const OpCall& call) {
   return kernel_call(std::move(lowered));
 }
 
+// The reduced axes that hold more than one value, or one axis where none does.
+std::vector<size_t> axes_to_fold(const Shape& shape, const std::vector<bool>& reduced) {
+  std::vector<size_t> axes;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (reduced[i] && (shape[i] > 1 || axes.empty())) axes.push_back(i);
+  }
+  if (axes.size() > 1) std::erase_if(axes, [&](size_t axis) { return shape[axis] == 1; });
+  return axes;
+}
+
+// A move that makes rows of the kept axes and c of the reduced ones.
+std::optional<LoweredCall> matrix_call(const Shape& shape, const std::vector<bool>& reduced) {
+  const std::vector<Step> steps = steps_of(shape, View::kChannelsLast);
+  std::vector<MovedAxis> moved;
+  Shape matrix{1, 1};
+  for (const bool wanted : {false, true}) {
+    for (size_t i = 0; i < shape.size(); ++i) {
+      if (reduced[i] != wanted) continue;
+      moved.push_back({shape[i], steps[i], wanted ? size_t{1} : size_t{0}});
+      matrix[wanted] *= shape[i];
+    }
+  }
+  auto call =
+      move_call(*view_of(shape, View::kChannelsLast), matrix, View::kChannelsLast, moved, {});
+  if (!call) return std::nullopt;
+  call->output = kTemporary;
+  call->temporary = matrix;
+  return call;
+}
+
+// Calls that end in a temporary, as the output of `shape`.
+Lowering placed(std::vector<LoweredCall> calls, const Shape& shape) {
+  calls.back().output = kTemporary;
+  auto call = reshape_call(calls.back().temporary, calls.back().view, shape);
+  if (!call) return host_only(kTooManyAxes);
+  call->inputs[0].input = -static_cast<int>(calls.size());
+  calls.push_back(std::move(*call));
+  return kernel_calls(std::move(calls));
+}
+
 // The reduced axes become c, alone or, several of them, by a move. What is left keeps the order of
 // the axes.
+Lowering lower_axes(const OpCall& call, const std::vector<bool>& reduced) {
+  const Shape& shape = call.shape(0);
+  const std::vector<size_t> axes = axes_to_fold(shape, reduced);
+  const Shape out = (*infer(call))[0].shape;
+  if (axes.size() == 1) {
+    const Shape kept = kept_extents(shape, reduced);
+    const View view = View::with_channels(static_cast<int64_t>(axes[0]), shape.size());
+    LoweredCall rows = reduce_call(call, shape, view);
+    if (out == kept) return kernel_call(std::move(rows));
+    rows.temporary = kept;
+    return placed({std::move(rows)}, out);
+  }
+  auto matrix = matrix_call(shape, reduced);
+  if (!matrix) return host_only(kTooManyAxes);
+  LoweredCall rows = reduce_call(call, matrix->temporary, View::kChannelsLast);
+  rows.inputs[0].input = -1;
+  rows.temporary = {matrix->temporary[0], 1};
+  return placed({std::move(*matrix), std::move(rows)}, out);
+}
+
 Lowering lower(const OpCall& call, View) {
   if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
   const auto reduced = reduced_axes(call);
   if (!reduced) return host_only(reduced.error().message);
-  const Shape& shape = call.shape(0);
   const bool none = std::none_of(reduced->begin(), reduced->end(), [](bool r) { return r; });
-  if (none || shape.size() > kMaxViewRank) return host_only("no axis to reduce");
+  if (none || call.shape(0).size() > kMaxViewRank) return host_only("no axis to reduce");
   const bool plain = call.node.activation.act == Act::kNone;
   const bool pools = plain && (call.node.op == "ReduceMean" || call.node.op == "ReduceMax");
   if (pools && *reduced == std::vector<bool>{false, false, true, true}) return lower_planes(call);
-
-  Shape kept = shape;
-  std::vector<size_t> axes;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    if (!(*reduced)[i]) continue;
-    kept[i] = 1;
-    if (shape[i] > 1 || axes.empty()) axes.push_back(i);
-  }
-  if (axes.size() > 1) std::erase_if(axes, [&](size_t axis) { return shape[axis] == 1; });
-  const Shape out = (*infer(call))[0].shape;
-  std::vector<LoweredCall> calls;
-  if (axes.size() == 1) {
-    const View view = View::with_channels(static_cast<int64_t>(axes[0]), shape.size());
-    calls.push_back(reduce_call(call, shape, view));
-    if (out == kept) return kernel_calls(std::move(calls));
-    calls.back().temporary = kept;
-  } else {
-    const std::vector<Step> steps = steps_of(shape, View::kChannelsLast);
-    std::vector<MovedAxis> moved;
-    Shape matrix{1, 1};
-    for (const bool wanted : {false, true}) {
-      for (size_t i = 0; i < shape.size(); ++i) {
-        if ((*reduced)[i] != wanted) continue;
-        moved.push_back({shape[i], steps[i], wanted ? size_t{1} : size_t{0}});
-        matrix[wanted] *= shape[i];
-      }
-    }
-    auto gather =
-        move_call(*view_of(shape, View::kChannelsLast), matrix, View::kChannelsLast, moved, {});
-    if (!gather) return host_only(kTooManyAxes);
-    gather->output = kTemporary;
-    gather->temporary = matrix;
-    calls.push_back(std::move(*gather));
-    calls.push_back(reduce_call(call, matrix, View::kChannelsLast));
-    calls.back().inputs[0].input = -1;
-    calls.back().temporary = {matrix[0], 1};
-  }
-  calls.back().output = kTemporary;
-  auto placed = reshape_call(calls.back().temporary, calls.back().view, out);
-  if (!placed) return host_only(kTooManyAxes);
-  placed->inputs[0].input = -static_cast<int>(calls.size());
-  calls.push_back(std::move(*placed));
-  return kernel_calls(std::move(calls));
+  return lower_axes(call, *reduced);
 }
 
 }  // namespace

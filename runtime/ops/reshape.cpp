@@ -11,6 +11,11 @@
 namespace clvet::op_reshape {
 namespace {
 
+Result<int64_t> kept_extent(const Shape& from, size_t axis) {
+  if (axis < from.size()) return from[axis];
+  return fail(ErrorCode::kInvalidArgument, "Reshape keeps axis {} of {}", axis, to_string(from));
+}
+
 Result<Types> infer(const OpCall& call) {
   CLVET_ASSIGN_OR_RETURN(Shape shape, call.integers(1));
   const Shape& from = call.shape(0);
@@ -18,10 +23,7 @@ Result<Types> infer(const OpCall& call) {
   int64_t open = -1, known = 1;
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 0 && !zero_is_zero) {
-      if (i >= from.size()) {
-        return fail(ErrorCode::kInvalidArgument, "Reshape keeps axis {} of {}", i, to_string(from));
-      }
-      shape[i] = from[i];
+      CLVET_ASSIGN_OR_RETURN(shape[i], kept_extent(from, i));
     }
     if (shape[i] == -1 && open < 0) {
       open = static_cast<int64_t>(i);

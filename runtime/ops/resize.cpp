@@ -1,12 +1,14 @@
 // Resize (and Upsample): each axis has its own table of source positions and weights, applied one
 // axis after the other.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -79,43 +81,63 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
-// The kernel's own modes: whole-number nearest, and linear, of planes.
-std::optional<LoweredCall> plane_call(const OpCall& call, const ResizePlan& plan) {
-  const Node& node = call.node;
-  const Shape& shape = call.shape(0);
-  const std::vector<std::string> transforms = {"asymmetric", "half_pixel", "align_corners",
-                                               "pytorch_half_pixel"};
-  const std::vector<std::string> roundings = {"floor", "ceil", "round_prefer_floor",
-                                              "round_prefer_ceil"};
-  const auto place = [](const std::vector<std::string>& words, const std::string& word) {
+// A mode as the kernel for planes counts it.
+struct PlaneMode {
+  bool nearest = true;
+  ptrdiff_t transform = 0, rounding = 0;
+};
+
+constexpr std::array<std::string_view, 4> kTransforms = {"asymmetric", "half_pixel",
+                                                         "align_corners", "pytorch_half_pixel"};
+constexpr ptrdiff_t kAlignCorners = 2;
+constexpr std::array<std::string_view, 4> kRoundings = {"floor", "ceil", "round_prefer_floor",
+                                                        "round_prefer_ceil"};
+
+// nullopt where the kernel has no such mode.
+std::optional<PlaneMode> plane_mode(const Node& node) {
+  const auto place = [](const std::array<std::string_view, 4>& words, const std::string& word) {
     return std::find(words.begin(), words.end(), word) - words.begin();
   };
   const bool old = node.op == "Upsample" || node.opset < 11;
-  const auto transform = place(transforms, node.string_attr("coordinate_transformation_mode",
-                                                            old ? "asymmetric" : "half_pixel"));
-  const auto rounding =
-      place(roundings, node.string_attr("nearest_mode", old ? "floor" : "round_prefer_floor"));
   const std::string mode = node.string_attr("mode", "nearest");
-  const bool nearest = mode == "nearest";
-  const bool known = transform < 4 && rounding < 4 && (nearest || mode == "linear") &&
-                     !node.int_attr("antialias", 0) && !node.int_attr("exclude_outside", 0) &&
-                     shape.size() == 4 && plan.axes[0].identity && plan.axes[1].identity;
-  // align_corners counts in scale times the extent, the kernel in whole output positions.
-  for (const ResizeAxis& axis : plan.axes) {
-    const double exact = axis.scale * static_cast<double>(axis.in);
-    if (transform == 2 && exact != static_cast<double>(axis.out)) return std::nullopt;
+  PlaneMode out;
+  out.nearest = mode == "nearest";
+  out.transform = place(kTransforms, node.string_attr("coordinate_transformation_mode",
+                                                      old ? "asymmetric" : "half_pixel"));
+  out.rounding =
+      place(kRoundings, node.string_attr("nearest_mode", old ? "floor" : "round_prefer_floor"));
+  if (out.transform == 4 || out.rounding == 4 || (!out.nearest && mode != "linear") ||
+      node.int_attr("antialias", 0) || node.int_attr("exclude_outside", 0)) {
+    return std::nullopt;
   }
-  const bool whole = plan.axes.size() == 4 && plan.axes[2].out % plan.axes[2].in == 0 &&
-                     plan.axes[3].out % plan.axes[3].in == 0;
-  if (!known || (nearest && !whole)) return std::nullopt;
+  return out;
+}
+
+// Whole-number nearest, and linear, of planes.
+bool suits_planes(const PlaneMode& mode, const std::vector<ResizeAxis>& axes) {
+  if (axes.size() != 4 || !axes[0].identity || !axes[1].identity) return false;
+  // align_corners counts in scale times the extent, the kernel in whole output positions.
+  const auto exact = [](const ResizeAxis& axis) {
+    return axis.scale * static_cast<double>(axis.in) == static_cast<double>(axis.out);
+  };
+  if (mode.transform == kAlignCorners && !std::all_of(axes.begin(), axes.end(), exact)) {
+    return false;
+  }
+  return !mode.nearest || (axes[2].out % axes[2].in == 0 && axes[3].out % axes[3].in == 0);
+}
+
+// nullopt where the kernel for planes does not do it.
+std::optional<LoweredCall> plane_call(const OpCall& call, const ResizePlan& plan) {
+  const auto mode = plane_mode(call.node);
+  if (!mode || !suits_planes(*mode, plan.axes)) return std::nullopt;
   LoweredCall lowered;
   lowered.op = "resize";
-  put_nhwc(*view_of(shape, View::kChannelsFirst), lowered.dims);
+  put_nhwc(*view_of(call.shape(0), View::kChannelsFirst), lowered.dims);
   lowered.dims["OH"] = plan.axes[2].out;
   lowered.dims["OW"] = plan.axes[3].out;
-  lowered.dims["mode"] = nearest ? 0 : 1;
-  lowered.dims["transform"] = transform;
-  lowered.dims["rounding"] = rounding;
+  lowered.dims["mode"] = mode->nearest ? 0 : 1;
+  lowered.dims["transform"] = mode->transform;
+  lowered.dims["rounding"] = mode->rounding;
   lowered.scalars["scale_h"] = plan.axes[2].scale;
   lowered.scalars["scale_w"] = plan.axes[3].scale;
   lowered.inputs = {{"x", 0, View::kChannelsFirst}};

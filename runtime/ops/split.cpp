@@ -23,29 +23,39 @@ struct Parts {
   std::vector<int64_t> lengths;
 };
 
+std::vector<int64_t> even_lengths(int64_t length, int64_t count) {
+  const int64_t each = (length + count - 1) / count;
+  std::vector<int64_t> lengths;
+  for (int64_t i = 0; i < count; ++i) {
+    lengths.push_back(std::clamp<int64_t>(length - i * each, 0, each));
+  }
+  return lengths;
+}
+
+bool add_up_to(int64_t length, const std::vector<int64_t>& parts) {
+  int64_t sum = 0;
+  for (const int64_t part : parts) {
+    if (part < 0 || part > length - sum) return false;
+    sum += part;
+  }
+  return sum == length;
+}
+
 Result<Parts> parts_of(const OpCall& call) {
   const Shape& shape = call.shape(0);
   Parts parts;
   CLVET_ASSIGN_OR_RETURN(
       parts.axis, normal_axis(call.node.int_attr("axis", 0), static_cast<int64_t>(shape.size())));
   const int64_t length = shape[parts.axis];
+  const size_t count = call.node.outputs.size();
   if (call.has(1)) {
     CLVET_ASSIGN_OR_RETURN(parts.lengths, call.integers(1));
   } else if (const auto* split = call.node.ints_attr("split")) {
     parts.lengths = *split;
   } else {
-    const auto count = static_cast<int64_t>(call.node.outputs.size());
-    const int64_t each = (length + count - 1) / count;
-    for (int64_t i = 0; i < count; ++i) {
-      parts.lengths.push_back(std::clamp<int64_t>(length - i * each, 0, each));
-    }
+    parts.lengths = even_lengths(length, static_cast<int64_t>(count));
   }
-  int64_t sum = 0;
-  for (const int64_t part : parts.lengths) {
-    sum = part < 0 || part > length ? length + 1 : sum + part;
-    if (sum > length) break;
-  }
-  if (sum != length || parts.lengths.size() != call.node.outputs.size()) {
+  if (!add_up_to(length, parts.lengths) || parts.lengths.size() != count) {
     return fail(ErrorCode::kInvalidArgument, "Split of {} into {} along axis {}", to_string(shape),
                 to_string(parts.lengths), parts.axis);
   }

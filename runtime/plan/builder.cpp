@@ -70,6 +70,31 @@ bool fits_an_image(const TensorRole& role, const DeviceFeatures& features) {
          image.height <= features.image_height;
 }
 
+DeviceTensor seen_as(const DeviceTensor& source, const Shape& shape, const View& view,
+                     const Nhwc& extent) {
+  DeviceTensor target = source;
+  target.shape = shape;
+  target.view = view;
+  // An image keeps its lines; who wants others moves it.
+  if (same_bytes(source.extent, extent, source.storage)) target.extent = extent;
+  return target;
+}
+
+bool is_number(const CallArg& arg) {
+  return arg.kind == ArgKind::kInt || arg.kind == ArgKind::kFloat;
+}
+
+PlanStep kernel_step(int node, const LoweredCall& lowered, const ChosenVariant& chosen) {
+  PlanStep step;
+  step.kind = StepKind::kKernel;
+  step.node = node;
+  step.variant = chosen.row->name;
+  step.op = lowered.op;
+  step.dims = lowered.dims;
+  step.scalars = lowered.scalars;
+  return step;
+}
+
 }  // namespace
 
 PlanBuilder::PlanBuilder(const Graph& graph, const VariantChooser& chooser,
@@ -128,11 +153,17 @@ Status PlanBuilder::place(int index) {
     planned.reason = lowering.reason;
     return run_on_host(index);
   }
-  const auto chosen = choose_all(index, lowering.calls);
+  return place_calls(index, lowering.calls);
+}
+
+Status PlanBuilder::place_calls(int index, const std::vector<LoweredCall>& calls) {
+  const Node& node = node_at(index);
+  PlannedNode& planned = phase().nodes.back();
+  const auto chosen = choose_all(index, calls);
   if (!chosen) {
     planned.reason = chosen.error().message;
     planned.untested = chosen.error().code == ErrorCode::kUntested;
-    plan_.fallbacks.push_back({node.name, lowering.calls[0].op, "host", planned.reason});
+    plan_.fallbacks.push_back({node.name, calls[0].op, "host", planned.reason});
     return run_on_host(index);
   }
   for (const ChosenVariant& variant : *chosen) {
@@ -140,7 +171,7 @@ Status PlanBuilder::place(int index) {
     plan_.fallbacks.push_back(
         {node.name, variant.instead_of, variant.row->name, to_string(variant.verdict)});
   }
-  return run_on_device(index, lowering.calls, *chosen);
+  return run_on_device(index, calls, *chosen);
 }
 
 Status PlanBuilder::place_fixed(int index, const Lowering& lowering) {
@@ -194,22 +225,23 @@ void PlanBuilder::add_step(PlanStep step, double ms, double launch_ms) {
   phase().steps.push_back(std::move(step));
 }
 
+// What a caller gives is brought to the device for the nodes behind.
+bool PlanBuilder::bring_given(ValueId input, const View& view) {
+  const auto given = std::find(graph_.inputs.begin(), graph_.inputs.end(), input);
+  const auto extent = view_of(*graph_.values[static_cast<size_t>(input)].shape, view);
+  if (given == graph_.inputs.end() || !extent) return true;
+  const TensorRole role = activation_role(*extent);
+  const Storage storage =
+      fits_an_image(role, chooser_.features()) ? plan_.combination.activations : Storage::kBuffer;
+  const Wanted wanted{role, view, 0, storage, stores_half(plan_.combination.precision)};
+  return want_value(input, wanted).has_value();
+}
+
 bool PlanBuilder::alias(int index, const Lowering& lowering) {
   const Node& node = node_at(index);
   const ValueId input = node.inputs[static_cast<size_t>(lowering.source.input)];
   const ValueId output = node.outputs[0];
-  // What a caller gives is brought to the device for the nodes behind.
-  const auto given = std::find(graph_.inputs.begin(), graph_.inputs.end(), input);
-  const auto extent =
-      view_of(*graph_.values[static_cast<size_t>(input)].shape, lowering.source.view);
-  if (given != graph_.inputs.end() && extent) {
-    const TensorRole role = activation_role(*extent);
-    const Storage storage =
-        fits_an_image(role, chooser_.features()) ? plan_.combination.activations : Storage::kBuffer;
-    const Wanted wanted{role, lowering.source.view, 0, storage,
-                        stores_half(plan_.combination.precision)};
-    if (!want_value(input, wanted)) return false;
-  }
+  if (!bring_given(input, lowering.source.view)) return false;
   const Shape& from_shape = *graph_.values[static_cast<size_t>(input)].shape;
   const Shape& to_shape = *graph_.values[static_cast<size_t>(output)].shape;
   const auto to = view_of(to_shape, lowering.view);
@@ -221,11 +253,7 @@ bool PlanBuilder::alias(int index, const Lowering& lowering) {
       continue;
     }
     if (source.extent.c != to->c || source.extent.rows() != to->rows()) continue;
-    DeviceTensor target = source;
-    target.shape = to_shape;
-    target.view = lowering.view;
-    // An image keeps its lines; who wants others moves it.
-    if (same_bytes(source.extent, *to, source.storage)) target.extent = *to;
+    DeviceTensor target = seen_as(source, to_shape, lowering.view, *to);
     target.alias = alias_root(static_cast<int>(i));
     add_tensor(std::move(target), output);
     phase().nodes.back().place = Place::kAlias;
@@ -258,6 +286,7 @@ Status PlanBuilder::run_on_device(int index, const std::vector<LoweredCall>& cal
 Result<int> PlanBuilder::input_tensor(const Node& node, const LoweredCall& lowered,
                                       const CallArg& arg, const TensorRole& role, bool half,
                                       const std::vector<int>& made) {
+  if (arg.kind == ArgKind::kIndices) return index_tensor(node, lowered, role);
   const auto input = std::find_if(lowered.inputs.begin(), lowered.inputs.end(),
                                   [&](const LoweredInput& row) { return row.role == arg.name; });
   if (input == lowered.inputs.end()) return unknown_role(node, arg.name);
@@ -288,22 +317,13 @@ Result<int> PlanBuilder::add_call(int index, const LoweredCall& lowered,
   const auto roles = find_op_contract(lowered.op)->roles(lowered.dims);
   if (!roles) return wrap(roles.error(), node.name);
   const bool half = stores_half(chosen.variant().precision);
-  PlanStep step;
-  step.kind = StepKind::kKernel;
-  step.node = index;
-  step.variant = chosen.row->name;
-  step.op = lowered.op;
-  step.dims = lowered.dims;
-  step.scalars = lowered.scalars;
+  PlanStep step = kernel_step(index, lowered, chosen);
   int made_here = -1;
   for (const CallArg& arg : chosen.call.args) {
-    const bool scalar = arg.kind == ArgKind::kInt || arg.kind == ArgKind::kFloat;
-    if (scalar) continue;
+    if (is_number(arg)) continue;
     const TensorRole* role = role_of(*roles, arg);
     if (!role) return unknown_role(node, arg.name);
-    if (arg.kind == ArgKind::kIndices) {
-      CLVET_ASSIGN_OR_RETURN(step.tensors[role->name], index_tensor(node, lowered, *role));
-    } else if (arg.kind == ArgKind::kInput) {
+    if (arg.kind == ArgKind::kInput || arg.kind == ArgKind::kIndices) {
       CLVET_ASSIGN_OR_RETURN(step.tensors[role->name],
                              input_tensor(node, lowered, arg, *role, half, made));
     } else if (arg.kind == ArgKind::kOutput) {

@@ -50,6 +50,8 @@ class PlanBuilder {
   }
 
   Status place(int index);
+  // By the kernels that are right for `calls`, or on the host where one has none.
+  Status place_calls(int index, const std::vector<LoweredCall>& calls);
   Status place_fixed(int index, const Lowering& lowering);
   View preferred_view(const Node& node) const;
   Status run_on_host(int index);
@@ -74,6 +76,8 @@ class PlanBuilder {
   int add_conversion(int source, const Wanted& wanted, const WantedCall& call,
                      const ChosenVariant& chosen);
 
+  // False where a value that the caller gives cannot be had under `view`.
+  bool bring_given(ValueId input, const View& view);
   bool alias(int index, const Lowering& lowering);
   int alias_root(int tensor) const;
 

@@ -62,6 +62,49 @@ double share_of_lines(std::string_view op, double row_bytes) {
   return op == "move" && row_bytes > 0 ? std::min(row_bytes / kLine, 1.0) : 1;
 }
 
+bool holds_numbers(const TensorRole& role) {
+  return role.kind == TensorKind::kVector || role.kind == TensorKind::kIndices;
+}
+
+// Of weights, vectors and indices.
+double bytes_of_parameters(const std::vector<TensorRole>& roles, Precision precision,
+                           WeightType type) {
+  const double scales = type == WeightType::kFloat ? 0 : 2.0 / kQuantBlock;
+  const double each =
+      bytes_of_weight(type, precision) + scales * bytes_of_weight(WeightType::kFloat, precision);
+  double bytes = 0;
+  for (const TensorRole& role : roles) {
+    if (holds_numbers(role)) bytes += 4 * static_cast<double>(role.c);
+    if (role.kind == TensorKind::kWeights) bytes += static_cast<double>(role.elements()) * each;
+  }
+  return bytes;
+}
+
+// Of activations: elements and bytes that are made, and bytes that are read.
+struct Traffic {
+  double outputs = 0, written = 0, read = 0, largest_read = 0;
+  double lines = 1;  // share of each cache line that is wanted
+};
+
+Traffic traffic_of(std::string_view op, const std::vector<TensorRole>& roles, Precision precision,
+                   bool has_weights) {
+  Traffic moved;
+  for (const TensorRole& role : roles) {
+    if (holds_numbers(role) || role.kind == TensorKind::kWeights) continue;
+    const auto bytes = static_cast<double>(activation_bytes(role, precision));
+    if (role.kind == TensorKind::kOutput) {
+      const int64_t channels = has_weights ? round_up(role.c, kLanes) : role.c;
+      moved.outputs += static_cast<double>(role.n * role.h * role.w * channels);
+      moved.written += bytes;
+      moved.lines = share_of_lines(op, bytes / static_cast<double>(role.n * role.h * role.w));
+    } else {
+      moved.read += bytes;
+      moved.largest_read = std::max(moved.largest_read, bytes);
+    }
+  }
+  return moved;
+}
+
 double positive_or_zero(const std::optional<double>& value) {
   return value && std::isfinite(*value) && *value > 0 ? *value : 0;
 }
@@ -80,38 +123,17 @@ constexpr double kElementsOfAUnit = 64;
 
 CallWork work_of(std::string_view op, const Dims& dims, const std::vector<TensorRole>& roles,
                  Precision precision, WeightType type) {
-  CallWork work;
   const TensorRole* weights = weights_among(roles);
-  double outputs = 0, written = 0, read = 0, largest_read = 0, lines = 1;
-  for (const TensorRole& role : roles) {
-    if (role.kind == TensorKind::kVector || role.kind == TensorKind::kIndices) {
-      work.bytes += 4 * static_cast<double>(role.c);
-      continue;
-    }
-    if (role.kind == TensorKind::kWeights) {
-      const double scales = type == WeightType::kFloat ? 0 : 2.0 / kQuantBlock;
-      work.bytes += static_cast<double>(role.elements()) *
-                    (bytes_of_weight(type, precision) +
-                     scales * bytes_of_weight(WeightType::kFloat, precision));
-      continue;
-    }
-    const auto bytes = static_cast<double>(activation_bytes(role, precision));
-    if (role.kind == TensorKind::kOutput) {
-      const int64_t channels = weights ? round_up(role.c, kLanes) : role.c;
-      outputs += static_cast<double>(role.n * role.h * role.w * channels);
-      written += bytes;
-      lines = share_of_lines(op, bytes / static_cast<double>(role.n * role.h * role.w));
-    } else {
-      read += bytes;
-      largest_read = std::max(largest_read, bytes);
-    }
-  }
+  const Traffic moved = traffic_of(op, roles, precision, weights != nullptr);
   // These read of their input no more than they write.
   const bool part = op == "move" || op == "gather";
-  work.bytes += written + (part ? read - largest_read + std::min(largest_read, written) : read);
-  work.bytes /= lines;
-  work.outputs = outputs;
-  work.flops = 2 * outputs * terms_of(op, dims, weights);
+  const double unread = part ? moved.largest_read - std::min(moved.largest_read, moved.written) : 0;
+  CallWork work;
+  work.bytes = bytes_of_parameters(roles, precision, type);
+  work.bytes += moved.written + (moved.read - unread);
+  work.bytes /= moved.lines;
+  work.outputs = moved.outputs;
+  work.flops = 2 * moved.outputs * terms_of(op, dims, weights);
   return work;
 }
 

@@ -20,6 +20,21 @@
 #include "runtime/plan/variant_table.h"
 
 namespace clvet {
+namespace {
+
+Result<std::vector<const DeviceReport*>> selected_devices(const Report& report,
+                                                          const std::string& selector) {
+  std::vector<const DeviceReport*> selected;
+  for (size_t i = 0; i < report.devices.size(); ++i) {
+    if (selector != "auto" && !device_matches(report.devices, i, selector)) continue;
+    selected.push_back(&report.devices[i]);
+  }
+  if (!selected.empty() || selector == "auto") return selected;
+  return fail(ErrorCode::kInvalidArgument, "no device of the report matches --device '{}'",
+              selector);
+}
+
+}  // namespace
 
 std::shared_ptr<const VariantChooser> chooser_of(const Report& report, const DeviceReport& device,
                                                  std::shared_ptr<const VariantTable> table) {
@@ -31,26 +46,19 @@ std::shared_ptr<const VariantChooser> chooser_of(const Report& report, const Dev
 Result<PlannedDevices> plan_on_devices(const Report& report, const std::string& selector,
                                        const PlanOnDevice& plan_on_device) {
   CLVET_ASSIGN_OR_RETURN(const auto table, VariantTable::embedded());
+  CLVET_ASSIGN_OR_RETURN(const auto devices, selected_devices(report, selector));
   PlannedDevices found;
   found.reason = "the report holds no device";
-  bool matched = false;
-  for (size_t i = 0; i < report.devices.size(); ++i) {
-    if (selector != "auto" && !device_matches(report.devices, i, selector)) continue;
-    matched = true;
-    const DeviceReport& device = report.devices[i];
-    auto chooser = chooser_of(report, device, table);
+  for (const DeviceReport* device : devices) {
+    auto chooser = chooser_of(report, *device, table);
     auto plan = plan_on_device(*chooser);
     if (plan) {
-      found.rows.push_back({&device, std::move(chooser), std::move(*plan)});
+      found.rows.push_back({device, std::move(chooser), std::move(*plan)});
     } else if (cannot_run_here(plan.error().code)) {
-      found.reason = device.name + ": " + plan.error().message;
+      found.reason = device->name + ": " + plan.error().message;
     } else {
       return tl::unexpected(plan.error());
     }
-  }
-  if (!matched && selector != "auto") {
-    return fail(ErrorCode::kInvalidArgument, "no device of the report matches --device '{}'",
-                selector);
   }
   std::stable_sort(
       found.rows.begin(), found.rows.end(),

@@ -33,6 +33,54 @@ Coefficients logs_of(const CallWork& work) {
   return {1, log_of(outputs), log_of(work.flops / (2 * outputs)), log_of(work.bytes)};
 }
 
+struct Sample {
+  Coefficients x;
+  double y, weight;
+};
+
+std::vector<Sample> samples_of(const std::vector<OwnTime>& timed) {
+  std::vector<Sample> samples;
+  for (const OwnTime& row : timed) {
+    samples.push_back({logs_of(row.work), std::log(row.ms), 1 / (kMisfit + row.noise * row.noise)});
+  }
+  return samples;
+}
+
+Coefficients centre_of(const std::vector<Sample>& samples) {
+  Coefficients centre = Coefficients::Zero();
+  double weights = 0;
+  for (const Sample& sample : samples) {
+    centre += sample.weight * sample.x;
+    weights += sample.weight;
+  }
+  centre /= weights;
+  centre[0] = 0;  // of the constant
+  return centre;
+}
+
+// Minimises sum(weight * (x . c - log ms)^2) + sum((c - prior)^2 / variance) over c, with x from
+// `centre`.
+Coefficients law_of(const std::vector<Sample>& samples, const Coefficients& centre) {
+  Square left = Coefficients(1 / kFreedom, 1 / kSlack, 1 / kSlack, 1 / kSlack).asDiagonal();
+  Coefficients right = Coefficients::Zero();
+  for (const Sample& sample : samples) {
+    const Coefficients x = sample.x - centre;
+    left += sample.weight * x * x.transpose();
+    right += sample.weight * (sample.y - x.dot(kPrior)) * x;
+  }
+  return kPrior + left.ldlt().solve(right);
+}
+
+// Flops a millisecond; a launch of less than `busy` elements could have done as many more.
+double best_rate(const std::vector<OwnTime>& timed, double busy) {
+  double best = 0;
+  for (const OwnTime& row : timed) {
+    const double more = std::max(busy / std::max(row.work.outputs, 1.0), 1.0);
+    best = std::max(best, more * row.work.flops / row.ms);
+  }
+  return best;
+}
+
 }  // namespace
 
 double time_on_line(const std::vector<OwnTime>& timed, const CallWork& work,
@@ -57,37 +105,15 @@ double time_on_line(const std::vector<OwnTime>& timed, const CallWork& work,
   return on_line;
 }
 
-// Minimises sum(weight * (x . c - log ms)^2) + sum((c - prior)^2 / variance) over c.
 double time_by_power_law(const std::vector<OwnTime>& timed, const CallWork& work,
                          const UnitCosts& costs) {
-  struct Sample {
-    Coefficients x;
-    double y, weight;
-  };
-  std::vector<Sample> samples;
-  Coefficients centre = Coefficients::Zero();
-  double weights = 0, best_rate = 0;
-  const double busy = std::min(work.outputs, costs.elements);
-  for (const OwnTime& row : timed) {
-    samples.push_back({logs_of(row.work), std::log(row.ms), 1 / (kMisfit + row.noise * row.noise)});
-    centre += samples.back().weight * samples.back().x;
-    weights += samples.back().weight;
-    const double more = std::max(busy / std::max(row.work.outputs, 1.0), 1.0);
-    best_rate = std::max(best_rate, more * row.work.flops / row.ms);
-  }
-  centre /= weights;
-  centre[0] = 0;  // of the constant
-  Square left = Coefficients(1 / kFreedom, 1 / kSlack, 1 / kSlack, 1 / kSlack).asDiagonal();
-  Coefficients right = Coefficients::Zero();
-  for (const Sample& sample : samples) {
-    const Coefficients x = sample.x - centre;
-    left += sample.weight * x * x.transpose();
-    right += sample.weight * (sample.y - x.dot(kPrior)) * x;
-  }
-  const Coefficients fitted = kPrior + left.ldlt().solve(right);
+  const std::vector<Sample> samples = samples_of(timed);
+  const Coefficients centre = centre_of(samples);
+  const Coefficients law = law_of(samples, centre);
   const double by_law =
-      std::exp(std::clamp(fitted.dot(logs_of(work) - centre), -kLargestLog, kLargestLog));
-  const double at_best_rate = best_rate > 0 ? work.flops / best_rate : 0;
+      std::exp(std::clamp(law.dot(logs_of(work) - centre), -kLargestLog, kLargestLog));
+  const double rate = best_rate(timed, std::min(work.outputs, costs.elements));
+  const double at_best_rate = rate > 0 ? work.flops / rate : 0;
   return std::max({by_law, at_best_rate, work.bytes * costs.ms_a_byte});
 }
 

@@ -118,6 +118,11 @@ PlannedNode get_node(const Json& json) {
           json.value("untested", false)};
 }
 
+template <class T, class Map>
+void get_by_name(const Json& json, T (*get)(const Json&), Map& values) {
+  for (const auto& [name, value] : json.items()) values[name] = get(value);
+}
+
 PlanStep get_step(const Json& json) {
   PlanStep step;
   step.kind = get_word<StepKind>(kSteps, json.at("kind"));
@@ -130,18 +135,10 @@ PlanStep get_step(const Json& json) {
   if (step.kind == StepKind::kHost) return step;
   step.variant = json.at("variant");
   step.op = json.at("op");
-  for (const auto& [name, value] : json.at("dims").items()) {
-    step.dims[name] = get_integer<int64_t>(value);
-  }
-  for (const auto& [name, value] : json.at("scalars").items()) {
-    step.scalars[name] = get_number(value);
-  }
-  for (const auto& [name, value] : json.at("tensors").items()) {
-    step.tensors[name] = get_integer<int>(value);
-  }
-  for (const auto& [name, value] : json.at("constants").items()) {
-    step.constants[name] = get_integer<int>(value);
-  }
+  get_by_name(json.at("dims"), get_integer<int64_t>, step.dims);
+  get_by_name(json.at("scalars"), get_number, step.scalars);
+  get_by_name(json.at("tensors"), get_integer<int>, step.tensors);
+  get_by_name(json.at("constants"), get_integer<int>, step.constants);
   return step;
 }
 

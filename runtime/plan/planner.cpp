@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tl/expected.hpp>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -70,6 +71,50 @@ std::string difference(const std::string& what, const std::vector<Row>& made,
   return {};
 }
 
+struct Tried {
+  std::vector<ExecutionPlan> plans;
+  std::vector<RefusedCombination> refused;
+};
+
+// One plan at least.
+Result<Tried> try_all(std::span<const Combination> combinations, const PlanOne& plan_one) {
+  Tried tried;
+  Error first{ErrorCode::kUnavailable, "none was asked for", 0};
+  for (const Combination& combination : combinations) {
+    auto plan = plan_one(combination);
+    if (plan) {
+      tried.plans.push_back(std::move(*plan));
+      continue;
+    }
+    const Error& error = plan.error();
+    if (!cannot_run_here(error.code)) return tl::unexpected(error);
+    if (tried.refused.empty()) first = error;
+    tried.refused.push_back(
+        {combination, error.message, false, 0, 0, error.code == ErrorCode::kUnsupported});
+  }
+  if (!tried.plans.empty()) return tried;
+  return fail(first.code, "no combination runs the model: {}", first.message);
+}
+
+// The fastest, or the smallest of those that are like it and about as fast.
+ExecutionPlan& best_of(std::vector<ExecutionPlan>& plans, const PlanOverrides& words) {
+  const auto key = [&](const ExecutionPlan& plan) {
+    const bool lower = !words.precision && plan.combination.precision != Precision::kHigh;
+    return std::tuple(plan.fallbacks.size(), plan.ms() * (lower ? kLowerPrecisionTax : 1));
+  };
+  const auto fastest = std::min_element(
+      plans.begin(), plans.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  auto best = fastest;
+  for (auto plan = plans.begin(); plan != plans.end(); ++plan) {
+    const bool alike = plan->fallbacks.size() == fastest->fallbacks.size() &&
+                       plan->combination.precision == fastest->combination.precision;
+    const bool near = plan->ms() > 0 && plan->ms() < fastest->ms() * kNear;
+    const bool smaller = std::tuple(plan->bytes, plan->ms()) < std::tuple(best->bytes, best->ms());
+    if (alike && near && smaller) best = plan;
+  }
+  return *best;
+}
+
 }  // namespace
 
 std::vector<Combination> combinations_of(const PlanOverrides& words,
@@ -101,44 +146,14 @@ bool cannot_run_here(ErrorCode code) {
 
 Result<ExecutionPlan> best_plan(std::span<const Combination> combinations, const PlanOne& plan_one,
                                 const PlanOverrides& words) {
-  std::vector<ExecutionPlan> plans;
-  std::vector<RefusedCombination> refused;
-  Error first{ErrorCode::kUnavailable, "none was asked for", 0};
-  for (const Combination& combination : combinations) {
-    auto plan = plan_one(combination);
-    if (plan) {
-      plans.push_back(std::move(*plan));
-      continue;
-    }
-    const ErrorCode code = plan.error().code;
-    if (!cannot_run_here(code)) return plan;
-    if (refused.empty()) first = plan.error();
-    refused.push_back(
-        {combination, plan.error().message, false, 0, 0, code == ErrorCode::kUnsupported});
+  CLVET_ASSIGN_OR_RETURN(Tried tried, try_all(combinations, plan_one));
+  ExecutionPlan& best = best_of(tried.plans, words);
+  for (const ExecutionPlan& plan : tried.plans) {
+    if (&plan == &best) continue;
+    tried.refused.push_back({plan.combination, why_not(plan, best), true, plan.ms(), plan.bytes});
   }
-  if (plans.empty()) {
-    return fail(first.code, "no combination runs the model: {}", first.message);
-  }
-  const auto key = [&](const ExecutionPlan& plan) {
-    const bool lower = !words.precision && plan.combination.precision != Precision::kHigh;
-    return std::tuple(plan.fallbacks.size(), plan.ms() * (lower ? kLowerPrecisionTax : 1));
-  };
-  const auto fastest = std::min_element(
-      plans.begin(), plans.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
-  auto best = fastest;
-  for (auto plan = plans.begin(); plan != plans.end(); ++plan) {
-    const bool alike = plan->fallbacks.size() == fastest->fallbacks.size() &&
-                       plan->combination.precision == fastest->combination.precision;
-    const bool near = plan->ms() > 0 && plan->ms() < fastest->ms() * kNear;
-    const bool smaller = std::tuple(plan->bytes, plan->ms()) < std::tuple(best->bytes, best->ms());
-    if (alike && near && smaller) best = plan;
-  }
-  for (const ExecutionPlan& plan : plans) {
-    if (&plan == &*best) continue;
-    refused.push_back({plan.combination, why_not(plan, *best), true, plan.ms(), plan.bytes});
-  }
-  best->refused = std::move(refused);
-  return std::move(*best);
+  best.refused = std::move(tried.refused);
+  return std::move(best);
 }
 
 Result<ExecutionPlan> plan_network_for(const Graph& graph, const VariantChooser& chooser,

@@ -35,6 +35,18 @@ std::string inputs_text(const PlanSubject& subject) {
   return text;
 }
 
+Status check_given(const PlanSubject& planned, const PlanSubject& here) {
+  for (const auto& [name, hash] : here.given) {
+    const auto found = planned.given.find(name);
+    if (found != planned.given.end() && found->second == hash) continue;
+    return fail(ErrorCode::kInvalidArgument,
+                "the value of input '{}' is part of the plan, and is another one now: {}", name,
+                kAgain);
+  }
+  if (planned.given.size() == here.given.size()) return {};
+  return fail(ErrorCode::kInvalidArgument, "the plan is for other inputs: {}", kAgain);
+}
+
 }  // namespace
 
 PlanSubject network_subject(const Graph& graph, const std::string& model) {
@@ -84,15 +96,7 @@ Status check_subject(const PlanSubject& planned, const PlanSubject& here) {
     return fail(ErrorCode::kInvalidArgument, "the plan is for inputs {}, these are {}: {}",
                 inputs_text(planned), inputs_text(here), kAgain);
   }
-  for (const auto& [name, hash] : here.given) {
-    const auto found = planned.given.find(name);
-    if (found != planned.given.end() && found->second == hash) continue;
-    return fail(ErrorCode::kInvalidArgument,
-                "the value of input '{}' is part of the plan, and is another one now: {}", name,
-                kAgain);
-  }
-  if (planned.given.size() == here.given.size()) return {};
-  return fail(ErrorCode::kInvalidArgument, "the plan is for other inputs: {}", kAgain);
+  return check_given(planned, here);
 }
 
 }  // namespace clvet

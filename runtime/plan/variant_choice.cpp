@@ -48,13 +48,15 @@ std::vector<std::pair<Storage, std::optional<Storage>>> storages_from(const Want
   return order;
 }
 
+bool is_weights(const TensorRole& role) { return role.kind == TensorKind::kWeights; }
+
 bool images_fit(const Variant& variant, const std::vector<TensorRole>& roles,
                 const DeviceFeatures& features) {
   return std::all_of(roles.begin(), roles.end(), [&](const TensorRole& role) {
     ImageExtent extent;
-    if (role.kind == TensorKind::kWeights && variant.weights == Storage::kImage) {
+    if (is_weights(role) && variant.weights == Storage::kImage) {
       extent = {weight_columns(role) / 4, weight_rows(role)};
-    } else if (role.kind != TensorKind::kWeights && role.kind != TensorKind::kVector &&
+    } else if (!is_weights(role) && role.kind != TensorKind::kVector &&
                role.kind != TensorKind::kIndices && variant.activations == Storage::kImage) {
       extent = activation_extent(role);
     }
@@ -149,9 +151,7 @@ VariantChooser::Group VariantChooser::best_of(const WantedCall& wanted,
 
 Result<ChosenVariant> VariantChooser::choose(const WantedCall& wanted) const {
   CLVET_ASSIGN_OR_RETURN(const auto roles, roles_of(wanted));
-  const bool has_weights = std::any_of(roles.begin(), roles.end(), [](const TensorRole& role) {
-    return role.kind == TensorKind::kWeights;
-  });
+  const bool has_weights = std::any_of(roles.begin(), roles.end(), is_weights);
   std::string instead_of;
   Verdict verdict = Verdict::kPass;
   WantedCall here = wanted;

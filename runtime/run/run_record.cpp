@@ -2,32 +2,60 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/decode/ctc.h"
 #include "runtime/plan/combination_json.h"
 #include "runtime/plan/plan.h"
 
 namespace clvet {
+namespace {
 
-std::string run_record_to_json(const RunRecord& record) {
-  using Json = nlohmann::ordered_json;
-  Json json = {{"schema", "clvet.run/1"}, {"model", record.model}, {"device", record.device}};
-  json["combination"] = combination_json(record.combination);
-  json["nodes"] = Json::array();
-  for (const NodeRecord& row : record.nodes) {
+using Json = nlohmann::ordered_json;
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json nodes_json(const std::vector<NodeRecord>& rows) {
+  Json json = Json::array();
+  for (const NodeRecord& row : rows) {
     Json node = {{"name", row.name}, {"op", row.op}, {"where", to_string(row.place)}};
-    node["variant_key"] = row.variant_key.empty() ? Json(nullptr) : Json(row.variant_key);
-    node["kernel"] = row.kernel.empty() ? Json(nullptr) : Json(row.kernel);
+    node["variant_key"] = text_or_null(row.variant_key);
+    node["kernel"] = text_or_null(row.kernel);
     if (!row.reason.empty()) node["reason"] = row.reason;
     node["ms"] = row.ms;
     node["predicted_ms"] = row.predicted_ms > 0 ? Json(row.predicted_ms) : Json(nullptr);
-    json["nodes"].push_back(std::move(node));
+    json.push_back(std::move(node));
   }
-  json["fallbacks"] = Json::array();
-  for (const Fallback& row : record.fallbacks) {
-    json["fallbacks"].push_back(
+  return json;
+}
+
+Json fallbacks_json(const std::vector<Fallback>& rows) {
+  Json json = Json::array();
+  for (const Fallback& row : rows) {
+    json.push_back(
         {{"node", row.node}, {"from", row.from}, {"to", row.to}, {"verdict", row.verdict}});
   }
+  return json;
+}
+
+Json outputs_json(const std::vector<OutputRecord>& rows) {
+  Json json = Json::array();
+  for (const OutputRecord& row : rows) {
+    json.push_back({{"name", row.name},
+                    {"dtype", row.dtype},
+                    {"shape", row.shape},
+                    {"file", text_or_null(row.file)}});
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string run_record_to_json(const RunRecord& record) {
+  Json json = {{"schema", "clvet.run/1"}, {"model", record.model}, {"device", record.device}};
+  json["combination"] = combination_json(record.combination);
+  json["nodes"] = nodes_json(record.nodes);
+  json["fallbacks"] = fallbacks_json(record.fallbacks);
   json["warnings"] = record.warnings;
   json["timing"] = {{"load_ms", record.load_ms},   {"plan_ms", record.plan_ms},
                     {"build_ms", record.build_ms}, {"first_ms", record.first_ms},
@@ -35,13 +63,7 @@ std::string run_record_to_json(const RunRecord& record) {
   if (record.choice) {
     json["choice"] = {{"device_ms", record.choice->device_ms}, {"host_ms", record.choice->host_ms}};
   }
-  json["outputs"] = Json::array();
-  for (const OutputRecord& row : record.outputs) {
-    json["outputs"].push_back({{"name", row.name},
-                               {"dtype", row.dtype},
-                               {"shape", row.shape},
-                               {"file", row.file.empty() ? Json(nullptr) : Json(row.file)}});
-  }
+  json["outputs"] = outputs_json(record.outputs);
   for (const DecodedText& row : record.texts) {
     json["texts"].push_back({{"text", row.text}, {"score", row.score}});
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "kernels/contract.h"
 #include "runtime/graph/graph.h"
@@ -67,6 +68,19 @@ std::optional<ChannelAffine> normalization(const Graph& graph, const Node& node,
   return batch_normalization_affine(infer());
 }
 
+struct Line {
+  double scale = 1, shift = 0;
+};
+
+// x (op) constant where the constant is on the right, else constant (op) x.
+std::optional<Line> line_of(std::string_view op, double constant, bool right) {
+  if (op == "Mul") return Line{constant, 0};
+  if (op == "Add") return Line{1, constant};
+  if (op == "Sub") return right ? Line{1, -constant} : Line{-1, constant};
+  if (op == "Div" && right && constant != 0) return Line{1 / constant, 0};
+  return std::nullopt;
+}
+
 // What `node` does to each channel of `value`.
 std::optional<ChannelAffine> affine_of(const Graph& graph, const Node& node, ValueId value,
                                        const Weights& weights) {
@@ -78,20 +92,12 @@ std::optional<ChannelAffine> affine_of(const Graph& graph, const Node& node, Val
   if (side < 0 || node.inputs[1 - side] != value) return std::nullopt;
   const auto c = per_channel(graph, node.inputs[side], weights);
   if (!c) return std::nullopt;
-  ChannelAffine affine{Values(c->size(), 1.0), Values(c->size(), 0.0)};
-  for (size_t i = 0; i < c->size(); ++i) {
-    const double v = (*c)[i];
-    if (node.op == "Mul")
-      affine.scale[i] = v;
-    else if (node.op == "Add")
-      affine.shift[i] = v;
-    else if (node.op == "Sub")
-      affine.shift[i] = side == 1 ? -v : v;
-    else if (node.op == "Div" && side == 1 && v != 0)
-      affine.scale[i] = 1 / v;
-    else
-      return std::nullopt;
-    if (node.op == "Sub" && side == 0) affine.scale[i] = -1;
+  ChannelAffine affine;
+  for (const double v : *c) {
+    const auto line = line_of(node.op, v, side == 1);
+    if (!line) return std::nullopt;
+    affine.scale.push_back(line->scale);
+    affine.shift.push_back(line->shift);
   }
   return affine;
 }

@@ -62,6 +62,59 @@ std::optional<Activation> affine(const OpCall& call, EltwiseCode code) {
   return Activation{Act::kAffine, first->lo * then.lo, first->hi * then.lo + then.hi};
 }
 
+// nullopt where it takes more than an activation of the operand that has the output's shape.
+std::optional<Lowering> lower_as_unary(const OpCall& call, EltwiseCode code, const Shape& out,
+                                       View preferred) {
+  const auto activation = affine(call, code);
+  if (!activation) return std::nullopt;
+  const int operand = single_constant(call.inputs[0]) ? 1 : 0;
+  Node plain = call.node;
+  plain.activation = {};
+  const OpCall unary{plain, {call.inputs[static_cast<size_t>(operand)]}};
+  if (unary.shape(0) != out) return std::nullopt;
+  Lowering lowering = lower_unary(unary, *activation, preferred);
+  if (lowering.kind == LoweringKind::kKernel) lowering.calls[0].inputs[0].input = operand;
+  return lowering;
+}
+
+View matrix_view(const MatrixOperand& matrix) {
+  return matrix.transposed ? View::of({1, 0}) : View::kChannelsLast;
+}
+
+// With 1 for the two axes of the matrices.
+Shape outer_axes(Shape shape) {
+  std::fill(shape.end() - 2, shape.end(), int64_t{1});
+  return shape;
+}
+
+// The products of matrices in `batches`, of which the right ones lie in `second`; inputs left to
+// the caller.
+LoweredCall bmm_call(const MatrixOperand& left, const MatrixOperand& right, const Shape& batches,
+                     const Shape& second, double alpha) {
+  const View last = View::kChannelsLast;
+  const Nhwc x = *view_of(batches, last), x2 = *view_of(second, last);
+  LoweredCall lowered;
+  lowered.op = "bmm";
+  lowered.dims = {{"N", x.n},           {"H", x.h},   {"M", left.rows}, {"K", left.columns},
+                  {"C", right.columns}, {"N2", x2.n}, {"H2", x2.h}};
+  put_activation(alpha == 1 ? Activation{} : Activation{Act::kAffine, alpha, 0}, lowered);
+  lowered.view = last;
+  return lowered;
+}
+
+// A temporary: input `input` of `shape`, times `scale`.
+LoweredCall scaled_call(int input, const Shape& shape, double scale) {
+  LoweredCall scaled;
+  scaled.op = "eltwise_unary";
+  put_nhwc(*view_of(shape, View::kChannelsLast), scaled.dims);
+  put_activation({Act::kAffine, scale, 0}, scaled);
+  scaled.inputs = {{"x", input, View::kChannelsLast, shape.size()}};
+  scaled.view = View::kChannelsLast;
+  scaled.output = kTemporary;
+  scaled.temporary = shape;
+  return scaled;
+}
+
 }  // namespace
 
 bool merges_alike(const Shape& shape, const Shape& out, const View& view) {
@@ -127,19 +180,7 @@ Lowering lower_binary(const OpCall& call, EltwiseCode code, View preferred) {
   if (!on_device(call.type(0).dtype)) return host_only("not float tensors");
   const auto out = broadcast(call.shape(0), call.shape(1));
   if (!out) return host_only(out.error().message);
-  const bool scalar_left = single_constant(call.inputs[0]);
-  if (const auto activation = affine(call, code); activation) {
-    Node plain = call.node;
-    plain.activation = {};
-    const OpCall unary{plain, {call.inputs[scalar_left ? 1 : 0]}};
-    if (unary.shape(0) == *out) {
-      Lowering lowering = lower_unary(unary, *activation, preferred);
-      if (lowering.kind == LoweringKind::kKernel) {
-        lowering.calls[0].inputs[0].input = scalar_left ? 1 : 0;
-      }
-      return lowering;
-    }
-  }
+  if (auto unary = lower_as_unary(call, code, *out, preferred)) return std::move(*unary);
   const bool swap = call.shape(0) != *out && call.shape(1) == *out;
   const int first = swap ? 1 : 0;
   if (swap) code = reversed(code);
@@ -148,20 +189,16 @@ Lowering lower_binary(const OpCall& call, EltwiseCode code, View preferred) {
   const View view = usable_view(*out, preferred);
   if (!merges_alike(x2, *out, view)) return host_only("broadcast over some of the outer axes");
   std::vector<LoweredCall> calls;
-  int left = first;
-  View left_view = view;
+  LoweredInput x1{"x1", first, view, out->size()};
   if (x != *out) {
     auto repeat = repeat_call(first, x, *out, view);
     if (!repeat) return host_only(kTooManyAxes);
     calls.push_back(std::move(*repeat));
-    left = -1;
-    left_view = View::kChannelsLast;
+    x1 = {"x1", -1, View::kChannelsLast};
   }
-  LoweredCall lowered = binary_call(*out, x2, code, view);
-  put_activation(call.node.activation, lowered);
-  lowered.inputs = {{"x1", left, left_view, left < 0 ? 0 : out->size()},
-                    {"x2", 1 - first, view, out->size()}};
-  calls.push_back(std::move(lowered));
+  calls.push_back(binary_call(*out, x2, code, view));
+  put_activation(call.node.activation, calls.back());
+  calls.back().inputs = {x1, {"x2", 1 - first, view, out->size()}};
   return kernel_calls(std::move(calls));
 }
 
@@ -203,7 +240,7 @@ Lowering lower_bmm(const OpCall& call, const MatrixOperand& left, const MatrixOp
   for (size_t i = 0; i + 2 < rank; ++i) batch_out[i] = std::max(a[i], b[i]);
   const View last = View::kChannelsLast;
   std::vector<LoweredCall> calls;
-  LoweredInput x1{"x1", left.input, left.transposed ? View::of({1, 0}) : last, rank};
+  LoweredInput x1{"x1", left.input, matrix_view(left), rank};
   if (a != batch_out) {
     if (left.transposed) return host_only("a transposed matrix for many");
     auto repeat = repeat_call(left.input, a, batch_out, last);
@@ -211,21 +248,12 @@ Lowering lower_bmm(const OpCall& call, const MatrixOperand& left, const MatrixOp
     calls.push_back(std::move(*repeat));
     x1 = {"x1", -1, last};
   }
-  Shape batches = a, second = b;
-  for (size_t i = rank - 2; i < rank; ++i) batches[i] = second[i] = 1;
-  for (size_t i = 0; i + 2 < rank; ++i) batches[i] = batch_out[i];
+  const Shape batches = outer_axes(batch_out), second = outer_axes(b);
   if (!merges_alike(second, batches, last)) {
     return host_only("broadcast over some of the outer axes");
   }
-  const Nhwc x = *view_of(batches, last), x2 = *view_of(second, last);
-  LoweredCall lowered;
-  lowered.op = "bmm";
-  lowered.dims = {{"N", x.n},           {"H", x.h},   {"M", left.rows}, {"K", left.columns},
-                  {"C", right.columns}, {"N2", x2.n}, {"H2", x2.h}};
-  put_activation(alpha == 1 ? Activation{} : Activation{Act::kAffine, alpha, 0}, lowered);
-  lowered.inputs = {x1, {"x2", right.input, right.transposed ? View::of({1, 0}) : last, rank}};
-  lowered.view = last;
-  calls.push_back(std::move(lowered));
+  calls.push_back(bmm_call(left, right, batches, second, alpha));
+  calls.back().inputs = {x1, {"x2", right.input, matrix_view(right), rank}};
   return kernel_calls(std::move(calls));
 }
 
@@ -240,15 +268,7 @@ Lowering then_add(const OpCall& call, Lowering product, int term, double scale) 
   const int made = -static_cast<int>(product.calls.size());
   LoweredInput added{"x2", term, last, out.size()};
   if (scale != 1) {
-    LoweredCall scaled;
-    scaled.op = "eltwise_unary";
-    put_nhwc(*view_of(second, last), scaled.dims);
-    put_activation({Act::kAffine, scale, 0}, scaled);
-    scaled.inputs = {{"x", term, last, out.size()}};
-    scaled.view = last;
-    scaled.output = kTemporary;
-    scaled.temporary = second;
-    product.calls.push_back(std::move(scaled));
+    product.calls.push_back(scaled_call(term, second, scale));
     added.input = -static_cast<int>(product.calls.size());
   }
   LoweredCall sum = binary_call(out, second, EltwiseCode::kAdd, last);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -75,55 +76,77 @@ std::optional<std::vector<Shared>> shared_stretches(const Shape& from, const Sha
   return a == b ? std::optional(shared) : std::nullopt;
 }
 
+// The axes of the output in the order in which `device` runs through their stretches; nullopt where
+// it comes back to one, or takes the stretches of one in another order than their own.
+std::optional<std::vector<int64_t>> axes_in_turn(const std::vector<Shared>& device) {
+  std::vector<int64_t> order;
+  for (size_t k = 0; k < device.size(); ++k) {
+    const auto axis = static_cast<int64_t>(device[k].to);
+    if (!order.empty() && order.back() == axis) {
+      if (device[k].from < device[k - 1].from) return std::nullopt;
+      continue;
+    }
+    if (std::find(order.begin(), order.end(), axis) != order.end()) return std::nullopt;
+    order.push_back(axis);
+  }
+  return order;
+}
+
+// Sees to it that c holds the same stretches before, the last `count` of `device`, and after; false
+// where it cannot.
+bool keep_channels(const std::vector<Shared>& device, size_t count, const Shape& to,
+                   std::vector<int64_t>& order) {
+  if (count > 0) {
+    const size_t last = device.back().to;
+    return count ==
+           static_cast<size_t>(std::count_if(device.begin(), device.end(),
+                                             [&](const Shared& part) { return part.to == last; }));
+  }
+  // c has extent 1: the output needs an axis of extent 1 to be c.
+  const auto one = std::find(to.begin(), to.end(), int64_t{1});
+  if (one == to.end()) return false;
+  order.push_back(one - to.begin());
+  return true;
+}
+
 // The order of the output's axes under which its elements lie where those of the input lie under
 // `view`; nullopt where there is none.
 std::optional<std::vector<int64_t>> kept_order(const Shape& from, const Shape& to,
                                                const std::vector<Shared>& shared,
                                                const View& view) {
+  if (from.empty() || to.empty()) return std::nullopt;
   std::vector<Shared> device;
   size_t in_last = 0;
   for (const int64_t axis : view.order(from.size())) {
-    in_last = 0;
-    for (const Shared& part : shared) {
-      if (part.from != static_cast<size_t>(axis)) continue;
-      device.push_back(part);
-      ++in_last;
-    }
+    const size_t before = device.size();
+    std::copy_if(shared.begin(), shared.end(), std::back_inserter(device),
+                 [&](const Shared& part) { return part.from == static_cast<size_t>(axis); });
+    in_last = device.size() - before;
   }
-  if (from.empty() || to.empty()) return std::nullopt;
-  std::vector<int64_t> order;
-  for (size_t k = 0; k < device.size(); ++k) {
-    const auto axis = static_cast<int64_t>(device[k].to);
-    if (!order.empty() && order.back() == axis) continue;
-    if (std::find(order.begin(), order.end(), axis) != order.end()) return std::nullopt;
-    order.push_back(axis);
-  }
-  // The stretches of one output axis lie in their own order exactly where `device` runs through
-  // them as `shared` does.
-  for (size_t k = 1; k < device.size(); ++k) {
-    const bool together = device[k].to == device[k - 1].to;
-    if (together && device[k].from < device[k - 1].from) return std::nullopt;
-  }
-  // c must hold the same stretches before and after.
-  size_t out_last = 0;
-  if (in_last > 0) {
-    for (const Shared& part : device) {
-      if (part.to == device.back().to) ++out_last;
-    }
-  } else {
-    // c has extent 1: the output needs an axis of extent 1 to be c.
-    const auto one = std::find(to.begin(), to.end(), int64_t{1});
-    if (one == to.end()) return std::nullopt;
-    order.push_back(one - to.begin());
-  }
-  if (in_last != out_last) return std::nullopt;
+  auto order = axes_in_turn(device);
+  if (!order || !keep_channels(device, in_last, to, *order)) return std::nullopt;
   // The other axes of extent 1 go in front.
   for (size_t axis = to.size(); axis-- > 0;) {
-    if (std::find(order.begin(), order.end(), static_cast<int64_t>(axis)) == order.end()) {
-      order.insert(order.begin(), static_cast<int64_t>(axis));
+    if (std::find(order->begin(), order->end(), static_cast<int64_t>(axis)) == order->end()) {
+      order->insert(order->begin(), static_cast<int64_t>(axis));
     }
   }
   return order;
+}
+
+// The axes of a move in the order of the output's, those of c apart.
+struct Stretches {
+  std::vector<Stretch> rows, channels;
+};
+Stretches stretches_of(std::span<const MovedAxis> axes, const std::vector<int64_t>& order) {
+  Stretches out;
+  for (size_t i = 0; i < order.size(); ++i) {
+    for (const MovedAxis& axis : axes) {
+      if (axis.axis != static_cast<size_t>(order[i])) continue;
+      (i + 1 == order.size() ? out.channels : out.rows).push_back({axis.extent, axis.from});
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -132,14 +155,7 @@ std::optional<LoweredCall> move_call(const Nhwc& x, const Shape& shape, const Vi
                                      std::span<const MovedAxis> axes, Step start) {
   const auto y = view_of(shape, view);
   if (!y) return std::nullopt;
-  const std::vector<int64_t> order = view.order(shape.size());
-  std::vector<Stretch> rows, channels;
-  for (size_t i = 0; i < order.size(); ++i) {
-    for (const MovedAxis& axis : axes) {
-      if (axis.axis != static_cast<size_t>(order[i])) continue;
-      (i + 1 == order.size() ? channels : rows).push_back({axis.extent, axis.from});
-    }
-  }
+  const auto [rows, channels] = stretches_of(axes, view.order(shape.size()));
   LoweredCall call;
   call.op = "move";
   put_nhwc(x, call.dims);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -139,46 +140,70 @@ Status keep_aspect(const Settings& s, const std::vector<int64_t>& axes,
   return {};
 }
 
-Result<std::vector<AxisRequest>> requests_of(const OpCall& call, const Settings& s) {
-  const Shape& shape = call.shape(0);
-  const auto rank = static_cast<int64_t>(shape.size());
-  std::vector<AxisRequest> requests;
-  for (const int64_t extent : shape) requests.push_back({extent, extent});
-  std::vector<int64_t> axes, sizes;
-  if (const auto* list = call.node.ints_attr("axes"))
-    axes = *list;
-  else
-    for (int64_t i = 0; i < rank; ++i) axes.push_back(i);
+Result<std::vector<int64_t>> resized_axes(const OpCall& call) {
+  std::vector<int64_t> axes(call.shape(0).size());
+  std::iota(axes.begin(), axes.end(), int64_t{0});
+  if (const auto* list = call.node.ints_attr("axes")) axes = *list;
   for (int64_t& axis : axes) {
-    CLVET_ASSIGN_OR_RETURN(axis, normal_axis(axis, rank));
+    CLVET_ASSIGN_OR_RETURN(axis, normal_axis(axis, static_cast<int64_t>(call.shape(0).size())));
   }
+  return axes;
+}
+
+// What the node says of `axes`, in their order: scales, or sizes where there are none.
+struct Wanted {
+  std::vector<int64_t> axes, sizes;
+  std::vector<double> scales, roi;
+};
+
+Result<Wanted> wanted_of(const OpCall& call) {
+  Wanted out;
+  CLVET_ASSIGN_OR_RETURN(out.axes, resized_axes(call));
   const bool old = call.node.op == "Upsample" || call.node.opset < 11;
-  CLVET_ASSIGN_OR_RETURN(std::vector<double> scales, reals(call, old ? 1 : 2));
-  if (const auto* list = call.node.floats_attr("scales"); list && scales.empty()) scales = *list;
-  CLVET_ASSIGN_OR_RETURN(const std::vector<double> roi, reals(call, old ? 9 : 1));
+  CLVET_ASSIGN_OR_RETURN(out.scales, reals(call, old ? 1 : 2));
+  const auto* list = call.node.floats_attr("scales");
+  if (list && out.scales.empty()) out.scales = *list;
+  CLVET_ASSIGN_OR_RETURN(out.roi, reals(call, old ? 9 : 1));
   if (call.has(3)) {
-    CLVET_ASSIGN_OR_RETURN(sizes, call.integers(3));
+    CLVET_ASSIGN_OR_RETURN(out.sizes, call.integers(3));
   }
-  if ((scales.empty() ? sizes.size() : scales.size()) != axes.size() || axes.empty()) {
+  const size_t count = out.scales.empty() ? out.sizes.size() : out.scales.size();
+  if (count != out.axes.size() || out.axes.empty()) {
     return fail(ErrorCode::kInvalidArgument, "{} of {} with {} scales and {} sizes", call.node.op,
-                to_string(shape), scales.size(), sizes.size());
+                to_string(call.shape(0)), out.scales.size(), out.sizes.size());
   }
-  for (size_t i = 0; i < axes.size(); ++i) {
-    AxisRequest& r = requests[axes[i]];
-    const auto in = static_cast<double>(r.in);
-    r.scale = scales.empty() ? static_cast<double>(sizes[i]) / in : scales[i];
-    if (!(r.scale > 0) || !(r.scale * in < 1e9)) {
-      return fail(ErrorCode::kInvalidArgument, "{} by a scale of {}", call.node.op, r.scale);
-    }
-    r.out = scales.empty() ? sizes[i] : static_cast<int64_t>(std::floor(r.scale * in));
-    if (roi.size() != 2 * axes.size()) continue;
-    r.roi_start = roi[i];
-    r.roi_end = roi[i + axes.size()];
-    if (s.transform == "tf_crop_and_resize" && !scales.empty()) {
-      r.out = static_cast<int64_t>(std::floor(in * (r.roi_end - r.roi_start) * r.scale));
-    }
+  return out;
+}
+
+// Of wanted.axes[i].
+Result<AxisRequest> request_of(const OpCall& call, const Settings& s, const Wanted& wanted,
+                               size_t i) {
+  AxisRequest r;
+  r.in = call.shape(0)[wanted.axes[i]];
+  const auto in = static_cast<double>(r.in);
+  const bool sized = wanted.scales.empty();
+  r.scale = sized ? static_cast<double>(wanted.sizes[i]) / in : wanted.scales[i];
+  if (!(r.scale > 0) || !(r.scale * in < 1e9)) {
+    return fail(ErrorCode::kInvalidArgument, "{} by a scale of {}", call.node.op, r.scale);
   }
-  if (scales.empty()) CLVET_RETURN_IF_ERROR(keep_aspect(s, axes, requests));
+  r.out = sized ? wanted.sizes[i] : static_cast<int64_t>(std::floor(r.scale * in));
+  if (wanted.roi.size() != 2 * wanted.axes.size()) return r;
+  r.roi_start = wanted.roi[i];
+  r.roi_end = wanted.roi[i + wanted.axes.size()];
+  if (s.transform == "tf_crop_and_resize" && !sized) {
+    r.out = static_cast<int64_t>(std::floor(in * (r.roi_end - r.roi_start) * r.scale));
+  }
+  return r;
+}
+
+Result<std::vector<AxisRequest>> requests_of(const OpCall& call, const Settings& s) {
+  CLVET_ASSIGN_OR_RETURN(const Wanted wanted, wanted_of(call));
+  std::vector<AxisRequest> requests;
+  for (const int64_t extent : call.shape(0)) requests.push_back({extent, extent});
+  for (size_t i = 0; i < wanted.axes.size(); ++i) {
+    CLVET_ASSIGN_OR_RETURN(requests[wanted.axes[i]], request_of(call, s, wanted, i));
+  }
+  if (wanted.scales.empty()) CLVET_RETURN_IF_ERROR(keep_aspect(s, wanted.axes, requests));
   return requests;
 }
 

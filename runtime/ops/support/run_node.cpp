@@ -1,6 +1,5 @@
 // Runs one node on the host: checks, allocation, half widening, the op and its fused activation.
 #include <cstddef>
-#include <cstdint>
 #include <new>
 #include <span>
 #include <utility>
@@ -34,47 +33,50 @@ Result<std::vector<Tensor>> allocate(const std::vector<TensorType>& types) {
   return outputs;
 }
 
+template <class T, class Fn>
+void replace_each(std::span<T> values, Fn fn) {
+  for (T& value : values) value = fn(value);
+}
+
+void activate_f32(const Activation& activation, std::span<float> values) {
+  const auto lo = static_cast<float>(activation.lo);
+  const auto hi = static_cast<float>(activation.hi);
+  switch (activation.act) {
+    case Act::kRelu:
+      return replace_each(values, [](float y) { return y < 0 ? 0 : y; });
+    case Act::kClip:
+      return replace_each(values, [=](float y) {
+        const float raised = y < lo ? lo : y;
+        return raised > hi ? hi : raised;
+      });
+    case Act::kAffine:
+      return replace_each(values, [=](float y) { return lo * y + hi; });
+    case Act::kHardSwish:
+      return replace_each(values, [=](float y) {
+        const float gate = lo * y + hi;
+        return y * (gate < 0 ? 0 : (gate > 1 ? 1 : gate));
+      });
+    default:
+      return replace_each(values, [&](float y) {
+        return static_cast<float>(apply_act(activation.act, activation.lo, activation.hi, y));
+      });
+  }
+}
+
 Status activate(const Activation& activation, Tensor& tensor) {
   if (activation.act == Act::kNone) return {};
+  const auto count = static_cast<size_t>(tensor.elements());
   if (tensor.dtype() == DType::kF64) {
-    for (int64_t i = 0; i < tensor.elements(); ++i) {
-      double& y = tensor.data<double>()[i];
-      y = apply_act(activation.act, activation.lo, activation.hi, y);
-    }
+    replace_each(std::span(tensor.data<double>(), count), [&](double y) {
+      return apply_act(activation.act, activation.lo, activation.hi, y);
+    });
     return {};
   }
   if (tensor.dtype() != DType::kF32) {
     return fail(ErrorCode::kInternal, "a fused activation on {}", to_string(tensor.dtype()));
   }
-  float* y = tensor.data<float>();
-  const auto lo = static_cast<float>(activation.lo);
-  const auto hi = static_cast<float>(activation.hi);
-  const int64_t count = tensor.elements();
-  switch (activation.act) {
-    case Act::kRelu:
-      for (int64_t i = 0; i < count; ++i) y[i] = y[i] < 0 ? 0 : y[i];
-      return {};
-    case Act::kClip:
-      for (int64_t i = 0; i < count; ++i) {
-        const float raised = y[i] < lo ? lo : y[i];
-        y[i] = raised > hi ? hi : raised;
-      }
-      return {};
-    case Act::kAffine:
-      for (int64_t i = 0; i < count; ++i) y[i] = lo * y[i] + hi;
-      return {};
-    case Act::kHardSwish:
-      for (int64_t i = 0; i < count; ++i) {
-        const float gate = lo * y[i] + hi;
-        y[i] *= gate < 0 ? 0 : (gate > 1 ? 1 : gate);
-      }
-      return {};
-    default:
-      for (int64_t i = 0; i < count; ++i) {
-        y[i] = static_cast<float>(apply_act(activation.act, activation.lo, activation.hi, y[i]));
-      }
-      return {};
-  }
+  activate_f32(activation, std::span(tensor.data<float>(), count));
+  return {};
 }
 
 Result<std::vector<Tensor>> run_checked(const OpCall& call) {

@@ -35,6 +35,17 @@ Status take(const std::vector<int64_t>* list, size_t count, int64_t lowest, cons
   return {};
 }
 
+Status take_pads(const std::vector<int64_t>& pads, SlidingWindow& window) {
+  const auto count = static_cast<size_t>(window.rank);
+  if (pads.size() != 2 * count) {
+    return fail(ErrorCode::kInvalidArgument, "pads has {} values for {} axes", pads.size(), count);
+  }
+  const std::vector<int64_t> begin(pads.begin(), pads.begin() + window.rank);
+  const std::vector<int64_t> end(pads.begin() + window.rank, pads.end());
+  CLVET_RETURN_IF_ERROR(take(&begin, count, 0, "pads", window.pad_begin));
+  return take(&end, count, 0, "pads", window.pad_end);
+}
+
 Result<SlidingWindow> common(const Node& node, const Shape& shape, const Shape& kernel) {
   SlidingWindow window;
   window.rank = static_cast<int>(shape.size()) - 2;
@@ -52,23 +63,54 @@ Result<SlidingWindow> common(const Node& node, const Shape& shape, const Shape& 
   }
   CLVET_RETURN_IF_ERROR(take(node.ints_attr("strides"), count, 1, "strides", window.stride));
   CLVET_RETURN_IF_ERROR(take(node.ints_attr("dilations"), count, 1, "dilations", window.dilation));
-  if (const auto* pads = node.ints_attr("pads")) {
-    if (pads->size() != 2 * count) {
-      return fail(ErrorCode::kInvalidArgument, "pads has {} values for {} axes", pads->size(),
-                  count);
-    }
-    const std::vector<int64_t> begin(pads->begin(), pads->begin() + window.rank);
-    const std::vector<int64_t> end(pads->begin() + window.rank, pads->end());
-    CLVET_RETURN_IF_ERROR(take(&begin, count, 0, "pads", window.pad_begin));
-    CLVET_RETURN_IF_ERROR(take(&end, count, 0, "pads", window.pad_end));
-  }
+  if (const auto* pads = node.ints_attr("pads")) CLVET_RETURN_IF_ERROR(take_pads(*pads, window));
   return window;
+}
+
+// Of a transposed window: what output_shape, with or without batch and channels, or auto_pad says;
+// -1 where neither does.
+Result<Extent3> wanted_extents(const Node& node, const SlidingWindow& window) {
+  Extent3 wanted{-1, -1, -1};
+  const auto count = static_cast<size_t>(window.rank);
+  const auto* given = node.ints_attr("output_shape");
+  const bool full = given && given->size() == count + 2;
+  const std::vector<int64_t> tail =
+      full ? std::vector<int64_t>(given->begin() + 2, given->end()) : std::vector<int64_t>{};
+  CLVET_RETURN_IF_ERROR(take(full ? &tail : given, count, 1, "output_shape", wanted));
+  const std::string auto_pad = node.string_attr("auto_pad", "NOTSET");
+  if (given || (auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER")) return wanted;
+  for (int i = 3 - window.rank; i < 3; ++i) wanted[i] = window.in[i] * window.stride[i];
+  return wanted;
 }
 
 void split_padding(int64_t total, bool upper, int64_t& begin, int64_t& end) {
   total = std::max<int64_t>(total, 0);
   begin = upper ? total / 2 : total - total / 2;
   end = total - begin;
+}
+
+// What `tap` sees of a plane at the output positions first..first+columns.
+void copy_tap(const SlidingWindow& window, const float* plane, int64_t tap, int64_t first,
+              int64_t columns, float* seen) {
+  const auto& [in, out, kernel, stride, dilation, pad] = std::tie(
+      window.in, window.out, window.kernel, window.stride, window.dilation, window.pad_begin);
+  const int64_t kx = tap % kernel[2], ky = tap / kernel[2] % kernel[1],
+                kz = tap / (kernel[2] * kernel[1]);
+  int64_t x = first % out[2], y = first / out[2] % out[1], z = first / (out[2] * out[1]);
+  for (int64_t i = 0; i < columns;) {
+    const int64_t run = std::min(columns - i, out[2] - x);
+    const int64_t iz = z * stride[0] - pad[0] + kz * dilation[0];
+    const int64_t iy = y * stride[1] - pad[1] + ky * dilation[1];
+    const bool inside = iz >= 0 && iz < in[0] && iy >= 0 && iy < in[1];
+    const float* row = inside ? plane + (iz * in[1] + iy) * in[2] : nullptr;
+    int64_t ix = x * stride[2] - pad[2] + kx * dilation[2];
+    for (int64_t k = 0; k < run; ++k, ix += stride[2]) {
+      seen[i + k] = row && ix >= 0 && ix < in[2] ? row[ix] : 0.f;
+    }
+    i += run;
+    x = 0;
+    if (++y == out[1]) y = 0, ++z;
+  }
 }
 
 }  // namespace
@@ -107,27 +149,17 @@ Result<SlidingWindow> transposed_window_of(const Node& node, const Shape& shape,
                                            const Shape& kernel) {
   CLVET_ASSIGN_OR_RETURN(SlidingWindow window, common(node, shape, kernel));
   const auto count = static_cast<size_t>(window.rank);
-  Extent3 extra{0, 0, 0}, wanted{-1, -1, -1};
+  Extent3 extra{0, 0, 0};
   CLVET_RETURN_IF_ERROR(take(node.ints_attr("output_padding"), count, 0, "output_padding", extra));
-  const auto* given = node.ints_attr("output_shape");
-  const bool full = given && given->size() == count + 2;
-  const std::vector<int64_t> tail =
-      full ? std::vector<int64_t>(given->begin() + 2, given->end()) : std::vector<int64_t>{};
-  CLVET_RETURN_IF_ERROR(take(full ? &tail : given, count, 1, "output_shape", wanted));
+  CLVET_ASSIGN_OR_RETURN(const Extent3 wanted, wanted_extents(node, window));
   const std::string auto_pad = node.string_attr("auto_pad", "NOTSET");
-  const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
   for (int i = 3 - window.rank; i < 3; ++i) {
     const int64_t reach = (window.kernel[i] - 1) * window.dilation[i] + 1;
     const int64_t whole = window.stride[i] * (window.in[i] - 1) + extra[i] + reach;
-    if (auto_pad == "VALID") window.pad_begin[i] = window.pad_end[i] = 0;
-    if (same && !given) wanted[i] = window.in[i] * window.stride[i];
-    if (wanted[i] >= 0) {
-      split_padding(whole - wanted[i], auto_pad == "SAME_UPPER", window.pad_begin[i],
-                    window.pad_end[i]);
-      window.out[i] = wanted[i];
-    } else {
-      window.out[i] = whole - window.pad_begin[i] - window.pad_end[i];
-    }
+    int64_t &begin = window.pad_begin[i], &end = window.pad_end[i];
+    if (auto_pad == "VALID") begin = end = 0;
+    if (wanted[i] >= 0) split_padding(whole - wanted[i], auto_pad == "SAME_UPPER", begin, end);
+    window.out[i] = wanted[i] >= 0 ? wanted[i] : whole - begin - end;
     if (window.out[i] < 1) {
       return fail(ErrorCode::kInvalidArgument, "ConvTranspose would make an extent of {}",
                   window.out[i]);
@@ -138,29 +170,10 @@ Result<SlidingWindow> transposed_window_of(const Node& node, const Shape& shape,
 
 void im2col(const SlidingWindow& window, const float* image, int64_t channels, int64_t first,
             int64_t columns, float* matrix) {
-  const auto& [in, out, kernel, stride, dilation, pad] = std::tie(
-      window.in, window.out, window.kernel, window.stride, window.dilation, window.pad_begin);
   for (int64_t c = 0; c < channels; ++c) {
     const float* plane = image + c * window.in_size();
-    for (int64_t tap = 0; tap < window.taps(); ++tap) {
-      const int64_t kx = tap % kernel[2], ky = tap / kernel[2] % kernel[1],
-                    kz = tap / (kernel[2] * kernel[1]);
-      int64_t x = first % out[2], y = first / out[2] % out[1], z = first / (out[2] * out[1]);
-      for (int64_t i = 0; i < columns;) {
-        const int64_t run = std::min(columns - i, out[2] - x);
-        const int64_t iz = z * stride[0] - pad[0] + kz * dilation[0];
-        const int64_t iy = y * stride[1] - pad[1] + ky * dilation[1];
-        const bool inside = iz >= 0 && iz < in[0] && iy >= 0 && iy < in[1];
-        const float* row = inside ? plane + (iz * in[1] + iy) * in[2] : nullptr;
-        int64_t ix = x * stride[2] - pad[2] + kx * dilation[2];
-        for (int64_t k = 0; k < run; ++k, ix += stride[2]) {
-          matrix[i + k] = row && ix >= 0 && ix < in[2] ? row[ix] : 0.f;
-        }
-        i += run;
-        x = 0;
-        if (++y == out[1]) y = 0, ++z;
-      }
-      matrix += columns;
+    for (int64_t tap = 0; tap < window.taps(); ++tap, matrix += columns) {
+      copy_tap(window, plane, tap, first, columns, matrix);
     }
   }
 }
