@@ -288,6 +288,8 @@ void add(Verb program, int& exit_code) {
       .type_name("FILE|-");
   verb.add_flag("--quiet", arguments->output.quiet, "no text, no progress");
   verb.footer(
+      "Exit: 0 text generated, 1 --strict and a fallback was needed, or a token differs from\n"
+      "--teacher-forced, 2 usage or bad file, 3 another probe is running, 130 interrupted.\n"
       "Examples:\n"
       "  clvet generate model.gguf --prompt \"The capital of France is\" -n 32\n"
       "  clvet generate model.gguf --chat --prompt \"Why is the sky blue?\" --temperature 0.7 "
