@@ -278,7 +278,7 @@ void add(Verb program, int& exit_code) {
   verb.footer(
       "Exit status: 0 done, 1 --strict and a fallback was needed, or --teacher-forced and tokens "
       "differ,\n"
-      "2 wrong usage or a bad file, 3 the device of --device is not here.\n"
+      "2 wrong usage, a bad file or an unknown device, 130 interrupted.\n"
       "If this machine has no report for its drivers, the kernels that are needed are tried first.",
       {"clvet generate model.gguf --prompt \"The capital of France is\" -n 32",
        "clvet generate model.gguf --chat --prompt \"Why is the sky blue?\" --temperature 0.7 "

@@ -164,7 +164,7 @@ void add(Verb program, int& exit_code) {
   add_ways(verb, *arguments);
   verb.footer(
       "Exit status: 0 the outputs were computed, 1 --strict and a fallback was needed,\n"
-      "2 wrong usage or a bad file, 3 the device of --device is not here.\n"
+      "2 wrong usage, a bad file or an unknown device.\n"
       "If this machine has no report for its drivers, clvet run probes them first.",
       {"clvet run cls.onnx --input x=line.png --image-size 192x48 --mean 127.5 --scale "
        "0.00784313725 --bgr --top 2",

@@ -44,7 +44,7 @@ struct ArchSpec {
 
 // Every architecture, by file name. Generated from runtime/llm/arch/.
 const std::vector<const ArchSpec*>& arch_specs();
-// "gemma3, llama, qwen2".
+// Their names with commas between them: "gemma3, llama".
 std::string arch_names();
 // The architecture of a file. kUnsupported names it and those that are known.
 Result<const ArchSpec*> arch_of(const GgufFile& file);

@@ -86,7 +86,7 @@ TEST(Schema, HoldsForARunRecord) {
 TEST(Schema, HoldsForEveryKnownIssue) {
   const auto files = data_files("", "advice/known_issues");
   ASSERT_TRUE(files);
-  EXPECT_EQ(files->size(), 133u);
+  EXPECT_GE(files->size(), 133u);
   for (const DataFile& file : *files)
     EXPECT_EQ(fault_in("known_issue.schema.json", Document::parse(file.text)), "") << file.name;
 }

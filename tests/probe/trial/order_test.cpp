@@ -16,7 +16,7 @@ namespace clvet {
 namespace {
 
 constexpr const char* kHalfImages = R"({
-  "id": "T1", "title": {"en": "t", "zh": "t"}, "identity": [{"stack": ["mali"], "model": ["G78"]}], "grade": "GRADE",
+  "id": "mali-g78-half-image-crash", "title": {"en": "t", "zh": "t"}, "identity": [{"stack": ["mali"], "model": ["G78"]}], "grade": "GRADE",
   "sources": ["https://example.org/"], "constructs": ["half_arith", "image_half"], "check": {"trial": "*"},
   "workaround": {"en": "w", "zh": "w"}, "fixed_in": null, "engines": [],
   "examples": {"match": {}, "no_match": {}}
@@ -25,7 +25,7 @@ constexpr const char* kHalfImages = R"({
 KnownIssue half_images(const std::string& grade) {
   std::string text = kHalfImages;
   text.replace(text.find("GRADE"), 5, grade);
-  auto issue = parse_known_issue({"T1.json", text});
+  auto issue = parse_known_issue({"mali-g78-half-image-crash.json", text});
   EXPECT_TRUE(issue) << issue.error().message;
   return issue.value_or(KnownIssue());
 }

@@ -192,7 +192,7 @@ GgufBuilder quantised_model(const std::string& arch, const std::string& type) {
 }
 
 struct Model {
-  const char* arch;
+  std::string arch;
   uint32_t window;
   size_t tokens;
   const char* type = "F32";
@@ -241,6 +241,15 @@ INSTANTIATE_TEST_SUITE_P(Models, HostDecoderOf,
                            return fmt::format("{}_{}_{}_tokens_window_{}", row.param.arch,
                                               row.param.type, row.param.tokens, row.param.window);
                          });
+
+std::vector<Model> each_arch() {
+  std::vector<Model> models;
+  for (const ArchSpec* spec : arch_specs()) models.push_back({std::string(spec->name), 0, 12});
+  return models;
+}
+
+INSTANTIATE_TEST_SUITE_P(EachArch, HostDecoderOf, testing::ValuesIn(each_arch()),
+                         [](const auto& row) { return row.param.arch; });
 
 // A backend that only notes what it is asked for.
 struct NotedSteps : DecoderBackend {

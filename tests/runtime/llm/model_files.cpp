@@ -6,11 +6,35 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "runtime/llm/arch.h"
 #include "tests/runtime/gguf/gguf_builder.h"
 
 namespace clvet::test {
+namespace {
+
+bool has_vector(const std::string& arch, const char* name) {
+  for (const ArchSpec* spec : arch_specs()) {
+    if (spec->name == arch) return spec->has(name);
+  }
+  return false;
+}
+
+// Vectors that some architectures' layers have, and their lengths.
+std::vector<std::pair<const char*, uint64_t>> vectors_of_some(const TinyShape& shape) {
+  const uint64_t keys = shape.kv_heads * shape.head_dim;
+  return {{"attn_q.bias", shape.heads * shape.head_dim},
+          {"attn_k.bias", keys},
+          {"attn_v.bias", keys},
+          {"attn_q_norm.weight", shape.head_dim},
+          {"attn_k_norm.weight", shape.head_dim},
+          {"post_attention_norm.weight", shape.width},
+          {"post_ffw_norm.weight", shape.width}};
+}
+
+}  // namespace
 
 void put_tiny_vocabulary(GgufBuilder& builder, uint64_t tokens) {
   std::vector<std::string> texts{"<|im_end|>"};
@@ -58,16 +82,8 @@ GgufBuilder tiny_model(const std::string& arch, const TinyShape& shape, const st
     matrix("ffn_gate.weight", d, ff);
     matrix("ffn_up.weight", d, ff);
     matrix("ffn_down.weight", ff, d);
-    if (arch == "qwen2") {
-      vector("attn_q.bias", q);
-      vector("attn_k.bias", kv);
-      vector("attn_v.bias", kv);
-    }
-    if (arch == "gemma3") {
-      vector("attn_q_norm.weight", shape.head_dim);
-      vector("attn_k_norm.weight", shape.head_dim);
-      vector("post_attention_norm.weight", d);
-      vector("post_ffw_norm.weight", d);
+    for (const auto& [name, length] : vectors_of_some(shape)) {
+      if (has_vector(arch, name)) vector(name, length);
     }
   }
   if (q != d) {

@@ -1,5 +1,5 @@
-// Tiny language models as GGUF files: every key and tensor that an architecture wants, written down
-// here once more.
+// Tiny language models as GGUF files: every key and tensor that an architecture wants. Names and
+// shapes are written down here once more; which of them an architecture has is its ArchSpec's word.
 #pragma once
 
 #include <cstdint>
