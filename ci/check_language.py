@@ -3,7 +3,7 @@
 
 - A text is a string literal of the layers' sources that tr(), translated() or fail() takes, or one that reads as a sentence:
   three lower-case words in a row (two in reports and cli). Each is an entry of base/catalogue/zh/*.json, or stands in
-  base/catalogue/not_for_people.json.
+  base/catalogue/not_for_people/*.json.
 - An entry is used by a source, or comes from elsewhere (zh/foreign.json: CLI11, the C library).
 - Its Chinese has Chinese characters, is not its English, and has the same fields; those of base/catalogue/same.json may be equal.
 
@@ -90,8 +90,9 @@ def read(root):
             if english in entries:
                 faults.append(f"{path.name}: '{english}' is an entry of {entries[english][0]} already")
             entries[english] = (path.name, chinese)
-    return entries, faults, set(json.loads((folder / "same.json").read_text())), json.loads(
-        (folder / "not_for_people.json").read_text())
+    same = set(json.loads((folder / "same.json").read_text()))
+    exempt = {text: path.name for path in sorted((folder / "not_for_people").glob("*.json")) for text in json.loads(path.read_text())}
+    return entries, faults, same, exempt
 
 
 def entry_faults(entries, same, used):
@@ -129,7 +130,7 @@ def main():
         print(json.dumps(missing, indent=1, ensure_ascii=False))
         return 0
     faults += entry_faults(entries, same, used)
-    faults += [f"base/catalogue/not_for_people.json: '{text}': no source has it" for text in exempt if text not in used]
+    faults += [f"base/catalogue/not_for_people/{name}: '{text}': no source has it" for text, name in exempt.items() if text not in used]
     print("\n".join(faults) if faults else f"language: {len(entries)} entries")
     return bool(faults)
 
