@@ -68,7 +68,8 @@ void identify_loader(void* handle, LoadedLibrary& library) {
   char text[256] = {};
   size_t size = 0;
   if (get_info(kVendor, sizeof text - 1, text, &size) == CL_SUCCESS) {
-    library.loader_kind = contains_ignoring_case(text, "khronos") ? "khronos" : "ocl-icd";
+    library.loader_kind =
+        contains_ignoring_case(text, "khronos") ? LoaderKind::kKhronos : LoaderKind::kOclIcd;
   }
   std::fill(std::begin(text), std::end(text), '\0');
   if (get_info(kVersion, sizeof text - 1, text, &size) == CL_SUCCESS) {

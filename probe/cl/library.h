@@ -15,7 +15,7 @@ struct LoadedLibrary {
   std::string path;          // the file that was loaded
   bool through_icd = false;  // entered by clIcdGetPlatformIDsKHR and dispatch tables
   int symbols = 0;
-  std::string loader_kind;  // "ocl-icd", "khronos" or empty for a vendor library
+  LoaderKind loader_kind = LoaderKind::kNone;  // kNone: it does not say that it is a loader
   std::string loader_version;
 };
 

@@ -67,7 +67,7 @@ Json put(const LibraryInView& row) {
           {"soname", library.soname},
           {"needed", library.needed},
           {"symbols", row.opening.symbols.size()},
-          {"opencl", row.opencl},
+          {"opencl", to_string(row.opencl)},
           {"cl_version", row.cl},
           {"loader", row.loader},
           {"software", row.software},
@@ -76,8 +76,10 @@ Json put(const LibraryInView& row) {
 }
 
 Json put(const IcdInView& row) {
+  Json faults = Json::array();
+  for (const IcdFault& fault : row.file.faults) faults.push_back(fault.text);
   return {{"path", row.file.path}, {"target", row.file.target}, {"library", row.opening.path},
-          {"usable", row.usable},  {"reason", row.reason},      {"faults", row.file.faults}};
+          {"usable", row.usable},  {"reason", row.reason},      {"faults", std::move(faults)}};
 }
 
 Json put(const LayerInView& row) {

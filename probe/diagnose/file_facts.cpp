@@ -27,7 +27,9 @@ const char* yes(bool value) { return value ? "yes" : "no"; }
 const LibraryInView* best_driver(const Survey& survey) {
   const LibraryInView* best = nullptr;
   for (const LibraryInView& row : survey.libraries) {
-    if (!row.opened() || row.loader || row.opencl == "none" || row.opencl == "google") continue;
+    if (!row.opened() || row.loader || row.opencl == OpenClEntry::kNone ||
+        row.opencl == OpenClEntry::kGoogle)
+      continue;
     if (!best || (best->software && !row.software)) best = &row;
   }
   return best;
@@ -75,7 +77,7 @@ class FactWriter {
     const LibraryInView* driver = best_driver(survey);
     if (!driver) return;
     driver_ = driver->path;
-    driver_opencl_ = driver->opencl;
+    driver_opencl_ = to_string(driver->opencl);
   }
 
   std::vector<Fact> write() {
@@ -106,8 +108,8 @@ class FactWriter {
             {"detail", row.opening.detail},
             {"loader", yes(row.loader)},
             {"software", yes(row.software)},
-            {"opencl", row.opencl},
-            {"exports", row.opened() ? row.opencl : ""},
+            {"opencl", to_string(row.opencl)},
+            {"exports", row.opened() ? to_string(row.opencl) : ""},
             {"release", row.release}}});
     }
   }
@@ -139,7 +141,8 @@ class FactWriter {
       add({"loader-replaced", {{"path", runtime.path}}});
     }
     for (const LibraryInView& row : survey_.libraries) {
-      const bool rival = row.path != runtime.path && row.opened() && row.opencl == "full" &&
+      const bool rival = row.path != runtime.path && row.opened() &&
+                         row.opencl == OpenClEntry::kFull &&
                          row.opening.library.soname == runtime.library.soname;
       if (!rival || !vendor || row.opening.library.soname.empty()) continue;
       add({"shadow",
@@ -156,14 +159,19 @@ class FactWriter {
             {"outcome", to_string(row.opening.outcome)},
             {"usable", yes(row.usable)},
             {"software", yes(row.software)},
+            {"without_entry", yes(row.without_entry)},
             {"reason", row.reason}}});
       const bool useless =
           row.file.target.empty() || (row.opening.outcome == Opening::Outcome::kAbsent &&
                                       !driver_.empty() && !is_software(driver_));
       const std::string target = useless ? driver_ : row.file.target;
-      for (const std::string& fault : row.file.faults) {
+      for (const IcdFault& fault : row.file.faults) {
         add({"icd-fault",
-             {{"path", row.file.path}, {"target", target}, {"driver", driver_}, {"fault", fault}}});
+             {{"path", row.file.path},
+              {"target", target},
+              {"driver", driver_},
+              {"kind", to_string(fault.kind)},
+              {"fault", fault.text}}});
       }
     }
   }
@@ -174,7 +182,7 @@ class FactWriter {
     if (!folder || view_.names(*folder).empty()) return;
     const bool wanted = std::any_of(
         survey_.libraries.begin(), survey_.libraries.end(), [](const LibraryInView& row) {
-          return row.opened() && family_of(row.path) == "mali" && row.opencl != "none";
+          return row.opened() && family_of(row.path) == "mali" && row.opencl != OpenClEntry::kNone;
         });
     const auto entry = view_.entry(*folder + "/mali0");
     if (!entry && wanted) {

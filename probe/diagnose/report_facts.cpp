@@ -32,24 +32,28 @@ bool ends_badly(const CandidateReport& row) {
          row.outcome == CandidateOutcome::kHang;
 }
 
+bool is_common(LoaderKind kind) {
+  return kind == LoaderKind::kOclIcd || kind == LoaderKind::kKhronos;
+}
+
 // The drivers of ICD files that do no harm alone, by name.
 std::vector<std::string> drivers_fine_alone(const Report& report) {
   std::vector<std::string> names;
   for (const CandidateReport& row : report.candidates) {
     const bool loaded =
         row.outcome == CandidateOutcome::kUsable || row.outcome == CandidateOutcome::kNoDevice;
-    if (row.origin == "icd-file" && ends_badly(row)) return {};
-    if (row.origin == "icd-file" && loaded) names.push_back(row.name);
+    if (row.origin == Origin::kIcdFile && ends_badly(row)) return {};
+    if (row.origin == Origin::kIcdFile && loaded) names.push_back(row.name);
   }
   return names;
 }
 
 // The loader ends badly with all drivers together, and each alone does not: they clash.
 bool is_clash(const CandidateReport& row, const std::vector<std::string>& fine_alone) {
-  return row.origin == "loader" && ends_badly(row) && fine_alone.size() > 1;
+  return row.origin == Origin::kLoader && ends_badly(row) && fine_alone.size() > 1;
 }
 
-// It came to an answer, be it that there is nothing.
+// It gave an answer, even if that is that there is nothing.
 bool lists(const CandidateReport& row) {
   return row.outcome == CandidateOutcome::kUsable || row.outcome == CandidateOutcome::kNoDevice ||
          row.outcome == CandidateOutcome::kNoPlatform;
@@ -67,15 +71,15 @@ void add_hidden_drivers(const Report& report, std::vector<Fact>& facts) {
   std::set<std::string> loaders;
   std::map<std::string, const CandidateReport*> drivers;
   for (const CandidateReport& row : report.candidates) {
-    if (row.origin == "loader" && lists(row)) loaders.insert(row.name);
-    if (row.origin != "loader" && row.outcome == CandidateOutcome::kUsable)
+    if (row.origin == Origin::kLoader && lists(row)) loaders.insert(row.name);
+    if (row.origin != Origin::kLoader && row.outcome == CandidateOutcome::kUsable)
       drivers[row.name] = &row;
   }
-  if (loaders.empty() || report.loader.kind == "vendor") return;
+  if (loaders.empty() || report.loader.kind == LoaderKind::kVendor) return;
   for (const DeviceReport& row : report.devices) {
     const auto driver = drivers.find(row.library);
     if (is_listed(row, loaders) || driver == drivers.end()) continue;
-    const bool named = driver->second->origin == "icd-file";
+    const bool named = driver->second->origin == Origin::kIcdFile;
     if (!named && row.type == "cpu") continue;
     facts.push_back({"hidden",
                      {{"why", named ? "left-out" : "not-named"},
@@ -83,7 +87,7 @@ void add_hidden_drivers(const Report& report, std::vector<Fact>& facts) {
                       {"path", driver->second->path},
                       {"icd_path", usual_icd_file(driver->second->path)},
                       {"device", row.name},
-                      {"loader", report.loader.kind}}});
+                      {"loader", to_string(report.loader.kind)}}});
   }
 }
 
@@ -95,7 +99,7 @@ void add_candidate_facts(const Report& report, std::vector<Fact>& facts) {
                      {{"name", row.name},
                       {"path", row.path},
                       {"family", family_of(row.name)},
-                      {"origin", row.origin},
+                      {"origin", to_string(row.origin)},
                       {"outcome", outcome},
                       {"reason", row.reason},
                       {"loader", yes_or_no(!row.path.empty() && row.path == report.loader.path)},
@@ -106,9 +110,12 @@ void add_candidate_facts(const Report& report, std::vector<Fact>& facts) {
 
 void add_icd_faults(const Report& report, std::vector<Fact>& facts) {
   for (const IcdFileReport& row : report.icd_files) {
-    for (const std::string& fault : row.faults) {
-      facts.push_back(
-          {"icd-fault", {{"path", row.path}, {"target", row.target}, {"fault", fault}}});
+    for (const IcdFault& fault : row.faults) {
+      facts.push_back({"icd-fault",
+                       {{"path", row.path},
+                        {"target", row.target},
+                        {"kind", to_string(fault.kind)},
+                        {"fault", fault.text}}});
     }
   }
 }
@@ -127,8 +134,8 @@ void add_node_facts(const Report& report, std::vector<Fact>& facts) {
 bool is_empty_driver(const Report& report, const CandidateReport& row) {
   if (row.outcome == CandidateOutcome::kNoDevice) return true;
   const std::string name = file_name_of(row.name);
-  const bool loader = row.origin == "loader" || name.starts_with("libOpenCL.so");
-  if (loader && report.loader.kind != "vendor") return false;
+  const bool loader = row.origin == Origin::kLoader || name.starts_with("libOpenCL.so");
+  if (loader && report.loader.kind != LoaderKind::kVendor) return false;
   return row.outcome == CandidateOutcome::kNoPlatform ||
          (row.outcome == CandidateOutcome::kError && !row.path.empty());
 }
@@ -148,7 +155,7 @@ void add_summary(const Report& report, std::vector<Fact>& facts) {
         {"first", report.devices.empty() ? "" : report.devices.front().name},
         {"gpu", yes_or_no(gpu)},
         {"icd_files", yes_or_no(!report.icd_files.empty())},
-        {"loader", yes_or_no(report.loader.kind == "ocl-icd" || report.loader.kind == "khronos")},
+        {"loader", yes_or_no(is_common(report.loader.kind))},
         {"opened", yes_or_no(any_outcome(
                        [](const auto& row) { return row.outcome != CandidateOutcome::kAbsent; }))},
         {"empty_drivers",
@@ -181,6 +188,10 @@ void add_device_facts(const Report& report, std::vector<Fact>& facts) {
   }
 }
 
+std::string first_value_of(const Evidence& evidence) {
+  return evidence.error ? to_string(evidence.error->first_value) : "";
+}
+
 void add_verdict_facts(const Report& report, std::vector<Fact>& facts) {
   for (const VerdictReport& row : report.verdicts) {
     if (row.verdict == Verdict::kPass || row.verdict == Verdict::kUnsupported ||
@@ -192,6 +203,7 @@ void add_verdict_facts(const Report& report, std::vector<Fact>& facts) {
                       {"stage", to_string(row.stage)},
                       {"call", row.evidence.call},
                       {"cl_error", std::to_string(row.evidence.cl_error)},
+                      {"first_value", first_value_of(row.evidence)},
                       {"note", row.evidence.note},
                       {"log", row.evidence.log}}});
   }

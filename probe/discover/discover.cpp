@@ -277,11 +277,10 @@ class DeviceList {
 };
 
 // A loader that does not say what it is may be known by its file.
-std::string kind_by_file(const std::string& path) {
+LoaderKind kind_by_file(const std::string& path) {
   const auto view = view_of("");
   const LoaderKind kind = loader_in(*view, open_library(*view, own_setting(*view), path)).kind;
-  return to_string(
-      kind == LoaderKind::kOclIcd || kind == LoaderKind::kKhronos ? kind : LoaderKind::kVendor);
+  return kind == LoaderKind::kOclIcd || kind == LoaderKind::kKhronos ? kind : LoaderKind::kVendor;
 }
 
 std::vector<CandidateReport> reports_of(const std::vector<Tried>& tried) {
@@ -291,11 +290,13 @@ std::vector<CandidateReport> reports_of(const std::vector<Tried>& tried) {
 }
 
 void note_loader(const Tried& tried, Discovery& found) {
-  if (!found.loader.kind.empty() || tried.report.path.empty()) return;
-  if (tried.report.origin != "loader" && tried.report.origin != "option") return;
-  std::string kind = text_in(tried.reply, "loader_kind");
-  if (kind.empty()) kind = kind_by_file(tried.report.path);
-  found.loader = {kind, text_in(tried.reply, "loader_version"), tried.report.path};
+  const CandidateReport& report = tried.report;
+  if (!found.loader.path.empty() || report.path.empty()) return;
+  if (report.origin != Origin::kLoader && report.origin != Origin::kOption) return;
+  LoaderKind kind =
+      parse_loader_kind(text_in(tried.reply, "loader_kind")).value_or(LoaderKind::kNone);
+  if (kind == LoaderKind::kNone) kind = kind_by_file(report.path);
+  found.loader = {kind, text_in(tried.reply, "loader_version"), report.path};
 }
 
 }  // namespace
@@ -314,7 +315,7 @@ std::vector<Candidate> leftover_libraries(const FileSystemView& view,
     if (known.count(path) || left.size() == kMost) continue;
     const Opening opening = open_library(view, setting, path);
     if (opening.outcome != Opening::Outcome::kWrongAbi && opencl_entry(opening.symbols))
-      left.push_back({path, "known-name", "found in the usual folders"});
+      left.push_back({path, Origin::kExports, "exports OpenCL, in a usual folder"});
   }
   return left;
 }
@@ -369,7 +370,6 @@ Result<Discovery> discover(const DiscoverySettings& settings) {
     devices.add_all(tried);
     found.candidates.push_back(std::move(tried.report));
   }
-  if (found.loader.kind.empty()) found.loader.kind = "none";
   return found;
 }
 

@@ -59,7 +59,7 @@ void describe_library(const LoadedLibrary& library, nlohmann::json& reply) {
   reply["symbols"] = library.symbols;
   reply["build_id"] = read_build_id(library.path).value_or(std::string());
   reply["through_icd"] = library.through_icd;
-  reply["loader_kind"] = library.loader_kind;
+  reply["loader_kind"] = to_string(library.loader_kind);
   reply["loader_version"] = library.loader_version;
   reply["platforms"] = nlohmann::json::array();
 }

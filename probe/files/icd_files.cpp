@@ -85,19 +85,20 @@ std::vector<std::string> files_in(const FileSystemView& view, const std::string&
 IcdFileReport parse_icd_file(const std::string& path, std::string_view body) {
   IcdFileReport report{path, {}, {}};
   if (body.starts_with("\xEF\xBB\xBF")) {
-    report.faults.emplace_back("starts with a byte-order mark");
+    report.faults.push_back({IcdFaultKind::kByteOrderMark, "starts with a byte-order mark"});
     body.remove_prefix(3);
   }
   const std::string_view first = body.substr(0, body.find('\n'));
-  if (trim(first).empty()) report.faults.emplace_back("names no library");
+  if (trim(first).empty()) report.faults.push_back({IcdFaultKind::kNoName, "names no library"});
   if (first.ends_with('\r'))
-    report.faults.emplace_back("has CR LF line ends");
+    report.faults.push_back({IcdFaultKind::kCrLf, "has CR LF line ends"});
   else if (trim(first).size() != first.size())
-    report.faults.emplace_back("has blanks around the name");
+    report.faults.push_back({IcdFaultKind::kBlanks, "has blanks around the name"});
   if (const auto end = body.find('\n');
       end != std::string_view::npos && !trim(body.substr(end)).empty()) {
-    report.faults.emplace_back(
-        "has more than one line; the Khronos loader takes all of it as the name");
+    report.faults.push_back(
+        {IcdFaultKind::kManyLines,
+         "has more than one line; the Khronos loader takes the whole file as the name"});
   }
   report.target = clean_utf8(trim(first));
   return report;
@@ -105,17 +106,22 @@ IcdFileReport parse_icd_file(const std::string& path, std::string_view body) {
 
 IcdFileReport read_icd_file(const FileSystemView& view, const std::string& path) {
   const auto real = resolve(view, path);
-  const auto text = real ? view.text(*real, kLargestIcdFile)
-                         : fail(ErrorCode::kNotFound, "{} leads to nothing", path);
-  if (!text) return {path, {}, {text.error().message}};
+  const auto text =
+      real ? view.text(*real, kLargestIcdFile)
+           : fail(ErrorCode::kNotFound, "{} is a link to a file that does not exist", path);
+  if (!text) return {path, {}, {{IcdFaultKind::kUnreadable, text.error().message}}};
   IcdFileReport report = parse_icd_file(path, *text);
   if (!path.ends_with(".icd"))
-    report.faults.emplace_back("does not end in .icd, so no loader reads it");
+    report.faults.push_back(
+        {IcdFaultKind::kEnding, "has a name that does not end in .icd, so no loader reads it"});
   const auto entry = view.entry(*real);
   const bool open_to_all = !entry || (entry->mode & 0004) != 0 || (entry->mode & 0777) == 0;
-  if (!open_to_all) report.faults.emplace_back("is not readable by every user");
+  if (!open_to_all)
+    report.faults.push_back({IcdFaultKind::kPrivate, "is not readable by every user"});
   if (report.target.starts_with('/') && !exists(view, report.target))
-    report.faults.push_back("names a file that does not exist: " + report.target);
+    report.faults.push_back(
+        {IcdFaultKind::kAbsentLibrary,
+         fmt::format("names a library that does not exist: {}", report.target)});
   return report;
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 void judge(const FileSystemView& view, const LinkerSetting& setting, IcdInView& row) {
   if (row.file.target.empty()) {
-    row.reason = "it gives no name of a library";
+    row.reason = "the file names no library";
     return;
   }
   row.opening = open_library(view, setting, row.file.target);
@@ -26,19 +26,23 @@ void judge(const FileSystemView& view, const LinkerSetting& setting, IcdInView& 
     row.reason = fmt::format("{}: {}{}{}", row.file.target, to_string(row.opening.outcome),
                              row.opening.detail.empty() ? "" : ", ", row.opening.detail);
     if (!row.file.target.starts_with('/') && row.opening.outcome == Opening::Outcome::kAbsent)
-      row.file.faults.push_back("names a library that is not found: " + row.file.target);
+      row.file.faults.push_back(
+          {IcdFaultKind::kAbsentLibrary,
+           fmt::format("names a library that is not found: {}", row.file.target)});
   } else if (!has_icd_entry(row.opening)) {
-    row.reason = row.file.target + " has no clIcdGetPlatformIDsKHR";
+    row.without_entry = true;
+    row.reason = fmt::format("{} does not export clIcdGetPlatformIDsKHR, which loaders need",
+                             row.file.target);
   } else {
     row.usable = true;
   }
 }
 
 // Faults with which the loader gets no driver from a file, even where its name can be guessed.
-bool fatal(const std::string& fault, LoaderKind loader) {
-  if (fault.starts_with("has more than one line")) return loader == LoaderKind::kKhronos;
-  return fault.starts_with("starts with a byte-order") || fault.starts_with("has CR LF") ||
-         fault.starts_with("has blanks") || fault.starts_with("does not end in .icd");
+bool fatal(IcdFaultKind fault, LoaderKind loader) {
+  if (fault == IcdFaultKind::kManyLines) return loader == LoaderKind::kKhronos;
+  return fault == IcdFaultKind::kByteOrderMark || fault == IcdFaultKind::kCrLf ||
+         fault == IcdFaultKind::kBlanks || fault == IcdFaultKind::kEnding;
 }
 
 IcdInView read(const FileSystemView& view, const LinkerSetting& setting, LoaderKind loader,
@@ -46,10 +50,10 @@ IcdInView read(const FileSystemView& view, const LinkerSetting& setting, LoaderK
   IcdInView row;
   row.file = read_icd_file(view, path);
   judge(view, setting, row);
-  for (const std::string& fault : row.file.faults) {
-    if (!row.usable || !fatal(fault, loader)) continue;
+  for (const IcdFault& fault : row.file.faults) {
+    if (!row.usable || !fatal(fault.kind, loader)) continue;
     row.usable = false;
-    row.reason = "it " + fault;
+    row.reason = fmt::format("the file {}", fault.text);
   }
   return row;
 }

@@ -14,10 +14,11 @@ namespace clvet {
 
 struct IcdInView {
   IcdFileReport file;
-  Opening opening;        // of its target
-  bool usable = false;    // its library opens and has a loader's entry points
-  bool software = false;  // it runs on the CPU, by its name
-  std::string reason;     // why it is not usable
+  Opening opening;             // of its target
+  bool usable = false;         // its library opens and has a loader's entry points
+  bool software = false;       // it runs on the CPU, by its name
+  bool without_entry = false;  // its library opens, and exports nothing that loaders ask for
+  std::string reason;          // why it is not usable
 };
 
 // What the loader reads: the ICD files of its folder, and libraries and files that variables name

@@ -12,9 +12,9 @@
 namespace clvet {
 
 struct Candidate {
-  std::string name;    // what dlopen is given
-  std::string origin;  // "loader", "icd-file", "known-name" or "option"
-  std::string why;     // one phrase for a person
+  std::string name;  // what dlopen is given
+  Origin origin = Origin::kKnownName;
+  std::string why;  // one phrase for a person
 };
 
 struct CandidateList {

@@ -210,11 +210,6 @@ VariableInView judge(const FileSystemView& view, const LinkerSetting& setting,
 
 }  // namespace
 
-const char* to_string(LoaderKind kind) {
-  constexpr const char* kWords[] = {"none", "vendor", "ocl-icd", "khronos", "unknown"};
-  return kWords[static_cast<size_t>(kind)];
-}
-
 bool is_loader(const ElfLibrary& library) {
   return std::any_of(library.versions.begin(), library.versions.end(),
                      [](const std::string& name) { return name.starts_with("OPENCL_"); });

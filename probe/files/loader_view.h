@@ -11,12 +11,9 @@
 #include "base/elf_library.h"
 #include "probe/files/file_view.h"
 #include "probe/files/linker.h"
+#include "probe/report/report.h"
 
 namespace clvet {
-
-enum class LoaderKind { kNone, kVendor, kOclIcd, kKhronos, kUnknown };
-// "none", "vendor" (a driver in the loader's place), "ocl-icd", "khronos", "unknown"
-const char* to_string(LoaderKind kind);
 
 struct LoaderInView {
   LoaderKind kind = LoaderKind::kNone;

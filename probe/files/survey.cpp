@@ -34,11 +34,13 @@ constexpr VersionSymbol kVersions[] = {{"clCreateBufferWithProperties", "3.0"},
                                        {"clCreateImage", "1.2"},
                                        {"clGetPlatformIDs", "1.0"}};
 
-std::string opencl_of(const Opening& opening) {
+OpenClEntry entry_of(const Opening& opening) {
   const auto has = [&](const char* symbol) { return opening.symbols.count(symbol) > 0; };
-  if (has("clGetPlatformIDs") && has("clCreateContext")) return "full";
-  if (has("clIcdGetPlatformIDsKHR") || has("clGetExtensionFunctionAddress")) return "icd";
-  return has("enableOpenCL") && has("loadOpenCLPointer") ? "google" : "none";
+  if (has("clGetPlatformIDs") && has("clCreateContext")) return OpenClEntry::kFull;
+  if (has("clIcdGetPlatformIDsKHR") || has("clGetExtensionFunctionAddress"))
+    return OpenClEntry::kIcd;
+  return has("enableOpenCL") && has("loadOpenCLPointer") ? OpenClEntry::kGoogle
+                                                         : OpenClEntry::kNone;
 }
 
 // As the driver says it when it is loaded; else the first that its file holds.
@@ -61,7 +63,7 @@ LibraryInView look_at(const FileSystemView& view, const LinkerSetting& setting,
   row.loader = is_loader(row.opening.library);
   row.software = is_software(path);
   row.build_id = view.build_id(path);
-  row.opencl = opencl_of(row.opening);
+  row.opencl = entry_of(row.opening);
   for (const VersionSymbol& version : kVersions) {
     if (row.cl.empty() && row.opening.symbols.count(version.symbol)) row.cl = version.version;
   }
@@ -75,6 +77,11 @@ LibraryInView look_at(const FileSystemView& view, const LinkerSetting& setting,
 }
 
 }  // namespace
+
+const char* to_string(OpenClEntry entry) {
+  constexpr const char* kWords[] = {"full", "icd", "google", "none"};
+  return kWords[static_cast<size_t>(entry)];
+}
 
 bool needs_ldconfig(const Survey& survey, const std::vector<Change>& changes) {
   const std::set<std::string> cached = cache_folders(survey.setting);
@@ -102,7 +109,7 @@ Survey survey_files(const FileSystemView& view, const LinkerSetting& setting) {
   survey.kernel = kernel_in(view);
   add_kernel_logs(view, survey.kernel);
   for (const LibraryInView& row : survey.libraries) {
-    const bool serves = row.opened() && !row.loader && row.opencl != "none";
+    const bool serves = row.opened() && !row.loader && row.opencl != OpenClEntry::kNone;
     survey.usable |= serves;
     survey.gpu |= serves && !row.software;
   }

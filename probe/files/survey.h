@@ -14,11 +14,16 @@
 
 namespace clvet {
 
+// How programs enter OpenCL by a library: all its functions, those for loaders only, Google's two
+// functions, or not at all.
+enum class OpenClEntry { kFull, kIcd, kGoogle, kNone };
+const char* to_string(OpenClEntry entry);  // "full", "icd", "google", "none"
+
 struct LibraryInView {
   std::string path;  // links followed
   Opening opening;
   bool loader = false, software = false;
-  std::string opencl;   // "full", "icd" (enters by a loader only), "google", "none"
+  OpenClEntry opencl = OpenClEntry::kNone;
   std::string cl;       // the least OpenCL version that its symbols tell; empty where it has none
   std::string release;  // of a Mali driver: g13p0
   std::string build_id;

@@ -65,6 +65,26 @@ enum class CandidateOutcome {
 };
 // "true": it works; "false": the driver refuses it; the others: how it fails.
 enum class CapabilityVerdict { kTrue, kFalse, kSlow, kWrong, kCrash, kHang };
+// Why a library was tried: it stands where loaders do, an ICD file or a variable names it, its name
+// is known, it exports OpenCL, or --library names it.
+enum class Origin { kLoader, kIcdFile, kKnownName, kExports, kOption };
+// "vendor": a driver in the loader's place.
+enum class LoaderKind { kNone, kVendor, kOclIcd, kKhronos, kUnknown };
+// What is wrong with an ICD file. kOther: reports of before these words.
+enum class IcdFaultKind {
+  kOther,
+  kUnreadable,
+  kByteOrderMark,
+  kNoName,
+  kCrLf,
+  kBlanks,
+  kManyLines,
+  kEnding,
+  kPrivate,
+  kAbsentLibrary,
+};
+// The first value of an output that is not right.
+enum class WrongValue { kOther, kZero, kNotFinite };
 enum class CombinationStatus { kPass, kPartial, kFail, kUnsupported, kMissing };
 
 const char* to_string(Verdict value);
@@ -72,6 +92,14 @@ const char* to_string(Stage value);
 const char* to_string(CandidateOutcome value);
 const char* to_string(CombinationStatus value);
 const char* to_string(CapabilityVerdict value);
+const char* to_string(Origin value);
+const char* to_string(LoaderKind value);
+const char* to_string(IcdFaultKind value);
+const char* to_string(WrongValue value);
+std::optional<Origin> parse_origin(std::string_view word);
+std::optional<LoaderKind> parse_loader_kind(std::string_view word);
+std::optional<IcdFaultKind> parse_icd_fault_kind(std::string_view word);
+std::optional<WrongValue> parse_wrong_value(std::string_view word);
 std::optional<Verdict> parse_verdict(std::string_view word);
 std::optional<Stage> parse_stage(std::string_view word);
 std::optional<CandidateOutcome> parse_candidate_outcome(std::string_view word);
@@ -79,9 +107,9 @@ std::optional<CapabilityVerdict> parse_capability_verdict(std::string_view word)
 std::optional<CombinationStatus> parse_combination_status(std::string_view word);
 
 struct CandidateReport {
-  std::string name;    // as it was tried: a bare name or a path
-  std::string origin;  // why it was tried: "loader", "icd-file", "known-name", "option"
-  std::string path;    // the file that was really loaded, empty where none was
+  std::string name;  // as it was tried: a bare name or a path
+  Origin origin = Origin::kKnownName;
+  std::string path;  // the file that was really loaded, empty where none was
   CandidateOutcome outcome = CandidateOutcome::kAbsent;
   std::string reason;   // one line for a person
   int64_t symbols = 0;  // OpenCL entry points found
@@ -89,13 +117,18 @@ struct CandidateReport {
   double seconds = 0;
 };
 
+struct IcdFault {
+  IcdFaultKind kind = IcdFaultKind::kOther;
+  std::string text;  // goes on from the file's name: "has blanks around the name"
+};
+
 struct IcdFileReport {
   std::string path, target;
-  std::vector<std::string> faults;
+  std::vector<IcdFault> faults;
 };
 
 struct LoaderReport {
-  std::string kind;  // "ocl-icd", "khronos", "vendor", "none"
+  LoaderKind kind = LoaderKind::kNone;
   std::string version, path;
 };
 
@@ -186,6 +219,7 @@ inline bool is_processor(const DeviceReport& device) { return device.type == "cp
 struct ErrorEvidence {
   double max_abs = 0, max_ulp = 0, bound = 0;
   int64_t first_bad = -1;
+  WrongValue first_value = WrongValue::kOther;  // of the device, at first_bad
 };
 
 struct Evidence {

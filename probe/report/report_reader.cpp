@@ -62,7 +62,8 @@ Evidence get_evidence(const Json& json) {
   if (const Json& error = json.at("error"); !error.is_null()) {
     value.error =
         ErrorEvidence{number_or_nan(error.at("max_abs")), number_or_nan(error.at("max_ulp")),
-                      number_or_nan(error.at("bound")), error.at("first_bad")};
+                      number_or_nan(error.at("bound")), error.at("first_bad"),
+                      word(error.value("first_value", "other"), parse_wrong_value, "first value")};
   }
   value.wall_ms = json.at("wall_ms");
   value.cpu_ms = json.at("cpu_ms");
@@ -124,18 +125,28 @@ HostReport get_host(const Json& json) {
   return host;
 }
 
+IcdFileReport get_icd_file(const Json& json) {
+  IcdFileReport file{json.at("path"), json.at("target"), {}};
+  const Json kinds = json.value("fault_kinds", Json::array());
+  for (const Json& text : json.at("faults")) {
+    const size_t at = file.faults.size();
+    const Json kind = at < kinds.size() ? kinds[at] : Json("other");
+    file.faults.push_back({word(kind, parse_icd_fault_kind, "kind of a fault"), text});
+  }
+  return file;
+}
+
 void get_discovery(const Json& json, Report& report) {
   const Json& loader = json.at("loader");
-  report.loader = {loader.at("kind"), loader.at("version"), loader.at("path")};
+  report.loader = {word(loader.at("kind"), parse_loader_kind, "kind of a loader"),
+                   loader.at("version"), loader.at("path")};
   for (const Json& row : json.at("candidates")) {
-    report.candidates.push_back({row.at("name"), row.at("origin"), row.at("path"),
-                                 word(row.at("outcome"), parse_candidate_outcome, "outcome"),
-                                 row.at("reason"), row.at("symbols"), row.at("build_id"),
-                                 row.at("seconds")});
+    report.candidates.push_back(
+        {row.at("name"), word(row.at("origin"), parse_origin, "origin"), row.at("path"),
+         word(row.at("outcome"), parse_candidate_outcome, "outcome"), row.at("reason"),
+         row.at("symbols"), row.at("build_id"), row.at("seconds")});
   }
-  for (const Json& row : json.at("icd_files")) {
-    report.icd_files.push_back({row.at("path"), row.at("target"), row.at("faults")});
-  }
+  for (const Json& row : json.at("icd_files")) report.icd_files.push_back(get_icd_file(row));
 }
 
 CombinationReport get_combination_report(const Json& json) {

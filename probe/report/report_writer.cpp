@@ -42,7 +42,8 @@ Json put(const Evidence& value) {
     json["error"] = {{"max_abs", error->max_abs},
                      {"max_ulp", error->max_ulp},
                      {"bound", error->bound},
-                     {"first_bad", error->first_bad}};
+                     {"first_bad", error->first_bad},
+                     {"first_value", to_string(error->first_value)}};
   }
   return json;
 }
@@ -91,11 +92,23 @@ Json put(const HostReport& host) {
           {"temperatures", host.temperatures}};
 }
 
+Json put(const IcdFileReport& row) {
+  Json texts = Json::array(), kinds = Json::array();
+  for (const IcdFault& fault : row.faults) {
+    texts.push_back(fault.text);
+    kinds.push_back(to_string(fault.kind));
+  }
+  return {{"path", row.path},
+          {"target", row.target},
+          {"faults", std::move(texts)},
+          {"fault_kinds", std::move(kinds)}};
+}
+
 Json put_discovery(const Report& report) {
   Json candidates = Json::array(), icd_files = Json::array();
   for (const CandidateReport& row : report.candidates) {
     candidates.push_back({{"name", row.name},
-                          {"origin", row.origin},
+                          {"origin", to_string(row.origin)},
                           {"path", row.path},
                           {"outcome", to_string(row.outcome)},
                           {"reason", row.reason},
@@ -103,11 +116,10 @@ Json put_discovery(const Report& report) {
                           {"build_id", row.build_id},
                           {"seconds", row.seconds}});
   }
-  for (const IcdFileReport& row : report.icd_files) {
-    icd_files.push_back({{"path", row.path}, {"target", row.target}, {"faults", row.faults}});
-  }
+  for (const IcdFileReport& row : report.icd_files) icd_files.push_back(put(row));
   const LoaderReport& loader = report.loader;
-  return {{"loader", {{"kind", loader.kind}, {"version", loader.version}, {"path", loader.path}}},
+  return {{"loader",
+           {{"kind", to_string(loader.kind)}, {"version", loader.version}, {"path", loader.path}}},
           {"candidates", std::move(candidates)},
           {"icd_files", std::move(icd_files)}};
 }

@@ -33,6 +33,34 @@ constexpr Words<Verdict, 17> kVerdicts{{{Verdict::kPass, "pass"},
                                         {Verdict::kInterrupted, "interrupted"},
                                         {Verdict::kToolError, "tool-error"}}};
 
+constexpr Words<Origin, 5> kOrigins{{{Origin::kLoader, "loader"},
+                                     {Origin::kIcdFile, "icd-file"},
+                                     {Origin::kKnownName, "known-name"},
+                                     {Origin::kExports, "exports"},
+                                     {Origin::kOption, "option"}}};
+
+constexpr Words<LoaderKind, 5> kLoaderKinds{{{LoaderKind::kNone, "none"},
+                                             {LoaderKind::kVendor, "vendor"},
+                                             {LoaderKind::kOclIcd, "ocl-icd"},
+                                             {LoaderKind::kKhronos, "khronos"},
+                                             {LoaderKind::kUnknown, "unknown"}}};
+
+constexpr Words<IcdFaultKind, 10> kIcdFaultKinds{
+    {{IcdFaultKind::kOther, "other"},
+     {IcdFaultKind::kUnreadable, "unreadable"},
+     {IcdFaultKind::kByteOrderMark, "byte-order-mark"},
+     {IcdFaultKind::kNoName, "no-name"},
+     {IcdFaultKind::kCrLf, "cr-lf"},
+     {IcdFaultKind::kBlanks, "blanks"},
+     {IcdFaultKind::kManyLines, "many-lines"},
+     {IcdFaultKind::kEnding, "ending"},
+     {IcdFaultKind::kPrivate, "private"},
+     {IcdFaultKind::kAbsentLibrary, "absent-library"}}};
+
+constexpr Words<WrongValue, 3> kWrongValues{{{WrongValue::kOther, "other"},
+                                             {WrongValue::kZero, "zero"},
+                                             {WrongValue::kNotFinite, "not-finite"}}};
+
 constexpr Words<Stage, 11> kStages{{{Stage::kLoad, "load"},
                                     {Stage::kEnumerate, "enumerate"},
                                     {Stage::kContext, "context"},
@@ -111,12 +139,26 @@ std::vector<std::string> to_strings(const std::vector<DeviceNode>& nodes) {
   return texts;
 }
 
+const char* to_string(Origin value) { return word_of(kOrigins, value); }
+const char* to_string(LoaderKind value) { return word_of(kLoaderKinds, value); }
+const char* to_string(IcdFaultKind value) { return word_of(kIcdFaultKinds, value); }
+const char* to_string(WrongValue value) { return word_of(kWrongValues, value); }
 const char* to_string(Verdict value) { return word_of(kVerdicts, value); }
 const char* to_string(Stage value) { return word_of(kStages, value); }
 const char* to_string(CandidateOutcome value) { return word_of(kOutcomes, value); }
 const char* to_string(CombinationStatus value) { return word_of(kStatuses, value); }
 const char* to_string(CapabilityVerdict value) { return word_of(kCapabilities, value); }
 
+std::optional<Origin> parse_origin(std::string_view word) { return value_of(kOrigins, word); }
+std::optional<LoaderKind> parse_loader_kind(std::string_view word) {
+  return value_of(kLoaderKinds, word);
+}
+std::optional<IcdFaultKind> parse_icd_fault_kind(std::string_view word) {
+  return value_of(kIcdFaultKinds, word);
+}
+std::optional<WrongValue> parse_wrong_value(std::string_view word) {
+  return value_of(kWrongValues, word);
+}
 std::optional<Verdict> parse_verdict(std::string_view word) { return value_of(kVerdicts, word); }
 std::optional<Stage> parse_stage(std::string_view word) { return value_of(kStages, word); }
 std::optional<CandidateOutcome> parse_candidate_outcome(std::string_view word) {

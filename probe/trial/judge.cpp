@@ -245,6 +245,16 @@ void judge_end(const Outcome& outcome, VerdictReport& verdict) {
   }
 }
 
+WrongValue kind_of(double value) {
+  if (!std::isfinite(value)) return WrongValue::kNotFinite;
+  return value == 0 ? WrongValue::kZero : WrongValue::kOther;
+}
+
+ErrorEvidence evidence_of(const Comparison& found) {
+  return {found.max_abs, found.max_ulp, found.bound, found.first_bad,
+          found.first_bad < 0 ? WrongValue::kOther : kind_of(found.got)};
+}
+
 }  // namespace
 
 VerdictReport blank_verdict(const TrialCase& trial, const std::string& device_id) {
@@ -277,10 +287,7 @@ void judge_outputs(const TrialCase& trial, const Material& material, int repeats
     if (repeat > 0 && same_as_first(outputs, repeat)) continue;
     const Reading reading = read_outputs(trial, material, outputs, repeat);
     const Comparison found = compare(material.reference, reading.values, trial.variant.precision);
-    if (repeat == 0 || !found.right) {
-      verdict.evidence.error =
-          ErrorEvidence{found.max_abs, found.max_ulp, found.bound, found.first_bad};
-    }
+    if (repeat == 0 || !found.right) verdict.evidence.error = evidence_of(found);
     if (const std::string fault = fault_of(reading, found); !fault.empty()) {
       reject_reading(repeat == 0 ? Verdict::kWrong : Verdict::kNondeterministic, fault, verdict);
       return;

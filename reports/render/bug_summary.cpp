@@ -61,11 +61,12 @@ std::string loader(const Report& report) {
   std::vector<std::string> files;
   for (const IcdFileReport& row : report.icd_files) {
     files.push_back(fmt::format("{} -> {}{}", file_name_of(row.path), row.target,
-                                row.faults.empty() ? "" : " (" + row.faults.front() + ")"));
+                                row.faults.empty() ? "" : " (" + row.faults.front().text + ")"));
   }
-  return fmt::format("{}; ICD files: {}",
-                     with_commas({report.loader.kind, report.loader.version, report.loader.path}),
-                     joined(files));
+  return fmt::format(
+      "{}; ICD files: {}",
+      with_commas({to_string(report.loader.kind), report.loader.version, report.loader.path}),
+      joined(files));
 }
 
 std::string libraries(const Report& report) {

@@ -60,8 +60,8 @@ class Writer {
     const Report& report = *diagnosis_.live;
     const LoaderReport& loader = report.loader;
     line(loader.path.empty() ? std::string(say("loader: none", "加载器:无"))
-                             : fmt::format("{}: {} {} ({})", say("loader", "加载器"), loader.kind,
-                                           loader.version, loader.path));
+                             : fmt::format("{}: {} {} ({})", say("loader", "加载器"),
+                                           to_string(loader.kind), loader.version, loader.path));
     for (const DeviceReport& device : report.devices) {
       line(fmt::format("{}: {} ({}, {}), {} {}", say("device", "设备"), device.name, device.type,
                        device.platform, say("through", "经由"), device.library));
@@ -90,12 +90,12 @@ class Writer {
     for (const LibraryInView& row : diagnosis_.survey.libraries) {
       const bool opens = row.opening.outcome == Opening::Outcome::kOpened;
       if (diagnosis_.live && opens) continue;  // told with its outcome above
-      line(fmt::format(
-          "  {}: {}{}{}{}{}", row.path, to_string(row.opening.outcome),
-          row.opening.detail.empty() ? "" : ", ", row.opening.detail,
-          opens ? fmt::format(", OpenCL {}{}", row.opencl, row.cl.empty() ? "" : " >= " + row.cl)
-                : "",
-          row.release.empty() ? "" : ", " + row.release));
+      line(fmt::format("  {}: {}{}{}{}{}", row.path, to_string(row.opening.outcome),
+                       row.opening.detail.empty() ? "" : ", ", row.opening.detail,
+                       opens ? fmt::format(", OpenCL {}{}", to_string(row.opencl),
+                                           row.cl.empty() ? "" : " >= " + row.cl)
+                             : "",
+                       row.release.empty() ? "" : ", " + row.release));
     }
     for (const LayerInView& row : diagnosis_.survey.layers) {
       line(fmt::format("  {} {} -> {}: {}{}{}", say("layer", "层"), row.from, row.target, row.state,
@@ -103,7 +103,7 @@ class Writer {
     }
     for (const IcdInView& row : diagnosis_.survey.icd_files) {
       std::string faults;
-      for (const std::string& fault : row.file.faults) faults += "; " + fault;
+      for (const IcdFault& fault : row.file.faults) faults += "; " + fault.text;
       line(fmt::format("  {} -> {}{}{}", row.file.path, row.file.target,
                        row.reason.empty() ? "" : ": " + row.reason, faults));
     }

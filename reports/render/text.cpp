@@ -138,11 +138,12 @@ std::string candidate_lines(const Report& report) {
   std::string text;
   for (const CandidateReport& row : report.candidates) {
     if (row.outcome == CandidateOutcome::kAbsent) continue;
-    text += fmt::format("  {} ({}): {}{}\n", row.name, row.origin, to_string(row.outcome),
-                        row.reason.empty() ? "" : " - " + row.reason);
+    text += fmt::format("  {} ({}): {}{}\n", row.name, to_string(row.origin),
+                        to_string(row.outcome), row.reason.empty() ? "" : " - " + row.reason);
   }
   for (const IcdFileReport& row : report.icd_files) {
-    for (const std::string& fault : row.faults) text += fmt::format("  {}: {}\n", row.path, fault);
+    for (const IcdFault& fault : row.faults)
+      text += fmt::format("  {}: {}\n", row.path, fault.text);
   }
   return text;
 }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# tests/ci/checks_test.sh: the layer and budget checks find what they are for, and pass a tree in order.
+# tests/ci/checks_test.sh: the checks of layers, budgets, messages and language find what they are for, and pass a tree in order.
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d)
@@ -105,6 +105,10 @@ Result<int> Long(int a,
 $(yes '  ++a;' | head -n 120)
 }"
 expect budgets fail 'base/a.cpp:3: function of 123 lines'
+tree base/a.cpp "$(for i in $(seq 16); do body 25; done)" base/b.cpp "$(for i in $(seq 4); do body 25; done)"
+expect budgets pass 'function p95 25 lines'
+tree base/a.cpp "$(for i in $(seq 16); do body 26; done)" base/b.cpp "$(for i in $(seq 4); do body 4; done)"
+expect budgets fail 'functions: p95 is 26 lines \(limit 25\)'
 tree tests/a_test.cpp "$(body 130)"
 expect budgets pass 'warning: tests/a_test.cpp:1: function of 130'
 tree base/a.cpp "$(many 451)"
@@ -125,6 +129,41 @@ int g() {
   return 1;
 }'
 expect budgets pass '1 functions'
+
+tree runtime/a.cpp 'if (error.message == "no such node") return;'
+expect messages fail 'runtime/a.cpp:1: compares a sentence'
+tree probe/a.cpp 'const bool bad = fault.starts_with("has more than one line");'
+expect messages fail 'probe/a.cpp:1: searches in a sentence'
+tree probe/a.cpp 'if (row.reason.find("clIcdGetPlatformIDsKHR") != npos) return;'
+expect messages fail 'searches in a sentence'
+tree runtime/a.cpp 'if (contains_ignoring_case(error.message, "half")) return;'
+expect messages fail 'searches in a sentence'
+tree runtime/a.cpp 'if (row.reason.empty()) text = fmt::format("{}: {}", row.reason, "x"); // reason == "y"'
+expect messages pass 'nobody reads them'
+tree probe/data/advice/rules/a.json '{"when": [{"all": [{"fact": "icd-fault", "fault": {"like": "CR LF"}}]}]}'
+expect messages fail "a.json: matches 'fault' of 'icd-fault' by pattern"
+tree probe/data/advice/rules/a.json '{"when": [{"all": [{"fact": "text", "text": {"like": "errno 13"}}]}]}'
+expect messages pass 'nobody reads them'
+
+catalogue() { put base/catalogue/same.json '[]' base/catalogue/zh/cli.json "$1" base/catalogue/not_for_people/cli.json "${2:-[]}"; }
+tree cli/a.cpp 'tr("report written: {}", path);'
+catalogue '{"report written: {}": "报告已写入:{}"}'
+expect language pass '1 entries'
+catalogue '{}'
+expect language fail 'cli/a.cpp:1: no entry of base/catalogue/zh: "report written: \{\}"'
+catalogue '{"report written: {}": "report written: {}"}'
+expect language fail 'the Chinese is missing'
+catalogue '{"report written: {}": "报告已写入"}'
+expect language fail 'the fields differ'
+catalogue '{"report written: {}": "报告已写入:{}", "no report yet": "还没有报告"}'
+expect language fail "'no report yet': no source has this text"
+tree runtime/a.cpp 'reason = "no kernel computes" " this node";'
+catalogue '{}'
+expect language fail 'no entry of base/catalogue/zh: "no kernel computes this node"'
+catalogue '{}' '["no kernel computes this node"]'
+expect language pass '0 entries'
+catalogue '{}' '["no kernel computes this node", "gone from here"]'
+expect language fail "cli.json: 'gone from here': no source has it"
 
 if [ $failures -gt 0 ]; then
   echo "$failures failure(s)"

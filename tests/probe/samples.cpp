@@ -105,12 +105,14 @@ Report sample_report() {
                  "enforcing",
                  {"gpu: simple_ondemand, 300 of 800 MHz"},
                  {"gpu-thermal: 45.0 C"}};
-  report.loader = {"ocl-icd", "2.3.1", "/usr/lib/libOpenCL.so.1"};
+  report.loader = {LoaderKind::kOclIcd, "2.3.1", "/usr/lib/libOpenCL.so.1"};
   report.candidates = {
-      {"libmali.so.1", "known-name", "/usr/lib/libmali.so.1", CandidateOutcome::kUsable, "", 34,
-       "deadbeef", 0.5},
-      {"libx.so", "option", "", CandidateOutcome::kMissingDependency, "why", 0, "", 0}};
-  report.icd_files = {{"/etc/OpenCL/vendors/mali.icd", "libmali.so", {"has CR LF line ends"}}};
+      {"libmali.so.1", Origin::kKnownName, "/usr/lib/libmali.so.1", CandidateOutcome::kUsable, "",
+       34, "deadbeef", 0.5},
+      {"libx.so", Origin::kOption, "", CandidateOutcome::kMissingDependency, "why", 0, "", 0}};
+  report.icd_files = {{"/etc/OpenCL/vendors/mali.icd",
+                       "libmali.so",
+                       {{IcdFaultKind::kCrLf, "has CR LF line ends"}}}};
   report.devices = {sample_device()};
   report.run = {"core", {"gemm*"}, 2, 1.5, 1.25, 2, 3, {{"crash", 1}, {"pass", 1}}};
   report.verdicts = {sample_verdict(), sample_verdict(Verdict::kPass)};

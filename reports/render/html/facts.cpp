@@ -23,7 +23,7 @@ void add_candidates(Html& page, const std::vector<CandidateReport>& candidates, 
     if ((row.outcome == CandidateOutcome::kAbsent) != absent) continue;
     const bool good = row.outcome == CandidateOutcome::kUsable;
     page.open("tr").element("th", shorten(row.name, kLongestText), {{"scope", "row"}});
-    page.element("td", row.origin);
+    page.element("td", to_string(row.origin));
     page.element("td", to_string(row.outcome),
                  {{"class", good     ? "good"
                             : absent ? "none"
@@ -36,12 +36,18 @@ void add_candidates(Html& page, const std::vector<CandidateReport>& candidates, 
   close_table(page);
 }
 
+std::string all_faults(const IcdFileReport& file) {
+  std::string text;
+  for (const IcdFault& fault : file.faults) text += (text.empty() ? "" : "; ") + fault.text;
+  return text;
+}
+
 void add_icd_files(Html& page, const std::vector<IcdFileReport>& files) {
   open_table(page, "ICD files", {"file", "names", "faults"});
   for (const IcdFileReport& row : files) {
     page.open("tr").element("th", shorten(row.path, kLongestText), {{"scope", "row"}});
     page.element("td", shorten(row.target, kLongestText));
-    page.element("td", shorten(fmt::format("{}", fmt::join(row.faults, "; ")), kLongestText));
+    page.element("td", shorten(all_faults(row), kLongestText));
     page.markup("</tr>\n");
   }
   close_table(page);
@@ -77,7 +83,7 @@ void add_discovery(Html& page, const Report& report) {
   const LoaderReport& loader = report.loader;
   page.markup("<h2>Discovery</h2>\n");
   page.element("p", loader.path.empty() ? std::string("No OpenCL loader is installed.")
-                                        : fmt::format("Loader: {} {}, {}", loader.kind,
+                                        : fmt::format("Loader: {} {}, {}", to_string(loader.kind),
                                                       loader.version, loader.path));
   const auto absent =
       std::count_if(report.candidates.begin(), report.candidates.end(),

@@ -110,13 +110,13 @@ Report report_of(const json& behaviour) {
   for (const json& row : behaviour.at("candidates")) {
     CandidateReport candidate;
     candidate.name = row.at("name");
-    candidate.origin = row.value("origin", "known-name");
+    candidate.origin = parse_origin(row.value("origin", "known-name")).value();
     candidate.path = row.value("path", "");
     candidate.outcome = parse_candidate_outcome(row.at("outcome").get<std::string>()).value();
     candidate.reason = row.value("reason", "");
     report.candidates.push_back(std::move(candidate));
   }
-  report.loader.kind = behaviour.value("loader", "");
+  report.loader.kind = parse_loader_kind(behaviour.value("loader", "none")).value();
   for (const std::string& type : behaviour.value("devices", std::vector<std::string>())) {
     DeviceReport device;
     device.id = "d0";
@@ -138,6 +138,8 @@ Report report_of(const json& behaviour) {
     verdict.evidence.call = row.value("call", "");
     verdict.evidence.cl_error = row.value("cl_error", 0);
     verdict.evidence.note = row.value("note", "");
+    if (const std::string value = row.value("first_value", ""); !value.empty())
+      verdict.evidence.error = ErrorEvidence{.first_value = parse_wrong_value(value).value()};
     report.verdicts.push_back(std::move(verdict));
   }
   return report;

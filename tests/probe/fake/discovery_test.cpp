@@ -66,7 +66,7 @@ TEST(Discovery, TellsALibraryThatIsNotThereFromOneThatIsNoLibrary) {
   const auto candidates = bench.report().candidates;
   ASSERT_EQ(candidates.size(), 3u);
   EXPECT_EQ(candidates[0].outcome, CandidateOutcome::kAbsent);
-  EXPECT_EQ(candidates[0].origin, "option");
+  EXPECT_EQ(candidates[0].origin, Origin::kOption);
   EXPECT_EQ(candidates[1].outcome, CandidateOutcome::kError);
   EXPECT_EQ(candidates[2].outcome, CandidateOutcome::kMissingSymbols);
   EXPECT_THAT(candidates[2].reason, HasSubstr("clCreateKernel"));
@@ -86,7 +86,7 @@ TEST(Discovery, ListsADeviceOnceAndTriesItThroughTheLoader) {
   EXPECT_EQ(device.name, "Mali-T860");
   EXPECT_EQ(device.library, "libOpenCL.so.1");
   EXPECT_THAT(device.also_via, testing::Contains(FAKE_CL));
-  EXPECT_EQ(report.loader.kind, "ocl-icd");
+  EXPECT_EQ(report.loader.kind, LoaderKind::kOclIcd);
   ASSERT_EQ(report.icd_files.size(), 2u);
   EXPECT_THAT(report.icd_files[0].faults, testing::SizeIs(2));
   EXPECT_THAT(report.icd_files[1].faults, testing::IsEmpty());

@@ -32,7 +32,7 @@ using testing::Not;
 std::vector<LibraryName> rows() { return library_names().value_or(std::vector<LibraryName>()); }
 
 // Where a search without variables comes upon the name; -1: it does not.
-long place_of(const LibraryName& row, const std::string& origin) {
+long place_of(const LibraryName& row, Origin origin) {
   static const auto list = find_candidates({}, [](const std::string& name) {
     return name == "OCL_ICD_VENDORS" ? std::optional<std::string>("/nonexistent") : std::nullopt;
   });
@@ -55,8 +55,8 @@ TEST_P(KnownName, CountsWhereverItsRowSays) {
   EXPECT_FALSE(row.why.empty());
   EXPECT_THAT(row.name, HasSubstr(".so"));
   const bool bare = row.bare && !row.icd_only;
-  EXPECT_EQ(place_of(row, "loader") >= 0, bare && row.loader);
-  EXPECT_EQ(place_of(row, "known-name") >= 0, bare && !row.loader);
+  EXPECT_EQ(place_of(row, Origin::kLoader) >= 0, bare && row.loader);
+  EXPECT_EQ(place_of(row, Origin::kKnownName) >= 0, bare && !row.loader);
   const auto paths = known_paths("aarch64-linux-gnu", 64).value();
   EXPECT_THAT(paths, row.folders ? testing::Matcher<std::vector<std::string>>(
                                        Contains("/usr/lib/aarch64-linux-gnu/" + row.name))

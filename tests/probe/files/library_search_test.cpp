@@ -22,8 +22,10 @@ namespace clvet {
 namespace {
 
 using test::TempDir;
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
+using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -35,12 +37,17 @@ Environment variables(std::map<std::string, std::string> rows) {
   };
 }
 
-std::vector<std::string> names_of(const CandidateList& list, const std::string& origin = "") {
+std::vector<std::string> names_of(const CandidateList& list,
+                                  std::optional<Origin> origin = std::nullopt) {
   std::vector<std::string> names;
   for (const Candidate& row : list.candidates) {
-    if (origin.empty() || row.origin == origin) names.push_back(row.name);
+    if (!origin || row.origin == *origin) names.push_back(row.name);
   }
   return names;
+}
+
+auto fault(IcdFaultKind kind, const std::string& text) {
+  return AllOf(Field(&IcdFault::kind, kind), Field(&IcdFault::text, HasSubstr(text)));
 }
 
 IcdFileReport icd(const TempDir& dir, std::string_view text) {
@@ -58,19 +65,25 @@ TEST(IcdFile, InOrderHasATargetAndNoFault) {
 
 TEST(IcdFile, NamesEveryFaultThatALoaderStumblesOver) {
   const TempDir dir;
-  EXPECT_THAT(icd(dir, "").faults, ElementsAre(HasSubstr("names no library")));
-  EXPECT_THAT(icd(dir, "\n\n").faults, ElementsAre(HasSubstr("names no library")));
-  EXPECT_THAT(icd(dir, "libmali.so\r\n").faults, ElementsAre(HasSubstr("CR LF")));
-  EXPECT_THAT(icd(dir, " libmali.so \n").faults, ElementsAre(HasSubstr("blanks")));
+  EXPECT_THAT(icd(dir, "").faults, ElementsAre(fault(IcdFaultKind::kNoName, "names no library")));
+  EXPECT_THAT(icd(dir, "\n\n").faults,
+              ElementsAre(fault(IcdFaultKind::kNoName, "names no library")));
+  EXPECT_THAT(icd(dir, "libmali.so\r\n").faults, ElementsAre(fault(IcdFaultKind::kCrLf, "CR LF")));
+  EXPECT_THAT(icd(dir, " libmali.so \n").faults,
+              ElementsAre(fault(IcdFaultKind::kBlanks, "blanks")));
   EXPECT_THAT(icd(dir, "\xEF\xBB\xBFlibmali.so\n").faults,
-              ElementsAre(HasSubstr("byte-order mark")));
-  EXPECT_THAT(icd(dir, "liba.so\nlibb.so\n").faults, ElementsAre(HasSubstr("more than one line")));
-  EXPECT_THAT(icd(dir, "/nonexistent/liba.so\n").faults,
-              ElementsAre(HasSubstr("does not exist: /nonexistent/liba.so")));
-  EXPECT_THAT(icd(dir, std::string(70000, 'x')).faults, ElementsAre(HasSubstr("too large")));
+              ElementsAre(fault(IcdFaultKind::kByteOrderMark, "byte-order mark")));
+  EXPECT_THAT(icd(dir, "liba.so\nlibb.so\n").faults,
+              ElementsAre(fault(IcdFaultKind::kManyLines, "more than one line")));
+  EXPECT_THAT(
+      icd(dir, "/nonexistent/liba.so\n").faults,
+      ElementsAre(fault(IcdFaultKind::kAbsentLibrary, "does not exist: /nonexistent/liba.so")));
+  EXPECT_THAT(icd(dir, std::string(70000, 'x')).faults,
+              ElementsAre(fault(IcdFaultKind::kUnreadable, "too large")));
   EXPECT_THAT(read_icd_file(*view_of(""), dir / "none.icd").faults,
-              ElementsAre(HasSubstr(dir / "none.icd")));
-  EXPECT_THAT(read_icd_file(*view_of(""), dir.path()).faults, ElementsAre(HasSubstr("folder")));
+              ElementsAre(fault(IcdFaultKind::kUnreadable, dir / "none.icd")));
+  EXPECT_THAT(read_icd_file(*view_of(""), dir.path()).faults,
+              ElementsAre(fault(IcdFaultKind::kUnreadable, "folder")));
 }
 
 TEST(IcdFile, GivesTheTargetDespiteAFaultThatCanBeSeenThrough) {
@@ -86,7 +99,7 @@ TEST(Candidates, AreTheNamedLibrariesOnlyWhereSomeAreNamed) {
                                     variables({{"OCL_ICD_VENDORS", dir.path()}}));
   ASSERT_TRUE(list);
   EXPECT_THAT(names_of(*list), ElementsAre(dir / "libx.so", "libOpenCL.so.1"));
-  EXPECT_EQ(names_of(*list, "option").size(), 2u);
+  EXPECT_EQ(names_of(*list, Origin::kOption).size(), 2u);
   EXPECT_THAT(list->icd_files, IsEmpty());
 }
 
@@ -99,7 +112,7 @@ TEST(Candidates, BeginWithTheLoaderThenIcdFilesThenKnownNames) {
   ASSERT_TRUE(list);
   const auto names = names_of(*list);
   EXPECT_EQ(names.at(0), "libOpenCL.so.1");
-  EXPECT_THAT(names_of(*list, "icd-file"), ElementsAre("/opt/a.so", "/opt/b.so"));
+  EXPECT_THAT(names_of(*list, Origin::kIcdFile), ElementsAre("/opt/a.so", "/opt/b.so"));
   EXPECT_THAT(names, Not(Contains("/opt/not.so")));
   const auto at = [&](const std::string& name) {
     return std::find(names.begin(), names.end(), name) - names.begin();
@@ -132,18 +145,18 @@ TEST(Candidates, HoldEachNameOnce) {
 TEST(Candidates, TakeTheIcdVariablesInEveryFormThatLoadersTake) {
   const TempDir dir;
   test::put(dir / "one.icd", "/opt/one.so\n");
-  EXPECT_THAT(
-      names_of(*find_candidates({}, variables({{"OCL_ICD_VENDORS", dir / "one.icd"}})), "icd-file"),
-      ElementsAre("/opt/one.so"));
-  EXPECT_THAT(
-      names_of(*find_candidates({}, variables({{"OCL_ICD_VENDORS", "libpocl.so.2"}})), "icd-file"),
-      ElementsAre("libpocl.so.2"));
-  EXPECT_THAT(
-      names_of(*find_candidates({}, variables({{"OPENCL_VENDOR_PATH", dir.path()}})), "icd-file"),
-      ElementsAre("/opt/one.so"));
+  EXPECT_THAT(names_of(*find_candidates({}, variables({{"OCL_ICD_VENDORS", dir / "one.icd"}})),
+                       Origin::kIcdFile),
+              ElementsAre("/opt/one.so"));
+  EXPECT_THAT(names_of(*find_candidates({}, variables({{"OCL_ICD_VENDORS", "libpocl.so.2"}})),
+                       Origin::kIcdFile),
+              ElementsAre("libpocl.so.2"));
+  EXPECT_THAT(names_of(*find_candidates({}, variables({{"OPENCL_VENDOR_PATH", dir.path()}})),
+                       Origin::kIcdFile),
+              ElementsAre("/opt/one.so"));
   EXPECT_THAT(names_of(*find_candidates({}, variables({{"OCL_ICD_FILENAMES", "/x/a.so:/x/b.so"},
                                                        {"OCL_ICD_VENDORS", dir.path()}})),
-                       "icd-file"),
+                       Origin::kIcdFile),
               ElementsAre("/x/a.so", "/x/b.so", "/opt/one.so"));
 }
 
@@ -152,11 +165,11 @@ TEST(Candidates, TakeAVendorPathAsOclIcdDoes) {
   const TempDir dir;
   test::put(dir / "one.icd", "/opt/one.so\n");
   EXPECT_THAT(names_of(*find_candidates({}, variables({{"OPENCL_VENDOR_PATH", dir / "one.icd"}})),
-                       "icd-file"),
+                       Origin::kIcdFile),
               IsEmpty());
   EXPECT_THAT(names_of(*find_candidates({}, variables({{"OPENCL_VENDOR_PATH", dir.path()},
                                                        {"OCL_ICD_VENDORS", "one.icd"}})),
-                       "icd-file"),
+                       Origin::kIcdFile),
               ElementsAre("/opt/one.so"));
 }
 
@@ -167,7 +180,7 @@ TEST(Candidates, TakeAFolderFromWhereTheProcessRuns) {
   std::filesystem::current_path(dir.path() + "/..");
   const auto list = find_candidates({}, variables({{"OCL_ICD_VENDORS", file_name_of(dir.path())}}));
   std::filesystem::current_path(before);
-  EXPECT_THAT(names_of(*list, "icd-file"), ElementsAre("/opt/one.so"));
+  EXPECT_THAT(names_of(*list, Origin::kIcdFile), ElementsAre("/opt/one.so"));
 }
 
 TEST(Candidates, HoldABoundedNumberOfIcdFilesAndNoneThatWouldBlock) {
@@ -177,9 +190,10 @@ TEST(Candidates, HoldABoundedNumberOfIcdFilesAndNoneThatWouldBlock) {
   std::filesystem::create_symlink("b.icd", dir / "b.icd");
   const auto list = find_candidates({}, variables({{"OCL_ICD_VENDORS", dir.path()}}));
   EXPECT_EQ(list->icd_files.size(), 256u);
-  EXPECT_THAT(list->icd_files.at(0).faults, ElementsAre(HasSubstr("it is no file")));
+  EXPECT_THAT(list->icd_files.at(0).faults,
+              ElementsAre(fault(IcdFaultKind::kUnreadable, "it is no file")));
   EXPECT_THAT(read_icd_file(*view_of(""), dir / "b.icd").faults,
-              ElementsAre(HasSubstr("leads to nothing")));
+              ElementsAre(fault(IcdFaultKind::kUnreadable, "does not exist")));
 }
 
 }  // namespace

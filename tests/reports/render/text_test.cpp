@@ -38,7 +38,7 @@ TEST(SummaryText, WithoutADeviceTellsWhatWasTriedAndLeavesOutWhatIsAbsent) {
   report.devices.clear();
   report.verdicts.clear();
   report.candidates.push_back(
-      {"libabsent.so", "known-name", "", CandidateOutcome::kAbsent, "why", 0, "", 0});
+      {"libabsent.so", Origin::kKnownName, "", CandidateOutcome::kAbsent, "why", 0, "", 0});
   const std::string text = summary_text(report, false);
   EXPECT_THAT(
       text,
