@@ -1,65 +1,92 @@
 #include "cli/isolate.h"
 
-#include <spawn.h>
-#include <stdlib.h>
+#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
+#include <sys/types.h>
+#include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/event.h"
 #include "base/file.h"
+#include "base/language.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cli/exit_code.h"
+#include "cli/terminal.h"
 #include "probe/process/process.h"
-
-extern char** environ;
+#include "probe/worker/worker_limits.h"
 
 namespace clvet {
 namespace {
 
-std::vector<std::string> own_arguments() {
+using Words = std::vector<std::string>;
+
+Words own_arguments() {
   const auto text = read_file("/proc/self/cmdline", 1 << 22);
-  std::vector<std::string> arguments;
-  if (!text) return arguments;
-  for (std::string& part : split(std::string_view(*text).substr(0, text->size() - 1), '\0')) {
-    if (part != "--isolate") arguments.push_back(std::move(part));
-  }
-  return arguments;
+  if (!text || text->empty()) return {};
+  return split(std::string_view(*text).substr(0, text->size() - 1), '\0');
 }
 
-// The wait status, or -1 where the child could not be started.
-int run_child(std::vector<std::string> arguments) {
-  std::vector<char*> pointers;
-  for (std::string& text : arguments) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  pid_t pid = 0;
-  if (::posix_spawn(&pid, own_executable().c_str(), nullptr, nullptr, pointers.data(), environ) !=
-      0) {
-    return -1;
+// Without `option` and its value, which may be joined to it by '='.
+Words without(const Words& words, const std::string& option, bool has_value) {
+  Words kept;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == option) {
+      i += has_value;
+    } else if (!words[i].starts_with(option + "=")) {
+      kept.push_back(words[i]);
+    }
   }
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  return kept;
+}
+
+Words on_host(const Words& words) {
+  Words changed = without(without(words, "--device", true), "--plan", true);
+  changed.emplace_back("--device=host");
+  return changed;
+}
+
+// An interrupt is handed on, and the child ends as it sees fit.
+ExitState wait_for(pid_t pid) {
+  constexpr unsigned kPause = 5000;  // microseconds
+  bool told = false;
+  for (;;) {
+    if (const auto ended = reap(pid)) return *ended;
+    if (interrupt_requested && !std::exchange(told, true)) ::kill(pid, SIGTERM);
+    ::usleep(kPause);
   }
-  return status;
+}
+
+Result<ExitState> run_child(const Words& words) {
+  CLVET_ASSIGN_OR_RETURN(const pid_t pid, spawn({own_executable(), words, {}, -1, {}}));
+  return wait_for(pid);
 }
 
 }  // namespace
 
 int run_isolated(const EventSink& sink) {
-  std::vector<std::string> arguments = own_arguments();
-  int status = run_child(arguments);
-  if (status != -1 && WIFSIGNALED(status)) {
-    sink({EventLevel::kWarning,
-          fmt::format("warning: the driver ended the process ({}); running again on the host",
-                      ::strsignal(WTERMSIG(status)))});
-    arguments.emplace_back("--device=host");
-    status = run_child(arguments);
+  const Words words = without(own_arguments(), "--isolate", false);
+  auto ended = run_child(words);
+  if (!ended) return report_error(ended.error());
+  if (!ended->signal) return ended->exit_status;
+  if (interrupt_requested) return kExitInterrupted;
+  const std::string why =
+      fmt::format("the driver ended the process ({})", ::strsignal(ended->signal));
+  if (std::find(words.begin(), words.end(), "--strict") != words.end()) {
+    print_error(translated(fmt::format("--strict: {}", why)));
+    return kExitFindings;
   }
-  return status != -1 && WIFEXITED(status) ? WEXITSTATUS(status) : kExitOurFault;
+  sink({EventLevel::kWarning, fmt::format("warning: {}; running again on the host", why)});
+  ended = run_child(on_host(words));
+  if (!ended) return report_error(ended.error());
+  return ended->signal ? kExitOurFault : ended->exit_status;
 }
 
 }  // namespace clvet

@@ -22,6 +22,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
@@ -56,18 +57,21 @@ struct FileActions {
   ~FileActions() { posix_spawn_file_actions_destroy(&value); }
   void add_dup(int from, int to) { posix_spawn_file_actions_adddup2(&value, from, to); }
 
-  // Nothing on stdin, `out` on stdout and stderr, `inherit` behind them. They are parked above
-  // their places first, so that none overwrites another.
+  // Nothing on stdin, `out` on stdout and stderr (-1: all three stay), `inherit` behind them. They
+  // are parked above their places first, so that none overwrites another.
   void place(const std::vector<int>& inherit, int out) {
     constexpr int kFirst = 3, kParking = 500;
-    const int count = static_cast<int>(inherit.size());
-    posix_spawn_file_actions_addopen(&value, 0, "/dev/null", O_RDONLY, 0);
-    for (int i = 0; i < count; ++i) add_dup(inherit[static_cast<size_t>(i)], kParking + i);
-    add_dup(out, kParking + count);
-    add_dup(kParking + count, 1);
-    add_dup(kParking + count, 2);
-    for (int i = 0; i < count; ++i) add_dup(kParking + i, kFirst + i);
-    for (int i = 0; i <= count; ++i) posix_spawn_file_actions_addclose(&value, kParking + i);
+    std::vector<std::pair<int, int>> moves;  // from, to
+    if (out >= 0) {
+      posix_spawn_file_actions_addopen(&value, 0, "/dev/null", O_RDONLY, 0);
+      moves = {{out, 1}, {out, 2}};
+    }
+    for (size_t i = 0; i < inherit.size(); ++i)
+      moves.emplace_back(inherit[i], kFirst + static_cast<int>(i));
+    const int count = static_cast<int>(moves.size());
+    for (int i = 0; i < count; ++i) add_dup(moves[static_cast<size_t>(i)].first, kParking + i);
+    for (int i = 0; i < count; ++i) add_dup(kParking + i, moves[static_cast<size_t>(i)].second);
+    for (int i = 0; i < count; ++i) posix_spawn_file_actions_addclose(&value, kParking + i);
   }
 };
 

@@ -17,7 +17,7 @@ struct SpawnRequest {
   std::string program;                             // absolute path
   std::vector<std::string> args;                   // argv[0] included
   std::map<std::string, std::string> environment;  // set on top of the caller's own
-  int out = -1;                                    // becomes fd 1 and 2
+  int out = -1;                                    // becomes fd 1 and 2; -1: fds 0 to 2 stay
   std::vector<int> inherit;                        // become fds 3, 4, ... in this order
 };
 
@@ -38,7 +38,7 @@ struct ProcessUse {
 };
 ProcessUse process_use(pid_t pid);
 // Time that its living threads could have run and were not let to; 0 where the kernel keeps no
-// account. Dearer than process_use: it reads a file a thread.
+// account. More expensive than process_use: it reads a file for each thread.
 double starved_seconds(pid_t pid);
 
 // Makes this process the one that orphans of its descendants are handed to.

@@ -54,6 +54,24 @@ def check_slow(clvet, model, image, environment, failures):
         failures.append(f"a slow device: exit {done.returncode}, {record.get('device')}, {record.get('choice')} {done.stderr}")
 
 
+def check_isolated(clvet, model, image, environment, failures):
+    """The same driver, but it aborts at a launch: with --isolate the host answers, with --strict, too, nobody does."""
+    state = pathlib.Path(environment["CLVET_STATE_DIR"])
+    scenario = json.loads(pathlib.Path(environment["FAKE_CL_SCENARIO"]).read_text())
+    scenario["rules"] = [{"match": {"call": "clEnqueueNDRangeKernel"}, "do": {"action": "abort"}}]
+    (state / "abort.json").write_text(json.dumps(scenario))
+    command = [clvet, "run", model, "--input", f"x={image}", "--image-size", "192x48", "--mean", "127.5", "--scale",
+               "0.00784313725", "--bgr", "--quiet", "--json", "-", "--isolate", "--device", "0"]
+    environment = dict(environment, FAKE_CL_SCENARIO=str(state / "abort.json"))
+    done = run(command, environment)
+    record = json.loads(done.stdout) if done.returncode == 0 else {}
+    if record.get("device") != "host" or "running again on the host" not in done.stderr:
+        failures.append(f"an isolated death: exit {done.returncode}, {record.get('device')} {done.stderr}")
+    strict = run([*command, "--strict"], environment)
+    if strict.returncode != 1 or strict.stdout or "--strict: the driver ended the process" not in strict.stderr:
+        failures.append(f"an isolated death, strict: exit {strict.returncode} {strict.stderr}")
+
+
 def check_driver(clvet, model, images, target, honest_half):
     state = pathlib.Path(os.environ["CLVET_STATE_DIR"]) / pathlib.Path(target).name
     environment = dict(os.environ, CLVET_STATE_DIR=str(state), FAKE_CL_TARGET=target,
@@ -69,6 +87,7 @@ def check_driver(clvet, model, images, target, honest_half):
         if done.returncode != 0 or f"class {label['class']} " not in done.stdout:
             failures.append(f"run {label['file']}: exit {done.returncode}\n{done.stdout}{done.stderr}")
     check_slow(clvet, model, next(images.glob("*.png")), environment, failures)
+    check_isolated(clvet, model, next(images.glob("*.png")), environment, failures)
     return failures
 
 
