@@ -1,5 +1,4 @@
 #include <array>
-#include <cctype>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,6 +24,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/media/npy.h"
+#include "runtime/media/output_names.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/plan/plan.h"
 #include "runtime/run/run_model.h"
@@ -45,19 +45,14 @@ struct RunArguments {
   OutputOptions output;
 };
 
-// A file name of an output: the name with everything doubtful replaced.
-std::string file_name(const std::string& name) {
-  std::string out;
-  for (const char c : name)
-    out += std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' ? c : '_';
-  return out.substr(0, 100) + ".npy";
-}
-
 Status write_outputs(const RunArguments& arguments, ModelRun& run) {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : run.outputs) names.push_back(name);
+  const std::vector<std::string> files = npy_names(names);
   for (const auto& [name, tensor] : run.outputs) {
     OutputRecord row{name, to_string(tensor.dtype()), tensor.shape(), {}};
     if (!arguments.output_dir.empty()) {
-      row.file = arguments.output_dir + "/" + file_name(name);
+      row.file = arguments.output_dir + "/" + files.at(run.record.outputs.size());
       CLVET_RETURN_IF_ERROR(write_npy(row.file, tensor));
     }
     run.record.outputs.push_back(std::move(row));
