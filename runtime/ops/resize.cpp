@@ -89,7 +89,6 @@ struct PlaneMode {
 
 constexpr std::array<std::string_view, 4> kTransforms = {"asymmetric", "half_pixel",
                                                          "align_corners", "pytorch_half_pixel"};
-constexpr ptrdiff_t kAlignCorners = 2;
 constexpr std::array<std::string_view, 4> kRoundings = {"floor", "ceil", "round_prefer_floor",
                                                         "round_prefer_ceil"};
 
@@ -116,13 +115,6 @@ std::optional<PlaneMode> plane_mode(const Node& node) {
 // Whole-number nearest, and linear, of planes.
 bool suits_planes(const PlaneMode& mode, const std::vector<ResizeAxis>& axes) {
   if (axes.size() != 4 || !axes[0].identity || !axes[1].identity) return false;
-  // align_corners counts in scale times the extent, the kernel in whole output positions.
-  const auto exact = [](const ResizeAxis& axis) {
-    return axis.scale * static_cast<double>(axis.in) == static_cast<double>(axis.out);
-  };
-  if (mode.transform == kAlignCorners && !std::all_of(axes.begin(), axes.end(), exact)) {
-    return false;
-  }
   return !mode.nearest || (axes[2].out % axes[2].in == 0 && axes[3].out % axes[3].in == 0);
 }
 

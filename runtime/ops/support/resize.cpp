@@ -28,8 +28,8 @@ struct Settings {
 
 struct AxisRequest {
   int64_t in = 1, out = 1;
-  double scale = 1;
-  double roi_start = 0, roi_end = 1;
+  float scale = 1;
+  float roi_start = 0, roi_end = 1;
 };
 
 Result<std::vector<double>> reals(const OpCall& call, size_t input) {
@@ -57,22 +57,24 @@ Settings settings_of(const Node& node) {
   return s;
 }
 
-double original_position(const Settings& s, const AxisRequest& r, int64_t at) {
-  const auto x = static_cast<double>(at), in = static_cast<double>(r.in);
-  const double out = r.scale * in;  // the length before rounding down
+// The formulas of ONNX's Resize in float32, as PyTorch and onnxruntime compute them: a nearest
+// index hangs on the last bit. Lengths of the output are whole.
+float original_position(const Settings& s, const AxisRequest& r, int64_t at) {
+  const auto x = static_cast<float>(at), in = static_cast<float>(r.in);
+  const auto out = static_cast<float>(r.out);
   if (s.transform == "asymmetric") return x / r.scale;
-  if (s.transform == "align_corners") return out == 1 ? 0 : x * (in - 1) / (out - 1);
-  if (s.transform == "pytorch_half_pixel") return r.out > 1 ? (x + 0.5) / r.scale - 0.5 : 0;
-  if (s.transform == "tf_half_pixel_for_nn") return (x + 0.5) / r.scale;
+  if (s.transform == "align_corners") return r.out == 1 ? 0 : x * (in - 1) / (out - 1);
+  if (s.transform == "pytorch_half_pixel") return r.out > 1 ? (x + 0.5F) / r.scale - 0.5F : 0;
+  if (s.transform == "tf_half_pixel_for_nn") return (x + 0.5F) / r.scale;
   if (s.transform == "half_pixel_symmetric") {
-    const double adjustment = static_cast<double>(r.out) / out;
-    return in / 2 * (1 - adjustment) + (x + 0.5) / r.scale - 0.5;
+    const float adjustment = out / (r.scale * in);
+    return in / 2 * (1 - adjustment) + (x + 0.5F) / r.scale - 0.5F;
   }
   if (s.transform == "tf_crop_and_resize") {
-    if (out <= 1) return 0.5 * (r.roi_start + r.roi_end) * (in - 1);
+    if (r.out == 1) return 0.5F * (r.roi_start + r.roi_end) * (in - 1);
     return r.roi_start * (in - 1) + x * (r.roi_end - r.roi_start) * (in - 1) / (out - 1);
   }
-  return (x + 0.5) / r.scale - 0.5;
+  return (x + 0.5F) / r.scale - 0.5F;
 }
 
 int64_t nearest_index(const Settings& s, double x) {
@@ -127,15 +129,15 @@ ResizeAxis table(const Settings& s, const AxisRequest& r) {
 Status keep_aspect(const Settings& s, const std::vector<int64_t>& axes,
                    std::vector<AxisRequest>& requests) {
   if (s.policy == "stretch") return {};
-  double scale = requests[axes[0]].scale;
+  float scale = requests[axes[0]].scale;
   for (const int64_t axis : axes) {
-    const double own = requests[axis].scale;
+    const float own = requests[axis].scale;
     scale = s.policy == "not_larger" ? std::min(scale, own) : std::max(scale, own);
   }
   for (const int64_t axis : axes) {
     requests[axis].scale = scale;
     requests[axis].out =
-        static_cast<int64_t>(std::floor(scale * static_cast<double>(requests[axis].in) + 0.5));
+        static_cast<int64_t>(std::floor(scale * static_cast<float>(requests[axis].in) + 0.5F));
   }
   return {};
 }
@@ -180,16 +182,16 @@ Result<AxisRequest> request_of(const OpCall& call, const Settings& s, const Want
                                size_t i) {
   AxisRequest r;
   r.in = call.shape(0)[wanted.axes[i]];
-  const auto in = static_cast<double>(r.in);
+  const auto in = static_cast<float>(r.in);
   const bool sized = wanted.scales.empty();
-  r.scale = sized ? static_cast<double>(wanted.sizes[i]) / in : wanted.scales[i];
-  if (!(r.scale > 0) || !(r.scale * in < 1e9)) {
+  r.scale = sized ? static_cast<float>(wanted.sizes[i]) / in : static_cast<float>(wanted.scales[i]);
+  if (!(r.scale > 0) || !(r.scale * in < 1e9F)) {
     return fail(ErrorCode::kInvalidArgument, "{} by a scale of {}", call.node.op, r.scale);
   }
   r.out = sized ? wanted.sizes[i] : static_cast<int64_t>(std::floor(r.scale * in));
   if (wanted.roi.size() != 2 * wanted.axes.size()) return r;
-  r.roi_start = wanted.roi[i];
-  r.roi_end = wanted.roi[i + wanted.axes.size()];
+  r.roi_start = static_cast<float>(wanted.roi[i]);
+  r.roi_end = static_cast<float>(wanted.roi[i + wanted.axes.size()]);
   if (s.transform == "tf_crop_and_resize" && !sized) {
     r.out = static_cast<int64_t>(std::floor(in * (r.roi_end - r.roi_start) * r.scale));
   }

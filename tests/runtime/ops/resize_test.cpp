@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -126,6 +127,37 @@ TEST(Resize, AlignsCornersBySizes) {
     test::expect_grid(test::run_one(node, {x, kNone, kNone, i64s({1, 2, h, w})}),
                       plain(x, triangle, "align_corners", down, across), 1e-6);
   }
+}
+
+// 0.7 is 0.69999999 in float32, whose product with 10 is 7: as PyTorch and onnxruntime have it.
+TEST(Resize, RoundsTheProductOfExtentAndScaleInFloat32) {
+  const std::pair<int64_t, float> rows[] = {
+      {10, 0.7f}, {10, 0.9f}, {5, 2.6f}, {10, 2.3f}, {10, 1.3f}};
+  const int64_t extents[] = {7, 9, 13, 23, 13};
+  for (size_t i = 0; i < std::size(rows); ++i) {
+    const auto& [in, scale] = rows[i];
+    const Tensor y =
+        test::run_one(resize("nearest", "asymmetric"), {noise({in}, 3), kNone, reals({scale})});
+    EXPECT_EQ(y.shape(), Shape{extents[i]}) << in << " by " << scale;
+  }
+}
+
+// Corner on corner: 0 to 4 in steps of 4/6, where the scale would have put 7.7 outputs.
+TEST(Resize, AlignsCornersByScalesWhoseProductIsNotWhole) {
+  const Tensor x = Tensor::of<float>({5}, {0, 1, 2, 3, 4});
+  const auto y =
+      test::floats(test::run_one(resize("linear", "align_corners"), {x, kNone, reals({1.55f})}));
+  ASSERT_EQ(y.size(), 7u);
+  for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], static_cast<double>(i) * 4 / 6, 1e-6);
+}
+
+// 13 / 1.3 is 10 in float32, and 10.0000004 for the float32 nearest to 1.3.
+TEST(Resize, TakesTheNearestOfPositionsInFloat32) {
+  std::vector<float> values(12);
+  std::iota(values.begin(), values.end(), 0.0f);
+  const Tensor x = Tensor::from<float>({12}, values);
+  const Node node = resize("nearest", "asymmetric", {{"nearest_mode", word("ceil")}});
+  EXPECT_EQ(test::floats(test::run_one(node, {x, kNone, reals({1.3f})})).at(13), 10);
 }
 
 TEST(Resize, PutsASingleOutputWhereEachTransformSays) {
