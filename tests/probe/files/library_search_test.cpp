@@ -177,7 +177,7 @@ TEST(Candidates, HoldABoundedNumberOfIcdFilesAndNoneThatWouldBlock) {
   std::filesystem::create_symlink("b.icd", dir / "b.icd");
   const auto list = find_candidates({}, variables({{"OCL_ICD_VENDORS", dir.path()}}));
   EXPECT_EQ(list->icd_files.size(), 256u);
-  EXPECT_THAT(list->icd_files.at(0).faults, ElementsAre(HasSubstr("it is no file")));
+  EXPECT_THAT(list->icd_files.at(0).faults, ElementsAre(HasSubstr("it is not a regular file")));
   EXPECT_THAT(read_icd_file(*view_of(""), dir / "b.icd").faults,
               ElementsAre(HasSubstr("leads to nothing")));
 }
