@@ -75,15 +75,16 @@ struct Failed {
 };
 
 Text failure_in_english(const Failed& failed, const std::string& good) {
-  const std::string kernels = failed.blamed.empty()
-                                  ? fmt::format("{} cases", failed.cases)
-                                  : fmt::format("kernels with {}", fmt::join(failed.blamed, " + "));
-  return {
-      fmt::format("{}: {} end as {}", failed.device.name, kernels, failed.event),
-      {good.empty()
-           ? "no combination is right; run on the CPU (--device host)"
-           : "use one of the right combinations (precision/memory/activations/weights): " + good,
-       "look for a newer driver, and report this one with report.json"}};
+  const std::string& name = failed.device.name;
+  return {failed.blamed.empty()
+              ? fmt::format("{}: {} cases fail ({})", name, failed.cases, failed.event)
+              : fmt::format("{}: kernels with {} fail ({})", name, fmt::join(failed.blamed, " + "),
+                            failed.event),
+          {good.empty() ? "no combination passed every test; run on the CPU (--device host)"
+                        : fmt::format("use a combination that passed every test "
+                                      "(precision/memory/activations/weights): {}",
+                                      good),
+           "look for a newer driver; to report this problem, attach report.json"}};
 }
 
 Text failure_in_chinese(const Failed& failed, const std::string& good) {
@@ -125,8 +126,8 @@ void advise_capabilities(const DeviceReport& device, std::vector<AdviceReport>& 
   const auto mapped = device.capabilities.find("map_read");
   if (mapped != device.capabilities.end() && mapped->second.verdict != CapabilityVerdict::kTrue) {
     add(out, device.id + "-map-read", {mapped->second.evidence},
-        {device.name + ": a mapped buffer cannot be trusted",
-         {"clvet reads by clEnqueueReadBuffer here; tell other engines not to map memory"}},
+        {fmt::format("{}: reading a mapped buffer does not work", device.name),
+         {"clvet uses clEnqueueReadBuffer here; configure other engines not to map memory"}},
         {device.name + ":映射的缓冲区不可信",
          {"clvet 在此改用 clEnqueueReadBuffer;其他引擎请勿使用内存映射"}});
   }
@@ -134,7 +135,7 @@ void advise_capabilities(const DeviceReport& device, std::vector<AdviceReport>& 
       std::count(device.extensions.begin(), device.extensions.end(), "cl_khr_fp16") > 0;
   if (!half) {
     add(out, device.id + "-no-fp16", {"cl_khr_fp16 is not in CL_DEVICE_EXTENSIONS"},
-        {device.name + " does not advertise half arithmetic",
+        {fmt::format("{} does not advertise half-precision arithmetic", device.name),
          {"use precision normal (half storage, float arithmetic) or high"}},
         {device.name + " 未声明支持半精度运算",
          {"请使用 normal(半精度存储、单精度运算)或 high 精度"}});
