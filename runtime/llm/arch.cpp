@@ -131,8 +131,7 @@ class ConfigReader {
     const bool stated = data_.has(key(".attention.key_length"));
     if (!stated && config_.width % config_.heads != 0) {
       return wrong(ErrorCode::kInvalidArgument,
-                   "a width of {} cannot be divided into {} heads of the same length; convert the "
-                   "model again",
+                   "a width of {} cannot be divided into {} equal heads; convert the model again",
                    config_.width, config_.heads);
     }
     const int64_t even_share = config_.width / config_.heads;

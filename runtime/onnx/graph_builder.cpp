@@ -214,8 +214,7 @@ class Builder {
   Status add_attribute(const onnx::AttributeProto& proto, Node& node) {
     if (proto.name().empty()) return fail(ErrorCode::kInvalidArgument, "it has no name");
     if (!proto.ref_attr_name().empty()) {
-      return fail(ErrorCode::kUnsupported,
-                  "it refers to an attribute of a function, which is not supported");
+      return fail(ErrorCode::kUnsupported, "it refers to an attribute of a function");
     }
     Attribute value;
     switch (proto.type()) {
@@ -246,8 +245,7 @@ class Builder {
         value = std::vector<std::string>(proto.strings().begin(), proto.strings().end());
         break;
       default:
-        return fail(ErrorCode::kUnsupported, "the attribute type {} is not supported",
-                    proto.type());
+        return fail(ErrorCode::kUnsupported, "attribute type {} is not supported", proto.type());
     }
     if (!node.attributes.emplace(proto.name(), std::move(value)).second) {
       return fail(ErrorCode::kInvalidArgument, "it is given twice");

@@ -37,9 +37,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   const int64_t extent = data.dim(axis);
   for (int64_t& index : indices) {
     if (index < -extent || index >= extent) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "Gather's index {} is out of range for {} along axis {}", index,
-                  to_string(data.shape()), axis);
+      return fail(ErrorCode::kInvalidArgument, "Gather's index {} is outside {} along axis {}",
+                  index, to_string(data.shape()), axis);
     }
     if (index < 0) index += extent;
   }

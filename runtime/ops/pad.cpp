@@ -36,9 +36,8 @@ Result<Pads> pads_of(const OpCall& call) {
     for (int64_t i = 0; i < rank; ++i) axes.push_back(i);
   }
   if (list.size() != 2 * axes.size()) {
-    return fail(ErrorCode::kInvalidArgument,
-                "Pad needs two pads for each axis, but has {} for {} axes", list.size(),
-                axes.size());
+    return fail(ErrorCode::kInvalidArgument, "Pad has {} pads for {} axes, not two for each",
+                list.size(), axes.size());
   }
   Pads pads{std::vector<int64_t>(rank, 0), std::vector<int64_t>(rank, 0)};
   for (size_t i = 0; i < axes.size(); ++i) {

@@ -187,8 +187,7 @@ Lowering lower_binary(const OpCall& call, EltwiseCode code, View preferred) {
   const Shape x = padded_shape(call.shape(first), out->size());
   const Shape x2 = padded_shape(call.shape(1 - first), out->size());
   const View view = usable_view(*out, preferred);
-  if (!merges_alike(x2, *out, view))
-    return host_only("kernels do not broadcast over only some of the outer axes");
+  if (!merges_alike(x2, *out, view)) return host_only("it broadcasts only some of the outer axes");
   std::vector<LoweredCall> calls;
   LoweredInput x1{"x1", first, view, out->size()};
   if (x != *out) {
@@ -251,7 +250,7 @@ Lowering lower_bmm(const OpCall& call, const MatrixOperand& left, const MatrixOp
   }
   const Shape batches = outer_axes(batch_out), second = outer_axes(b);
   if (!merges_alike(second, batches, last)) {
-    return host_only("kernels do not broadcast over only some of the outer axes");
+    return host_only("it broadcasts only some of the outer axes");
   }
   calls.push_back(bmm_call(left, right, batches, second, alpha));
   calls.back().inputs = {x1, {"x2", right.input, matrix_view(right), rank}};
@@ -263,7 +262,7 @@ Lowering then_add(const OpCall& call, Lowering product, int term, double scale) 
   const View last = View::kChannelsLast;
   const Shape second = padded_shape(call.shape(static_cast<size_t>(term)), out.size());
   if (!merges_alike(second, out, last))
-    return host_only("kernels do not broadcast over only some of the outer axes");
+    return host_only("it broadcasts only some of the outer axes");
   LoweredCall& before = product.calls.back();
   before.output = kTemporary;
   before.temporary = out;

@@ -197,7 +197,7 @@ const ConfigFault kConfigFaults[] = {
      [](test::GgufBuilder& b) { put_u32(b, "llama.attention.head_count", 0); }},
     {"heads_not_shared", "4 heads cannot share 3",
      [](test::GgufBuilder& b) { put_u32(b, "llama.attention.head_count_kv", 3); }},
-    {"width_not_whole_heads", "a width of 64 cannot be divided into 6 heads",
+    {"width_not_whole_heads", "a width of 64 cannot be divided into 6 equal heads",
      [](test::GgufBuilder& b) { put_u32(b, "llama.attention.head_count", 6); }},
     {"values_unlike_keys", "keys of 16 and values of 8",
      [](test::GgufBuilder& b) { put_u32(b, "llama.attention.value_length", 8); }},

@@ -119,8 +119,8 @@ TEST(Pad, RefusesPadsThatMakeNoSense) {
     std::vector<int64_t> pads;
     const char* part;
   } faults[] = {
-      {{1, 1}, "has 2 for 2 axes"},
-      {{}, "has 0 for 2 axes"},
+      {{1, 1}, "has 2 pads for 2 axes"},
+      {{}, "has 0 pads for 2 axes"},
       {{-3, 0, 0, 0}, "-3 and 0 on axis 0"},
       {{0, -2, 0, -2}, "-2 and -2 on axis 1"},
       {{INT64_MAX, 0, INT64_MAX, 0}, "on axis 0"},
