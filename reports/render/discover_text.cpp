@@ -190,7 +190,7 @@ class Writer {
 
   void framework(const FrameworkDiagnosis& framework) {
     line("");
-    line(fmt::format("{} ({}):", framework.personality.title, framework.flags));
+    line(fmt::format("{} ({}):", framework.personality.title, translated(framework.flags)));
     replay(framework.replay);
     if (framework.replay.end == ReplayEnd::kUsable) return;
     if (!framework.change) {
