@@ -11,6 +11,8 @@ namespace clvet {
 
 // A format that is little more than " in " would fit half of all sentences. None begins with a
 // blank.
+// The blanks at the ends of these formats are cut off again: they keep translated() from taking
+// other sentences that hold " in " or " cases" for one of them.
 std::string shown_event(Verdict verdict, Stage stage, int signal) {
   const std::string text = tr(" {} in {}", shown(verdict), shown(stage));
   return std::string(trim(text)) + (signal ? tr(" (signal {})", signal) : "");
