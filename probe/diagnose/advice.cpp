@@ -92,7 +92,7 @@ Text failure_in_chinese(const Failed& failed, const std::string& good) {
   const std::string kernels = failed.blamed.empty()
                                   ? fmt::format("{} 个用例", failed.cases)
                                   : fmt::format("使用 {} 的内核", fmt::join(failed.blamed, " + "));
-  return {fmt::format("{}:{} 的结果为 {}", failed.device.name, kernels, failed.event_in_chinese),
+  return {fmt::format("{}:{}失败({})", failed.device.name, kernels, failed.event_in_chinese),
           {good.empty() ? "没有任何组合是正确的;请在 CPU 上运行(--device host)"
                         : "请使用正确的组合(精度/内存/激活/权重):" + good,
            "请查找更新的驱动,并附上 report.json 报告此问题"}};
@@ -114,7 +114,7 @@ void advise_failures(const DeviceReport& device, const Report& report,
   for (const auto& [what, rows] : groups) {
     const char *verdict = to_string(what.first), *stage = to_string(what.second);
     const Failed failed{device, fmt::format("{} in {}", verdict, stage),
-                        fmt::format("{}({} 阶段)", translated(verdict, Language::kChinese),
+                        fmt::format("{},{}阶段", translated(verdict, Language::kChinese),
                                     translated(stage, Language::kChinese)),
                         blamed_constructs(rows, right), rows.size()};
     Words evidence = {rows.front()->id};

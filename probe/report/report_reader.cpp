@@ -1,6 +1,7 @@
 // Reports out of JSON text.
 #define JSON_DIAGNOSTICS 1
 #include <cmath>
+#include <cstddef>
 #include <exception>
 #include <limits>
 #include <optional>

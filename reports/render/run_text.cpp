@@ -15,6 +15,7 @@
 #include "reports/render/text.h"
 #include "runtime/decode/ctc.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/plan/plan.h"
 #include "runtime/run/run_record.h"
 
 namespace clvet {

@@ -12,7 +12,6 @@
 
 #include "base/result.h"
 #include "kernels/combination.h"
-#include "probe/report/report.h"
 #include "runtime/check/check_record.h"
 #include "runtime/check/checked_device.h"
 #include "runtime/llm/decoder_memory.h"

@@ -17,7 +17,6 @@
 #include "kernels/contract.h"
 #include "kernels/layout.h"
 #include "probe/report/device_features.h"
-#include "probe/report/report.h"
 #include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/decoder_memory.h"
 #include "runtime/llm/llm_config.h"

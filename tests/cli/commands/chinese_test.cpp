@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "kernels/catalog.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
 #include "tests/boards.h"
