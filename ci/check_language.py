@@ -22,10 +22,9 @@ TOKEN = re.compile(
 )
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", '"': '"', "\\": "\\", "'": "'"}
 TAKES_TEXT = {"tr", "translated", "fail"}
-DATA = (  # files, and the place of the texts in each
-    ("probe/data/cl/library_names.json", "libraries/*/why"),
-    ("probe/data/cl/personalities.json", "personalities/*/title"),
-    ("probe/data/advice/known_issues/*.json", "sources/*"),
+DATA = (  # files, the place of the texts in each, and whether each needs an entry (a source is named as its authors do)
+    ("probe/data/cl/personalities.json", "personalities/*/title", True),
+    ("probe/data/advice/known_issues/*.json", "sources/*", False),
 )
 DESCRIBES = {"add_option", "add_flag", "add_subcommand", "add_option_group"}  # a name, and what it means
 SENTENCE = {True: re.compile(r"[a-z]+[,;:]? '?[a-z]+"), False: re.compile(r"[a-z]+[,;:]? [a-z]+[,;:]? [a-z]+")}
@@ -85,12 +84,12 @@ def values_at(json_value, place):
 
 
 def data_texts(root):
-    """(file, text) of each text in a data file."""
-    for files, place in DATA:
+    """(file, line, text, whether it needs an entry) of each text in a data file."""
+    for files, place, needed in DATA:
         for path in sorted(root.glob(files)):
             for text in values_at(json.loads(path.read_text()), place):
                 if SENTENCE[True].search(text) and not text.startswith("https://"):
-                    yield path.relative_to(root).as_posix(), text
+                    yield path.relative_to(root).as_posix(), 1, text, needed
 
 
 def source_texts(root):
@@ -144,7 +143,7 @@ def main():
     root = pathlib.Path(arguments[0] if arguments else pathlib.Path(__file__).resolve().parent.parent)
     entries, faults, same, exempt = read(root)
     used, missing = set(), {}
-    found = list(source_texts(root)) + [(name, 1, text, True) for name, text in data_texts(root)]
+    found = [*source_texts(root), *data_texts(root)]
     for name, line, text, for_people in found:
         used.add(text)
         if text in entries or text in exempt or not for_people:

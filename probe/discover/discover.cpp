@@ -315,7 +315,7 @@ std::vector<Candidate> leftover_libraries(const FileSystemView& view,
     if (known.count(path) || left.size() == kMost) continue;
     const Opening opening = open_library(view, setting, path);
     if (opening.outcome != Opening::Outcome::kWrongAbi && opencl_entry(opening.symbols))
-      left.push_back({path, Origin::kExports, "exports OpenCL, in a usual folder"});
+      left.push_back({path, Origin::kExports});
   }
   return left;
 }

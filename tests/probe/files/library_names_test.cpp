@@ -52,7 +52,6 @@ class KnownName : public testing::TestWithParam<LibraryName> {};
 
 TEST_P(KnownName, CountsWhereverItsRowSays) {
   const LibraryName& row = GetParam();
-  EXPECT_FALSE(row.why.empty());
   EXPECT_THAT(row.name, HasSubstr(".so"));
   const bool bare = row.bare && !row.icd_only;
   EXPECT_EQ(place_of(row, Origin::kLoader) >= 0, bare && row.loader);
