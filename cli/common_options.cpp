@@ -1,4 +1,10 @@
 #include "cli/common_options.h"
+#include "cli/options.h"
+#include "cli/terminal.h"
+
+#include <vector>
+
+#include <string>
 
 namespace clvet {
 

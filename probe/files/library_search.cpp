@@ -15,6 +15,7 @@
 #include "probe/files/library_names.h"
 #include "probe/files/linker.h"
 #include "probe/files/loader_view.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace {

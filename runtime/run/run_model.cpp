@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/event.h"
 #include "base/numbers.h"
 #include "base/result.h"
 #include "kernels/combination.h"

@@ -18,6 +18,7 @@
 #include "runtime/infer/infer.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/ops/contract/op_def.h"
+#include "runtime/plan/plan.h"
 #include "runtime/run/run_model.h"
 #include "runtime/run/run_record.h"
 #include "tests/conformance/by_design.h"

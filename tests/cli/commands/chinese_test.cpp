@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"  // IWYU pragma: keep
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
 #include "tests/boards.h"

@@ -11,6 +11,7 @@
 #include "probe/files/layer_view.h"
 #include "probe/files/linker.h"
 #include "probe/files/loader_view.h"
+#include "probe/report/report.h"
 #include "tests/boards.h"
 #include "tests/support.h"
 

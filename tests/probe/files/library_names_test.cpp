@@ -15,6 +15,7 @@
 #include "probe/files/file_view.h"
 #include "probe/files/library_scan.h"
 #include "probe/files/library_search.h"
+#include "probe/report/report.h"
 #include "tests/boards.h"
 #include "tests/support.h"
 
