@@ -41,7 +41,7 @@ struct Class64 {
 };
 
 tl::unexpected<Error> broken(const char* what) {
-  return fail(ErrorCode::kInvalidArgument, "not a whole ELF file: {}", what);
+  return fail(ErrorCode::kInvalidArgument, "the ELF file is damaged: {}", what);
 }
 
 // The two functions of the System V ABI and of GNU's linker.
@@ -90,7 +90,8 @@ class LibraryReader {
     found_.bits = C::bits;
     found_.machine = header->e_machine;
     if (header->e_phnum == 0) return {};
-    if (header->e_phentsize != sizeof(typename C::Segment)) return broken("its program headers");
+    if (header->e_phentsize != sizeof(typename C::Segment))
+      return broken("its program headers have the wrong size");
     for (uint32_t i = 0; i < header->e_phnum && i < kMostEntries; ++i) {
       const auto segment = elf::read_at<typename C::Segment>(
           file_, header->e_phoff + uint64_t{i} * sizeof(typename C::Segment));
@@ -155,7 +156,7 @@ class LibraryReader {
   Status find_strings() {
     const auto at = file_offset(strings_at_);
     const auto bytes = at ? elf::slice(file_, *at, strings_size_) : std::nullopt;
-    if (!bytes) return broken("its string table lies outside");
+    if (!bytes) return broken("its string table lies outside the file");
     strings_ = *bytes;
     return {};
   }
@@ -299,16 +300,16 @@ class LibraryReader {
 template <class T, class Use>
 Result<T> with_reader(Bytes file, const Use& use) {
   if (file.size() < EI_NIDENT || std::memcmp(file.data(), ELFMAG, SELFMAG) != 0)
-    return fail(ErrorCode::kInvalidArgument, "no ELF file");
+    return fail(ErrorCode::kInvalidArgument, "not an ELF file");
   if (static_cast<unsigned char>(file[EI_DATA]) != ELFDATA2LSB)
-    return fail(ErrorCode::kInvalidArgument, "an ELF file of the other byte order");
+    return fail(ErrorCode::kInvalidArgument, "the ELF file has the wrong byte order (big-endian)");
   switch (static_cast<unsigned char>(file[EI_CLASS])) {
     case ELFCLASS32:
       return use(LibraryReader<Class32>(file));
     case ELFCLASS64:
       return use(LibraryReader<Class64>(file));
     default:
-      return broken("its class is unknown");
+      return broken("its class is neither 32-bit nor 64-bit");
   }
 }
 

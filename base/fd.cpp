@@ -17,15 +17,16 @@
 namespace clvet {
 namespace {
 
-tl::unexpected<Error> memory_fault(const char* what, size_t size) {
-  return fail(ErrorCode::kResourceExhausted, "{} of {} bytes failed: {}", what, size,
+tl::unexpected<Error> sealing_fault(size_t size) {
+  return fail(ErrorCode::kResourceExhausted, "cannot seal {} bytes of shared memory: {}", size,
               std::strerror(errno));
 }
 
 Result<UniqueFd> open_memfd(const char* name, size_t size) {
   UniqueFd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.valid() || ::ftruncate(fd.get(), static_cast<off_t>(size)) != 0) {
-    return memory_fault("shared memory", size);
+    return fail(ErrorCode::kResourceExhausted, "cannot create {} bytes of shared memory: {}", size,
+                std::strerror(errno));
   }
   return fd;
 }
@@ -61,14 +62,16 @@ void Mapping::reset() {
 Result<Mapping> Mapping::of(int fd, size_t size, bool writable) {
   struct stat info {};
   if (::fstat(fd, &info) != 0 || info.st_size < 0 || static_cast<size_t>(info.st_size) < size) {
-    return fail(ErrorCode::kResourceExhausted,
-                "shared memory is shorter than the {} bytes promised", size);
+    return fail(ErrorCode::kResourceExhausted, "the memory to map is shorter than {} bytes", size);
   }
   Mapping mapping;
   if (size == 0) return mapping;
   const int access = PROT_READ | (writable ? PROT_WRITE : 0);
   void* data = ::mmap(nullptr, size, access, writable ? MAP_SHARED : MAP_PRIVATE, fd, 0);
-  if (data == MAP_FAILED) return memory_fault("mapping", size);
+  if (data == MAP_FAILED) {
+    return fail(ErrorCode::kResourceExhausted, "cannot map {} bytes: {}", size,
+                std::strerror(errno));
+  }
   mapping.data_ = data;
   mapping.size_ = size;
   return mapping;
@@ -88,7 +91,7 @@ Result<Mapping> Mapping::of_file(const std::string& path) {
 Result<UniqueFd> make_memfd(const char* name, size_t size) {
   CLVET_ASSIGN_OR_RETURN(UniqueFd fd, open_memfd(name, size));
   if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    return memory_fault("sealing", size);
+    return sealing_fault(size);
   }
   return fd;
 }
@@ -100,7 +103,7 @@ Result<UniqueFd> make_sealed_memfd(const char* name, std::span<const std::byte> 
     if (!bytes.empty()) std::memcpy(mapping.bytes().data(), bytes.data(), bytes.size());
   }
   const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
-  if (::fcntl(fd.get(), F_ADD_SEALS, seals) != 0) return memory_fault("sealing", bytes.size());
+  if (::fcntl(fd.get(), F_ADD_SEALS, seals) != 0) return sealing_fault(bytes.size());
   return fd;
 }
 

@@ -83,8 +83,9 @@ Status check_readable(const UniqueFd& fd, const std::string& path, size_t max_by
     return fail(ErrorCode::kInvalidArgument, "cannot read {}: it is a folder, not a file", path);
   }
   if (S_ISREG(info.st_mode) && static_cast<uint64_t>(info.st_size) > max_bytes) {
-    return fail(ErrorCode::kInvalidArgument, "{} is too large: {} bytes, at most {} are read", path,
-                info.st_size, max_bytes);
+    return fail(ErrorCode::kInvalidArgument,
+                "{} is too large: it has {} bytes, and clvet reads at most {}", path, info.st_size,
+                max_bytes);
   }
   return {};
 }
@@ -107,8 +108,8 @@ Result<std::string> read_file(const std::string& path, size_t max_bytes) {
     }
     if (got == 0) return text;
     if (text.size() + static_cast<size_t>(got) > max_bytes) {
-      return fail(ErrorCode::kInvalidArgument, "{} is too large: at most {} bytes are read", path,
-                  max_bytes);
+      return fail(ErrorCode::kInvalidArgument, "{} is too large: clvet reads at most {} bytes",
+                  path, max_bytes);
     }
     text.append(chunk, static_cast<size_t>(got));
   }

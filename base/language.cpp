@@ -128,6 +128,21 @@ std::optional<std::string> known_after_name(std::string_view sentence, int depth
   return std::nullopt;
 }
 
+// "sentence, name, sentence": a list of which each part is known, or a name.
+std::optional<std::string> known_list(std::string_view sentence, int depth) {
+  std::string list;
+  for (;;) {
+    const size_t comma = sentence.find(", ");
+    const std::string_view part = sentence.substr(0, comma);
+    const auto words = known(part, depth + 1);
+    if (!words && part.find(' ') != std::string_view::npos) return std::nullopt;
+    list += words.value_or(std::string(part));
+    if (comma == std::string_view::npos) return list;
+    list += ", ";
+    sentence.remove_prefix(comma + 2);
+  }
+}
+
 // Names are single words, and stay: a sentence has a space.
 std::optional<std::string> known(std::string_view sentence, int depth) {
   if (depth > kDeepest || sentence.find(' ') == std::string_view::npos) return std::nullopt;
@@ -137,7 +152,8 @@ std::optional<std::string> known(std::string_view sentence, int depth) {
     if (const auto values = values_in(sentence, entry.english))
       return filled(entry.chinese, *values, depth);
   }
-  return known_after_name(sentence, depth);
+  if (auto rest = known_after_name(sentence, depth)) return rest;
+  return sentence.find(", ") == std::string_view::npos ? std::nullopt : known_list(sentence, depth);
 }
 
 }  // namespace
@@ -168,8 +184,10 @@ std::string translated_format(std::string_view english) {
   return entry == catalogue().end() ? std::string(english) : entry->second;
 }
 
-std::string translated(std::string_view sentence) {
-  if (language() == Language::kEnglish) return std::string(sentence);
+std::string translated(std::string_view sentence) { return translated(sentence, language()); }
+
+std::string translated(std::string_view sentence, Language language) {
+  if (language == Language::kEnglish) return std::string(sentence);
   if (const auto word = catalogue().find(sentence); word != catalogue().end()) return word->second;
   return known(sentence, 0).value_or(std::string(sentence));
 }

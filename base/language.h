@@ -42,8 +42,10 @@ std::string tr(fmt::format_string<Args...> english, const Args&... args) {
 }
 
 // A sentence that was made from a format of the catalogue, in the language of this process. What
-// filled the format is kept; where it is a sentence itself, it is translated, too. After "name: " a
-// sentence is found as well. A text of which nothing is known comes back as it is.
+// filled the format is kept; where it is a sentence itself, it is translated, too. After "name: "
+// and in a list ("one, two, three") sentences are found as well. A text of which nothing is known
+// comes back as it is.
 std::string translated(std::string_view sentence);
+std::string translated(std::string_view sentence, Language language);
 
 }  // namespace clvet

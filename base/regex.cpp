@@ -33,14 +33,13 @@ PCRE2_SPTR units(std::string_view text) {
   return reinterpret_cast<PCRE2_SPTR>(text.data() != nullptr ? text.data() : "");
 }
 
-Error no_memory() { return {ErrorCode::kResourceExhausted, "no memory to match text"}; }
+Error no_memory() { return {ErrorCode::kResourceExhausted, "out of memory while matching a text"}; }
 
 Error too_many_steps(std::string_view text, int error) {
-  return {
-      ErrorCode::kResourceExhausted,
-      fmt::format(
-          "a pattern takes too long over a text of {} bytes (PCRE2 error {}); give a shorter text",
-          text.size(), error)};
+  return {ErrorCode::kResourceExhausted,
+          fmt::format(
+              "matching a text of {} bytes takes too long (PCRE2 error {}); give a shorter text",
+              text.size(), error)};
 }
 
 }  // namespace
@@ -67,8 +66,8 @@ Result<Regex> Regex::compile(std::string_view pattern, Syntax syntax) {
   pcre2_code* code =
       pcre2_compile(units(pattern), pattern.size(), options_of(syntax), &error, &at, context.get());
   if (!code) {
-    return fail(ErrorCode::kInternal, "pattern '{}' is wrong at {} (PCRE2 error {})", pattern, at,
-                error);
+    return fail(ErrorCode::kInternal, "the pattern '{}' is wrong at character {} (PCRE2 error {})",
+                pattern, at, error);
   }
   return Regex(std::shared_ptr<void>(
                    code, [](void* pointer) { pcre2_code_free(static_cast<pcre2_code*>(pointer)); }),

@@ -2,8 +2,8 @@
 """ci/check_language.py [--missing FOLDER] [ROOT]: every text that people read is in the catalogue, in English and Chinese.
 
 - A text is a string literal of the layers' sources that tr(), translated() or fail() takes, or one that reads as a sentence:
-  three lower-case words in a row (two in reports and cli). Each is an entry of base/catalogue/zh/*.json, or stands in
-  base/catalogue/not_for_people/*.json.
+  three lower-case words in a row (two in reports and cli). So is what stands in English alone in the fields of data files that
+  DATA lists. Each is an entry of base/catalogue/zh/*.json, or stands in base/catalogue/not_for_people/*.json.
 - An entry is used by a source, or comes from elsewhere (zh/foreign.json: CLI11, the C library).
 - Its Chinese has Chinese characters, is not its English, and has the same fields; those of base/catalogue/same.json may be equal.
 
@@ -22,6 +22,10 @@ TOKEN = re.compile(
 )
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", '"': '"', "\\": "\\", "'": "'"}
 TAKES_TEXT = {"tr", "translated", "fail"}
+DATA = (  # files, the place of the texts in each, and whether each needs an entry (a source is named as its authors do)
+    ("probe/data/cl/personalities.json", "personalities/*/title", True),
+    ("probe/data/advice/known_issues/*.json", "sources/*", False),
+)
 DESCRIBES = {"add_option", "add_flag", "add_subcommand", "add_option_group"}  # a name, and what it means
 SENTENCE = {True: re.compile(r"[a-z]+[,;:]? '?[a-z]+"), False: re.compile(r"[a-z]+[,;:]? [a-z]+[,;:]? [a-z]+")}
 CHINESE = re.compile("[\u4e00-\u9fff]")
@@ -73,6 +77,29 @@ def is_text(text, call, layer):
     return not text.startswith("clvet ") and bool(SENTENCE[layer in ("reports", "cli")].search(text))
 
 
+def values_at(json_value, place):
+    name, _, rest = place.partition("/")
+    inner = json_value if name == "*" else [json_value[name]]
+    return [text for value in inner for text in (values_at(value, rest) if rest else [value])]
+
+
+def data_texts(root):
+    """(file, line, text, whether it needs an entry) of each text in a data file."""
+    for files, place, needed in DATA:
+        for path in sorted(root.glob(files)):
+            for text in values_at(json.loads(path.read_text()), place):
+                if SENTENCE[True].search(text) and not text.startswith("https://"):
+                    yield path.relative_to(root).as_posix(), 1, text, needed
+
+
+def source_texts(root):
+    """(file, line, text, whether people read it) of each literal."""
+    for layer in LAYERS:
+        for path in sources_of(root, layer):
+            for line, text, call in literals(path.read_text()):
+                yield path.relative_to(root).as_posix(), line, text, is_text(text, call, layer)
+
+
 def fields(text):
     numbers = []
     for match in FIELD.finditer(text):
@@ -116,16 +143,14 @@ def main():
     root = pathlib.Path(arguments[0] if arguments else pathlib.Path(__file__).resolve().parent.parent)
     entries, faults, same, exempt = read(root)
     used, missing = set(), {}
-    for layer in LAYERS:
-        for path in sources_of(root, layer):
-            name = path.relative_to(root).as_posix()
-            for line, text, call in literals(path.read_text()):
-                used.add(text)
-                if text in entries or text in exempt or not is_text(text, call, layer):
-                    continue
-                if missing_in and name.startswith(missing_in):
-                    missing.setdefault(name, {})[text] = ""
-                faults.append(f"{name}:{line}: no entry of base/catalogue/zh: {json.dumps(text, ensure_ascii=False)}")
+    found = [*source_texts(root), *data_texts(root)]
+    for name, line, text, for_people in found:
+        used.add(text)
+        if text in entries or text in exempt or not for_people:
+            continue
+        if missing_in and name.startswith(missing_in):
+            missing.setdefault(name, {})[text] = ""
+        faults.append(f"{name}:{line}: no entry of base/catalogue/zh: {json.dumps(text, ensure_ascii=False)}")
     if missing_in:
         print(json.dumps(missing, indent=1, ensure_ascii=False))
         return 0

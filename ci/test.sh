@@ -24,6 +24,7 @@ check() {
 check layers python3 ci/check_layers.py
 check budgets cmake -P ci/check_budgets.cmake
 check messages python3 ci/check_messages.py
+check language python3 ci/check_language.py
 check links bash ci/check_links.sh build/cli/clvet
 check style bash ci/check_style.sh
 check tidy bash ci/tidy.sh

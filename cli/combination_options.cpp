@@ -38,7 +38,7 @@ void add_combination(Verb verb, CombinationArguments& arguments,
 
 void add_plan_option(Verb verb, std::string& file) {
   Option plan = verb.add_option("--plan", file,
-                                "run as this file of 'clvet plan' says, and make no other plan")
+                                "run this plan, which 'clvet plan' wrote, and make no other plan")
                     .type_name("FILE");
   for (const char* word : {"--device", "--precision", "--memory", "--activations", "--weights"}) {
     plan.excludes(word);

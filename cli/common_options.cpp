@@ -1,4 +1,10 @@
 #include "cli/common_options.h"
+#include "cli/options.h"
+#include "cli/terminal.h"
+
+#include <vector>
+
+#include <string>
 
 namespace clvet {
 
@@ -20,7 +26,7 @@ void add_strict(Verb verb, bool& strict) {
 
 void add_isolate(Verb verb, bool& isolate) {
   verb.add_flag("--isolate", isolate,
-                "run in a child process; if the driver ends it, run on the host");
+                "run in a child process; if the driver crashes it, run on the host");
 }
 
 void add_libraries(Verb verb, std::vector<std::string>& libraries, int& jobs) {
@@ -38,7 +44,7 @@ void add_data_dir(Verb verb, std::string& folder) {
 
 void add_output(Verb verb, OutputOptions& output, const std::string& document) {
   verb.add_option("--json", output.json, document).type_name("FILE|-");
-  verb.add_flag("--quiet", output.quiet, "print only errors");
+  verb.add_flag("--quiet", output.quiet, "print only warnings and errors");
 }
 
 }  // namespace clvet

@@ -57,7 +57,7 @@ Status need_positive(std::string_view op, const Dims& dims, std::span<const char
   for (const char* name : names) {
     const auto found = dims.find(name);
     if (found == dims.end()) {
-      return fail(ErrorCode::kInvalidArgument, "{}: dim '{}' is absent", op, name);
+      return fail(ErrorCode::kInvalidArgument, "{}: dim '{}' is missing", op, name);
     }
     if (found->second < 1) {
       return fail(ErrorCode::kInvalidArgument, "{}: dim '{}' = {} is not positive", op, name,

@@ -67,8 +67,8 @@ class CallBuilder {
         auto value = evaluate(spec.name);
         if (!value) return wrap(value.error(), manifest_.id + " args");
         if (*value > kMaxInt || *value < -kMaxInt) {
-          return fail(ErrorCode::kInvalidArgument, "{}: {} = {} does not fit 32 bits", manifest_.id,
-                      spec.name, *value);
+          return fail(ErrorCode::kInvalidArgument, "{}: {} = {} does not fit in 32 bits",
+                      manifest_.id, spec.name, *value);
         }
         arg.int_value = static_cast<int32_t>(*value);
         break;
@@ -76,8 +76,8 @@ class CallBuilder {
       case ArgKind::kFloat: {
         const auto scalar = scalars_.find(spec.name);
         if (scalar == scalars_.end()) {
-          return fail(ErrorCode::kInvalidArgument, "{} args: unknown scalar '{}'", manifest_.id,
-                      spec.name);
+          return fail(ErrorCode::kInvalidArgument, "{}: field 'args' has the unknown scalar '{}'",
+                      manifest_.id, spec.name);
         }
         arg.float_value = static_cast<float>(scalar->second);
         break;
@@ -99,8 +99,9 @@ class CallBuilder {
         local = *value;
       }
       if (*global < 1 || local < 0) {
-        return fail(ErrorCode::kInvalidArgument, "{}: size {} in dimension {} (local {})",
-                    manifest_.id, *global, i, local);
+        return fail(ErrorCode::kInvalidArgument,
+                    "{}: the global size {} or the local size {} of dimension {} is too small",
+                    manifest_.id, *global, local, i);
       }
       const int64_t rounded = local > 0 ? (*global + local - 1) / local * local : *global;
       call_.global[i] = static_cast<size_t>(rounded);
@@ -134,7 +135,7 @@ Status check_where(const Manifest& manifest, const Dims& dims) {
     auto value = evaluate_for(manifest, dims, condition);
     if (!value) return wrap(value.error(), manifest.id + " where");
     if (*value == 0) {
-      return fail(ErrorCode::kUnsupported, "{} needs {}", manifest.id, condition);
+      return fail(ErrorCode::kUnsupported, "the kernel {} needs {}", manifest.id, condition);
     }
   }
   return {};

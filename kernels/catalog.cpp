@@ -118,7 +118,7 @@ Result<std::string> kernel_text(std::string_view path) {
   for (const EmbeddedFile& file : embedded_kernels()) {
     if (file.path == path) return std::string(file.text);
   }
-  return fail(ErrorCode::kNotFound, "no embedded kernel file '{}'", path);
+  return fail(ErrorCode::kNotFound, "clvet holds no kernel file '{}'", path);
 }
 
 std::string kernel_set() {

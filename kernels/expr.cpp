@@ -23,17 +23,21 @@ class Parser {
     const int64_t value = ternary();
     skip_space();
     if (error_.empty() && at_ != text_.size()) {
-      stop("unexpected '" + std::string(text_.substr(at_, 1)) + "'");
+      stop(fmt::format("unexpected '{}'", text_.substr(at_, 1)));
     }
     if (!error_.empty()) {
-      return fail(ErrorCode::kInvalidArgument, "expression \"{}\": {}", text_, error_);
+      return fail(ErrorCode::kInvalidArgument, "expression \"{}\", column {}: {}", text_, column_,
+                  error_);
     }
     return value;
   }
 
  private:
   void stop(const std::string& message) {
-    if (error_.empty()) error_ = message + " at column " + std::to_string(at_ + 1);
+    if (error_.empty()) {
+      error_ = message;
+      column_ = at_ + 1;
+    }
     at_ = text_.size();
   }
 
@@ -52,7 +56,7 @@ class Parser {
   }
 
   void expect(std::string_view token) {
-    if (!take(token)) stop("expected '" + std::string(token) + "'");
+    if (!take(token)) stop(fmt::format("expected '{}'", token));
   }
 
   int64_t ternary() {
@@ -162,7 +166,7 @@ class Parser {
   int64_t number(const std::string& word) {
     if (word.size() > 18 || !std::all_of(word.begin(), word.end(),
                                          [](unsigned char c) { return std::isdigit(c) != 0; })) {
-      stop("bad number '" + word + "'");
+      stop(fmt::format("'{}' is not a number", word));
       return 0;
     }
     return std::stoll(word);
@@ -170,7 +174,7 @@ class Parser {
 
   int64_t name(const std::string& word) {
     const std::optional<int64_t> value = lookup_(word);
-    if (!value) stop("unknown name '" + word + "'");
+    if (!value) stop(fmt::format("unknown name '{}'", word));
     return value.value_or(0);
   }
 
@@ -183,7 +187,7 @@ class Parser {
     if (function == "max") return std::max(a, b);
     if (function == "ceil_div") return divide(a + b - 1, b, false);
     if (function == "round_up") return divide(a + b - 1, b, false) * b;
-    stop("unknown function '" + function + "'");
+    stop(fmt::format("unknown function '{}'", function));
     return 0;
   }
 
@@ -200,6 +204,7 @@ class Parser {
   size_t at_ = 0;
   bool live_ = true;
   std::string error_;
+  size_t column_ = 0;  // where the error is, from 1
 };
 
 }  // namespace

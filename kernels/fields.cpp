@@ -28,7 +28,7 @@ void check_known(const Json& object, const std::string& prefix,
                  std::span<const char* const> known) {
   for (const auto& [key, value] : object.items()) {
     if (std::find(known.begin(), known.end(), key) == known.end()) {
-      throw FieldError{prefix + key, "is not a known field"};
+      throw FieldError("'{}' is not a known field", prefix + key);
     }
   }
 }
@@ -40,11 +40,11 @@ Status read_fields(const std::string& path, const std::string& text,
                    const std::function<void(const Json&)>& read) {
   try {
     const Json root = Json::parse(text);
-    if (!root.is_object()) throw FieldError{"(root)", "must be an object"};
+    if (!root.is_object()) throw FieldError("the file must hold one JSON object");
     check_known(root, "", known);
     read(root);
   } catch (const FieldError& error) {
-    return fail(ErrorCode::kInvalidArgument, "{}: field '{}' {}", path, error.field, error.what);
+    return fail(ErrorCode::kInvalidArgument, "{}: {}", path, error.message);
   } catch (const Json::exception& error) {
     return fail(ErrorCode::kInvalidArgument, "{}: {}", path, error.what());
   }
@@ -52,7 +52,7 @@ Status read_fields(const std::string& path, const std::string& text,
 }
 
 const Json& required_field(const Json& object, const std::string& field) {
-  if (!object.contains(field)) throw FieldError{field, "is missing"};
+  if (!object.contains(field)) throw FieldError("field '{}' is missing", field);
   return object.at(field);
 }
 
@@ -65,10 +65,10 @@ void read_list(const Json& object, const std::string& field, std::span<const cha
                const std::function<void(const std::string& entry, const Json&)>& read) {
   if (!object.contains(field)) return;
   const Json& list = object.at(field);
-  if (!list.is_array()) throw FieldError{field, "must be a list"};
+  if (!list.is_array()) throw FieldError("field '{}' must be {}", field, "a list");
   for (size_t i = 0; i < list.size(); ++i) {
     const std::string entry = field + "[" + std::to_string(i) + "]";
-    if (!list[i].is_object()) throw FieldError{entry, "must be an object"};
+    if (!list[i].is_object()) throw FieldError("field '{}' must be {}", entry, "an object");
     check_known(list[i], entry + ".", known);
     read(entry, list[i]);
   }
@@ -85,22 +85,24 @@ std::vector<TestShape> tests_of(const Json& object) {
         optional_field<Dims>(value, "dims", "an object of integers", prefix).value_or(Dims{});
     test.scalars = optional_field<Scalars>(value, "scalars", "an object of numbers", prefix)
                        .value_or(Scalars{});
-    if (test.name.empty()) throw FieldError{prefix + "name", "is missing"};
-    if (has_test(tests, test.name)) throw FieldError{entry, "names '" + test.name + "' twice"};
+    if (test.name.empty()) throw FieldError("field '{}' is missing", prefix + "name");
+    if (has_test(tests, test.name))
+      throw FieldError("field '{}' names '{}' twice", entry, test.name);
     tests.push_back(std::move(test));
   });
   return tests;
 }
 
 void check_expression(const std::string& field, const std::string& text) {
-  if (auto names = expr_names(text); !names) throw FieldError{field, names.error().message};
+  if (auto names = expr_names(text); !names)
+    throw FieldError("field '{}': {}", field, names.error().message);
 }
 
 void check_names_of_tests(const std::string& field, const std::vector<std::string>& names,
                           const std::vector<TestShape>& tests) {
   for (const std::string& name : names) {
     if (!has_test(tests, name)) {
-      throw FieldError{field, "names '" + name + "', which is no test"};
+      throw FieldError("field '{}' names '{}', which is not a test", field, name);
     }
   }
 }

@@ -2,10 +2,13 @@
 // becomes an error of the file in read_fields(); nobody else sees it.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -17,8 +20,10 @@ namespace clvet {
 using Json = nlohmann::json;
 
 struct FieldError {
-  std::string field;
-  std::string what;
+  template <class... Args>
+  explicit FieldError(fmt::format_string<Args...> text, Args&&... args)
+      : message(fmt::format(text, std::forward<Args>(args)...)) {}
+  std::string message;  // one sentence that names the field
 };
 
 // Parses `text`, an object with no other fields than `known`, and gives it to `read`.
@@ -34,7 +39,7 @@ T field_as(const Json& value, const std::string& field, const char* expected) {
   try {
     return value.get<T>();
   } catch (const Json::exception&) {
-    throw FieldError{field, std::string("must be ") + expected};
+    throw FieldError("field '{}' must be {}", field, expected);
   }
 }
 

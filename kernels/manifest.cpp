@@ -34,9 +34,9 @@ std::vector<Enum> words(const Json& root, const std::string& field,
   std::vector<Enum> values;
   for (const std::string& word : strings_of(root, field)) {
     const std::optional<Enum> value = parse(word);
-    if (!value) throw FieldError{field, "has the unknown word '" + word + "'"};
+    if (!value) throw FieldError("field '{}' has the unknown word '{}'", field, word);
     if (std::find(values.begin(), values.end(), *value) != values.end()) {
-      throw FieldError{field, "names '" + word + "' twice"};
+      throw FieldError("field '{}' names '{}' twice", field, word);
     }
     values.push_back(*value);
   }
@@ -56,28 +56,29 @@ ArgSpec arg_of(const std::string& text) {
       {"int", ArgKind::kInt},       {"float", ArgKind::kFloat}};
   const size_t colon = text.find(':');
   const auto kind = kinds.find(text.substr(0, colon));
-  if (kind == kinds.end()) throw FieldError{"args", "has the unknown kind in '" + text + "'"};
+  if (kind == kinds.end()) throw FieldError("field 'args' has an unknown kind in '{}'", text);
   ArgSpec spec;
   spec.kind = kind->second;
   const bool named = spec.kind != ArgKind::kWeights && spec.kind != ArgKind::kScales;
   if (named != (colon != std::string::npos)) {
-    throw FieldError{"args", "has '" + text + "': kind:name expected, no name for weights, scales"};
+    throw FieldError("field 'args' has '{}'; write kind:name, and no name for weights and scales",
+                     text);
   }
   spec.name = named ? text.substr(colon + 1) : (spec.kind == ArgKind::kWeights ? "w" : "scales");
   if (spec.kind == ArgKind::kInput || spec.kind == ArgKind::kOutput) {
     if (const size_t at = spec.name.find('@'); at != std::string::npos) {
       spec.storage = parse_storage(spec.name.substr(at + 1));
-      if (!spec.storage) throw FieldError{"args", "has an unknown storage in '" + text + "'"};
+      if (!spec.storage) throw FieldError("field 'args' has an unknown storage in '{}'", text);
       spec.name.resize(at);
     }
   }
-  if (spec.name.empty()) throw FieldError{"args", "has an empty name in '" + text + "'"};
+  if (spec.name.empty()) throw FieldError("field 'args' has an empty name in '{}'", text);
   return spec;
 }
 
 void read_kernel(const Json& root, Manifest& manifest) {
   for (const char* field : {"precisions", "activations", "args", "global"}) {
-    if (required_field(root, field).empty()) throw FieldError{field, "is empty"};
+    if (required_field(root, field).empty()) throw FieldError("field '{}' is empty", field);
   }
   manifest.text = optional_field<std::string>(root, "text", "a string").value_or(manifest.id);
   manifest.preludes = strings_of(root, "preludes");
@@ -100,7 +101,7 @@ void read_use(const Json& root, Manifest& manifest) {
   manifest.trial_only = optional_field<bool>(root, "trial_only", "true or false").value_or(false);
   manifest.full_tier = root.contains("tier");
   if (manifest.full_tier && root["tier"] != "full") {
-    throw FieldError{"tier", "must be \"full\" or absent"};
+    throw FieldError("field 'tier' must be \"full\" or absent");
   }
 }
 
@@ -108,7 +109,8 @@ bool takes(const Manifest& manifest, const TestShape& test) {
   const Status holds = check_where(manifest, test.dims);
   if (holds) return true;
   if (holds.error().code == ErrorCode::kUnsupported) return false;
-  throw FieldError{"where", "of the test '" + test.name + "': " + holds.error().message};
+  throw FieldError("field '{}' fails for the test '{}': {}", "where", test.name,
+                   holds.error().message);
 }
 
 // The op's tests that the manifest is tried on.
@@ -140,12 +142,13 @@ void read_trials(const Json& root, const OpTrials& op, Manifest& manifest) {
   for (TestShape& test : tests_of(root)) {
     for (const TestShape& other : manifest.tests) {
       if (other.name == test.name) {
-        throw FieldError{"tests", "names '" + test.name + "', a test of the op"};
+        throw FieldError("field 'tests' names '{}', which already is a test of the op", test.name);
       }
     }
     manifest.tests.push_back(std::move(test));
   }
-  if (manifest.tests.empty()) throw FieldError{"tests", "is empty, and no test of the op is taken"};
+  if (manifest.tests.empty())
+    throw FieldError("field 'tests' is empty, and no test of the op is taken");
   manifest.timed = timed_of(root, manifest, op);
   manifest.domains = op.domains;
 }
@@ -161,25 +164,26 @@ void check_expressions(const Manifest& manifest) {
 
 void check_rules(const Manifest& manifest) {
   if (find_op_contract(manifest.op) == nullptr) {
-    throw FieldError{"op", "has no contract '" + manifest.op + "' in kernels/reference"};
+    throw FieldError("field 'op' is '{}', which has no contract in kernels/reference", manifest.op);
   }
   if (!manifest.id.starts_with(manifest.op)) {
-    throw FieldError{"op", "'" + manifest.op + "' must begin the id '" + manifest.id + "'"};
+    throw FieldError("field 'op' is '{}', and the id '{}' does not begin with it", manifest.op,
+                     manifest.id);
   }
   if (manifest.weights.empty() != manifest.weight_types.empty()) {
-    throw FieldError{"weight_types", "and weights must be given together"};
+    throw FieldError("fields 'weights' and 'weight_types' must be given together");
   }
   if (manifest.pack < 0 || manifest.pack % 16 != 0) {
-    throw FieldError{"pack", "must be 0 or a multiple of 16"};
+    throw FieldError("field 'pack' must be 0 or a multiple of 16");
   }
-  if (manifest.global.size() > 3) throw FieldError{"global", "has more than 3 dimensions"};
+  if (manifest.global.size() > 3) throw FieldError("field 'global' has more than 3 dimensions");
   if (!manifest.local.empty() && manifest.local.size() != manifest.global.size()) {
-    throw FieldError{"local", "must have as many dimensions as global"};
+    throw FieldError("field 'local' must have as many dimensions as 'global'");
   }
   const auto outputs =
       std::count_if(manifest.args.begin(), manifest.args.end(),
                     [](const ArgSpec& arg) { return arg.kind == ArgKind::kOutput; });
-  if (outputs == 0) throw FieldError{"args", "must hold an output"};
+  if (outputs == 0) throw FieldError("field 'args' must hold an output");
 }
 
 }  // namespace
@@ -189,7 +193,8 @@ Result<Manifest> parse_manifest(const std::string& path, const std::string& text
   const size_t slash = path.rfind('/');
   const size_t parent = slash == std::string::npos ? slash : path.rfind('/', slash - 1);
   if (parent == std::string::npos || !path.ends_with(".json")) {
-    return fail(ErrorCode::kInvalidArgument, "{}: a manifest is ops/<family>/<id>.json", path);
+    return fail(ErrorCode::kInvalidArgument,
+                "{}: the path of a manifest must be ops/<family>/<id>.json", path);
   }
   Manifest manifest;
   manifest.id = path.substr(slash + 1, path.size() - slash - 6);

@@ -46,7 +46,8 @@ InputDomain domain_of(const std::string& entry, const Json& value) {
   domain.edges = flag("edges", domain.edges);
   domain.largest_half = flag("largest_half", domain.largest_half);
   check_expression(entry + ".where", domain.where);
-  if (domain.low > domain.high) throw FieldError{entry, "ends before it begins"};
+  if (domain.low > domain.high)
+    throw FieldError("field '{}' has a 'low' that is greater than its 'high'", entry);
   return domain;
 }
 
@@ -57,7 +58,8 @@ void read_domains(const Json& root, OpTrials& trials) {
     for (const TestShape& test : trials.tests) {
       const auto holds = evaluate(trials.domains.back().where, test.dims);
       if (!holds)
-        throw FieldError{entry + ".where", "of " + test.name + ": " + holds.error().message};
+        throw FieldError("field '{}' fails for the test '{}': {}", entry + ".where", test.name,
+                         holds.error().message);
     }
   });
 }
@@ -67,13 +69,14 @@ void read_examples(const Json& root, OpTrials& trials) {
   read_list(root, "examples", kKnown, [&](const std::string& entry, const Json& value) {
     using Tensors = decltype(CallValues::tensors);
     const auto part = [&]<class T>(const char* field, const T& otherwise) {
-      return optional_field<T>(value, field, "of its kind", entry + ".").value_or(otherwise);
+      return optional_field<T>(value, field, "of the right type", entry + ".").value_or(otherwise);
     };
     trials.examples.push_back(
         {part("name", std::string()),
          {part("dims", Dims()), part("scalars", Scalars()), part("tensors", Tensors())},
          part("want", Values())});
-    if (trials.examples.back().want.empty()) throw FieldError{entry + ".want", "is missing"};
+    if (trials.examples.back().want.empty())
+      throw FieldError("field '{}' is missing", entry + ".want");
   });
 }
 
@@ -85,7 +88,8 @@ Result<OpTrials> parse_op_trials(const std::string& path, const std::string& tex
     trials.op = path.substr(kFolder.size(), path.size() - kFolder.size() - kEnding.size());
   }
   if (find_op_contract(trials.op) == nullptr) {
-    return fail(ErrorCode::kInvalidArgument, "{}: has no contract in kernels/reference", path);
+    return fail(ErrorCode::kInvalidArgument, "{}: the op has no contract in kernels/reference",
+                path);
   }
   CLVET_RETURN_IF_ERROR(read_fields(path, text, kFields, [&](const Json& root) {
     trials.tests = tests_of(root);

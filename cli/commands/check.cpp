@@ -50,8 +50,8 @@ int run(const CheckArguments& arguments) {
 }
 
 void add(Verb program, int& exit_code) {
-  Verb verb =
-      program.add_subcommand("check", "tell whether a model can run here, where, and why not");
+  Verb verb = program.add_subcommand(
+      "check", "tell whether a model can run here and where, or why it cannot");
   auto arguments = std::make_shared<CheckArguments>();
   verb.add_option("model", arguments->model, "ONNX or GGUF file").required().type_name("MODEL");
   verb.add_option("--report", arguments->report,
@@ -59,7 +59,7 @@ void add(Verb program, int& exit_code) {
                   "(default: this machine's, if there is one)")
       .type_name("FILE");
   add_shapes(verb, arguments->shapes);
-  verb.add_flag("--nodes", arguments->nodes, "ONNX: list also the nodes that run on OpenCL");
+  verb.add_flag("--nodes", arguments->nodes, "ONNX: also list the nodes that run on OpenCL");
   add_output(verb, arguments->output, "also write the findings to this file; - is standard output");
   verb.footer(
       "Exit status: 0 every part can run on OpenCL or the host, 1 a part cannot run,\n"

@@ -65,7 +65,7 @@ int run(DiscoverArguments& arguments) {
     return report_error(written.error());
   const bool taken = arguments.output.json == "-" || arguments.fix_script == "-";
   if (!arguments.output.quiet && !taken) {
-    print_text(discover_text(*diagnosis, to_string(language())));
+    print_text(discover_text(*diagnosis));
     const std::string script = shell_word(clean_utf8(arguments.fix_script));
     if (!arguments.fix_script.empty())
       fmt::print("{}\n",

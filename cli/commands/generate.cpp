@@ -255,9 +255,11 @@ void add_sampling(Verb verb, GenerateArguments& arguments) {
   verb.add_option("--top-k", sampler.top_k, "sample among the K most likely tokens; 0: all")
       .shows_default();
   verb.add_option("--top-p", sampler.top_p,
-                  "sample among the most likely tokens that reach this probability together")
+                  "sample among the most likely tokens whose probabilities add up to this; 1: all")
       .shows_default();
-  verb.add_option("--seed", sampler.seed, "start of the random numbers").shows_default();
+  verb.add_option("--seed", sampler.seed,
+                  "seed of the random numbers; the same seed gives the same text")
+      .shows_default();
 }
 
 void add(Verb program, int& exit_code) {
@@ -272,13 +274,15 @@ void add(Verb program, int& exit_code) {
   add_plan_option(verb, arguments->plan);
   add_strict(verb, arguments->options.strict);
   add_isolate(verb, arguments->isolate);
-  verb.add_flag("--explain", arguments->explain, "print which kernels run, and why not others");
+  verb.add_flag("--explain", arguments->explain,
+                "print which kernels run, which combinations were not taken, and why");
   add_output(verb, arguments->output,
              "also write the record (clvet.generate/1) to this file; - is standard output");
   verb.footer(
       "Exit status: 0 done, 1 --strict and a fallback was needed, or --teacher-forced and tokens "
       "differ,\n"
-      "2 wrong usage, a bad file or an unknown device, 130 interrupted.\n"
+      "2 wrong usage, a bad file or an unknown device, 3 another clvet probe is running, 130 "
+      "interrupted.\n"
       "If this machine has no report for its drivers, the kernels that are needed are tried first.",
       {"clvet generate model.gguf --prompt \"The capital of France is\" -n 32",
        "clvet generate model.gguf --chat --prompt \"Why is the sky blue?\" --temperature 0.7 "

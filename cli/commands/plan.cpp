@@ -136,7 +136,8 @@ int run(const PlanArguments& arguments) {
 }
 
 void add(Verb program, int& exit_code) {
-  Verb verb = program.add_subcommand("plan", "decide how a model runs on a device, save the plan");
+  Verb verb =
+      program.add_subcommand("plan", "decide how a model runs on a device, and save the plan");
   auto arguments = std::make_shared<PlanArguments>();
   verb.add_option("model", arguments->model, "ONNX or GGUF file").required().type_name("MODEL");
   verb.add_option("--report", arguments->report,

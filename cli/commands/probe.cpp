@@ -119,7 +119,8 @@ void add_cases(Verb verb, ProbeArguments& arguments, const Option& out) {
 }
 
 void add(Verb program, int& exit_code) {
-  Verb verb = program.add_subcommand("probe", "test this machine's OpenCL drivers, write a report");
+  Verb verb =
+      program.add_subcommand("probe", "test this machine's OpenCL drivers, and write a report");
   auto arguments = std::make_shared<ProbeArguments>();
   ProbeOptions& options = arguments->probe;
   const Option out =
@@ -128,7 +129,7 @@ void add(Verb program, int& exit_code) {
           .type_name("FILE");
   add_libraries(verb, options.libraries, options.jobs);
   verb.add_option("--device", options.device,
-                  "try only this device: its number, PLATFORM:DEVICE or part of its name")
+                  "try only the devices that match: a number, PLATFORM:DEVICE or part of a name")
       .type_name("DEVICE");
   add_cases(verb, *arguments, out);
   add_data_dir(verb, options.data_dir);

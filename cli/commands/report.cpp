@@ -86,7 +86,7 @@ constexpr Subcommand kSubcommands[] = {
       "clvet report html board.json other.json --out boards.html"},
      render_html},
     {"summary",
-     "about ten lines for a bug report, without names of users and hosts, serial numbers and home "
+     "about ten lines for a bug report, with no user names, host names, serial numbers or home "
      "folders",
      {"clvet report summary", "clvet report summary board.json --out summary.txt"},
      render_bug_summary},
@@ -159,7 +159,7 @@ void add_subcommand(Verb verb, const Subcommand& row, int& exit_code) {
 void add(Verb program, int& exit_code) {
   Verb verb = program.add_subcommand("report", "show reports as text, as a page or as a summary");
   verb.require_subcommand(1);
-  verb.footer("'clvet report show --help', and so on, have examples.");
+  verb.footer("Each of these has --help with examples.");
   for (const Subcommand& row : kSubcommands) add_subcommand(verb, row, exit_code);
 }
 

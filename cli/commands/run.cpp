@@ -130,7 +130,7 @@ void add_results(Verb verb, RunArguments& arguments) {
       .within(1, 1000)
       .type_name("K");
   verb.add_option("--decode", arguments.decode,
-                  "ctc: print the text that the output of a text recognition network means")
+                  "ctc: decode the output of a text recognition network and print its text")
       .one_of({"ctc"});
   verb.add_flag("--explain", arguments.explain, "print for each node where it runs and why");
   add_output(verb, arguments.output,
@@ -159,7 +159,7 @@ void add(Verb program, int& exit_code) {
   add_ways(verb, *arguments);
   verb.footer(
       "Exit status: 0 the outputs were computed, 1 --strict and a fallback was needed,\n"
-      "2 wrong usage, a bad file or an unknown device.\n"
+      "2 wrong usage, a bad file or an unknown device, 3 another clvet probe is running.\n"
       "If this machine has no report for its drivers, clvet run probes them first.",
       {"clvet run cls.onnx --input x=line.png --image-size 192x48 --mean 127.5 --scale "
        "0.00784313725 --bgr --top 2",

@@ -35,12 +35,15 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
   CLVET_RETURN_IF_ERROR(need_positive("attention", dims, names));
   const Shape at(dims);
   if (at.h % at.kv != 0 || at.d % 4 != 0 || at.d > 256) {
-    return fail(ErrorCode::kInvalidArgument,
-                "attention: H = {} must be a multiple of KV = {}, D = {} of 4 and at most 256",
-                at.h, at.kv, at.d);
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "attention: H = {} must be a multiple of KV = {}, and D = {} a multiple of 4 up to 256",
+        at.h, at.kv, at.d);
   }
   if (at.p < 0 || at.p > at.cap - at.m || at.window < 0) {
-    return fail(ErrorCode::kInvalidArgument, "attention: rows {} to {} of a cache of {}, window {}",
+    return fail(ErrorCode::kInvalidArgument,
+                "attention: rows {} to {} must lie in the cache of {} rows, and window = {} must "
+                "not be negative",
                 at.p, at.p + at.m, at.cap, at.window);
   }
   const auto rows = [](const char* name, TensorKind kind, int64_t h, int64_t c) {

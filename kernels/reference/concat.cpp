@@ -34,20 +34,21 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
   CLVET_RETURN_IF_ERROR(need_positive("concat", dims, needed));
   const int64_t axis = dim_or(dims, "axis", -1);
   if (axis < 0 || axis > 3) {
-    return fail(ErrorCode::kInvalidArgument, "concat: axis = {} is not 0..3", axis);
+    return fail(ErrorCode::kInvalidArgument, "concat: axis = {} is not in the range 0 to 3", axis);
   }
   std::vector<TensorRole> roles;
   int64_t sum = 0;
   for (size_t i = 0; i < kParts.size(); ++i) {
     const int64_t part = dim_or(dims, kParts[i], 0);
-    if (part < 0) return fail(ErrorCode::kInvalidArgument, "concat: {} = {}", kParts[i], part);
+    if (part < 0)
+      return fail(ErrorCode::kInvalidArgument, "concat: {} = {} is negative", kParts[i], part);
     roles.push_back(input_of(dims, i));
     sum += part;
   }
   TensorRole y = role_of(dims, "y", TensorKind::kOutput);
   if (const int64_t extent = extent_of(y, axis); sum != extent) {
-    return fail(ErrorCode::kInvalidArgument, "concat: parts of {} make an extent of {}", sum,
-                extent);
+    return fail(ErrorCode::kInvalidArgument,
+                "concat: the parts have {} together, but the output has {}", sum, extent);
   }
   roles.push_back(std::move(y));
   return roles;

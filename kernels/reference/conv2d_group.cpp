@@ -20,8 +20,9 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
   const Window window(dims);
   const int64_t channels = dim(dims, "OC"), groups = dim(dims, "G");
   if (window.c % groups != 0 || channels % groups != 0) {
-    return fail(ErrorCode::kInvalidArgument, "conv2d_group: G = {} divides not both {} and {}",
-                groups, window.c, channels);
+    return fail(ErrorCode::kInvalidArgument,
+                "conv2d_group: G = {} must divide the channels {} and {}", groups, window.c,
+                channels);
   }
   return window.convolution("conv2d_group", dims, window.c / groups);
 }

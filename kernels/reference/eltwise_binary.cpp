@@ -29,7 +29,8 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
   }
   const int64_t code = dim_or(dims, "code", -1);
   if (code < kAdd || code > kPowReversed) {
-    return fail(ErrorCode::kInvalidArgument, "eltwise_binary: code = {} is not 0..9", code);
+    return fail(ErrorCode::kInvalidArgument, "eltwise_binary: code = {} is not in the range 0 to 9",
+                code);
   }
   return std::vector<TensorRole>{role_of(dims, "x1", TensorKind::kInput),
                                  role_of(dims, "x2", TensorKind::kInput, {"N2", "H2", "W2", "C2"}),

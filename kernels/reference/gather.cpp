@@ -20,8 +20,9 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
   const int64_t from = around * dim(dims, "E"), to = around * dim(dims, "I");
   const int64_t w = dim(dims, "W"), ow = dim(dims, "OW");
   if (from % w != 0 || to % ow != 0) {
-    return fail(ErrorCode::kInvalidArgument, "gather: {} rows in lines of {}, {} in lines of {}",
-                from, w, to, ow);
+    return fail(ErrorCode::kInvalidArgument,
+                "gather: {} input rows must fill lines of {}, and {} output rows lines of {}", from,
+                w, to, ow);
   }
   const int64_t c = dim(dims, "C");
   TensorRole x{.name = "x", .kind = TensorKind::kInput, .h = from / w, .w = w, .c = c};

@@ -19,7 +19,7 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
   const int64_t m = dim(dims, "M"), w = dim(dims, "W"), f = dim(dims, "F");
   if (m % w != 0 || f % 4 != 0) {
     return fail(ErrorCode::kInvalidArgument,
-                "glu: M = {} must be a multiple of W = {}, F = {} of 4", m, w, f);
+                "glu: M = {} must be a multiple of W = {}, and F = {} a multiple of 4", m, w, f);
   }
   TensorRole x{.name = "x", .kind = TensorKind::kInput, .h = m / w, .w = w, .c = 2 * f};
   TensorRole y{.name = "y", .kind = TensorKind::kOutput, .h = m / w, .w = w, .c = f};

@@ -54,12 +54,14 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
   int64_t rows = 1, channels = 1;
   for (size_t i = 0; i < axes.size(); ++i) (i < 4 ? rows : channels) *= axes[i].extent;
   if (rows != y.n * y.h * y.w || channels != y.c) {
-    return fail(ErrorCode::kInvalidArgument, "move: {} rows of {} channels are split as {} of {}",
-                y.n * y.h * y.w, y.c, rows, channels);
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "move: the output has {} rows of {} channels, but the axes give {} rows of {} channels",
+        y.n * y.h * y.w, y.c, rows, channels);
   }
   if (!within(axes, dim_or(dims, "row0", 0), &Axis::rows, x.n * x.h * x.w) ||
       !within(axes, dim_or(dims, "channel0", 0), &Axis::channels, x.c)) {
-    return fail(ErrorCode::kInvalidArgument, "move: the steps leave the input");
+    return fail(ErrorCode::kInvalidArgument, "move: the steps lead out of the input");
   }
   return std::vector<TensorRole>{x, y};
 }

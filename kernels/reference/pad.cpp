@@ -24,11 +24,11 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
   CLVET_RETURN_IF_ERROR(need_positive("pad", dims, kOutExtents));
   for (const char* name : kBefore) {
     if (!dims.contains(name)) {
-      return fail(ErrorCode::kInvalidArgument, "pad: dim '{}' is absent", name);
+      return fail(ErrorCode::kInvalidArgument, "pad: dim '{}' is missing", name);
     }
   }
   if (const int64_t mode = dim_or(dims, "mode", -1); mode < kConstant || mode > kWrap) {
-    return fail(ErrorCode::kInvalidArgument, "pad: mode = {} is not 0..3", mode);
+    return fail(ErrorCode::kInvalidArgument, "pad: mode = {} is not in the range 0 to 3", mode);
   }
   return std::vector<TensorRole>{role_of(dims, "x", TensorKind::kInput),
                                  role_of(dims, "y", TensorKind::kOutput, kOutExtents)};

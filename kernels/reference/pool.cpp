@@ -21,7 +21,7 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
   CLVET_RETURN_IF_ERROR(Window::check("pool", dims));
   for (const char* name : {"pad_bottom", "pad_right", "kind", "count_include_pad"}) {
     if (dim_or(dims, name, -1) < 0) {
-      return fail(ErrorCode::kInvalidArgument, "pool: dim '{}' is absent or negative", name);
+      return fail(ErrorCode::kInvalidArgument, "pool: dim '{}' is missing or negative", name);
     }
   }
   const Window window(dims);

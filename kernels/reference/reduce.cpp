@@ -22,7 +22,7 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
   CLVET_RETURN_IF_ERROR(Rows::check("reduce", dims));
   const int64_t code = dim_or(dims, "code", -1);
   if (code < kSum || code > kLogSumExp) {
-    return fail(ErrorCode::kInvalidArgument, "reduce: code = {} is not 0..9", code);
+    return fail(ErrorCode::kInvalidArgument, "reduce: code = {} is not in the range 0 to 9", code);
   }
   const Rows rows(dims);
   return std::vector<TensorRole>{rows.input(), rows.output(1)};

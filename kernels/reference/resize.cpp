@@ -19,7 +19,8 @@ enum Rounding { kFloor, kCeil, kRoundPreferFloor, kRoundPreferCeil };
 
 Status need_code(const Dims& dims, const char* name, int64_t last) {
   if (const int64_t code = dim_or(dims, name, -1); code < 0 || code > last) {
-    return fail(ErrorCode::kInvalidArgument, "resize: {} = {} is not 0..{}", name, code, last);
+    return fail(ErrorCode::kInvalidArgument, "resize: {} = {} is not in the range 0 to {}", name,
+                code, last);
   }
   return {};
 }

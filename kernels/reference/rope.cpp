@@ -39,8 +39,8 @@ Status check_extents(const Heads& at) {
     return fail(ErrorCode::kInvalidArgument, "rope: D = {} is not a multiple of 8", at.d);
   }
   if (at.p < 0 || at.p > at.cap - at.m) {
-    return fail(ErrorCode::kInvalidArgument, "rope: rows {} to {} of a cache of {}", at.p,
-                at.p + at.m, at.cap);
+    return fail(ErrorCode::kInvalidArgument, "rope: rows {} to {} must lie in the cache of {} rows",
+                at.p, at.p + at.m, at.cap);
   }
   return {};
 }

@@ -21,7 +21,7 @@ struct Window {
     CLVET_RETURN_IF_ERROR(need_positive(op, dims, names));
     for (const char* name : {"pad_top", "pad_left"}) {
       if (dim_or(dims, name, -1) < 0) {
-        return fail(ErrorCode::kInvalidArgument, "{}: dim '{}' is absent or negative", op, name);
+        return fail(ErrorCode::kInvalidArgument, "{}: dim '{}' is missing or negative", op, name);
       }
     }
     return {};

@@ -151,7 +151,9 @@ DrivenStatus time_transfers(Bench& bench) {
   const std::array times{writing(bytes), reading(bytes), writing(kSmallTransfer),
                          reading(kSmallTransfer)};
   for (const auto& time : times) CLVET_DRIVE(time);
-  if (got != sent) return lied(Stage::kRead, "clEnqueueReadBuffer", "not what was written");
+  if (got != sent)
+    return lied(Stage::kRead, "clEnqueueReadBuffer",
+                "the data that was read differs from what was written");
   bench.reply["write_gbs"] = static_cast<double>(bytes) / *times[0] * 1e-9;
   bench.reply["read_gbs"] = static_cast<double>(bytes) / *times[1] * 1e-9;
   bench.reply["write_us"] = *times[2] * 1e6;
@@ -172,7 +174,9 @@ DrivenStatus time_maps(Bench& bench) {
                                       kSmallMap, 0, nullptr, nullptr, &status);
       return status;
     }));
-    if (!mapped) return lied(Stage::kMap, "clEnqueueMapBuffer", "success and a null pointer");
+    if (!mapped)
+      return lied(Stage::kMap, "clEnqueueMapBuffer",
+                  "clEnqueueMapBuffer returned success and a null pointer");
     CLVET_DRIVE(run_call(Stage::kMap, "clEnqueueUnmapMemObject", [&] {
       return api.clEnqueueUnmapMemObject(session.queue.get(), *buffer, mapped, 0, nullptr, nullptr);
     }));
@@ -210,7 +214,8 @@ Driven<double> time_copy(Bench& bench, size_t bytes, const Sampling& sampling, b
   CLVET_DRIVE(time);
   auto got = std::vector<unsigned char>(sent.size());
   if (check) CLVET_DRIVE(read(session, *to, bytes, got.data()));
-  if (got != sent) return lied(Stage::kRead, "clEnqueueReadBuffer", "the copy is no copy");
+  if (got != sent)
+    return lied(Stage::kRead, "clEnqueueReadBuffer", "the copy differs from the original");
   return *time;
 }
 

@@ -47,12 +47,11 @@ LoadFailure explain_failure(const std::string& name, const std::string& text) {
   const auto library = read_elf_library(name, nullptr);
   const auto own = read_elf_library("/proc/self/exe", nullptr);
   if (!library || !own || library->machine == own->machine) return failure;
-  return {
-      CandidateOutcome::kWrongElfClass,
-      fmt::format(
-          "{}: built for another processor (ELF machine {}, here {}); install the package of this "
-          "architecture",
-          clean_utf8(name), library->machine, own->machine)};
+  return {CandidateOutcome::kWrongElfClass,
+          fmt::format("{} is built for another processor (ELF machine {}, here {}); install the "
+                      "package for this "
+                      "architecture",
+                      clean_utf8(name), library->machine, own->machine)};
 }
 
 // Tells the two common loaders apart by the query that both answer.
@@ -101,7 +100,7 @@ tl::expected<LoadedLibrary, LoadFailure> enter_icd(void* handle, LoadedLibrary l
   if (!get_platforms) {
     return tl::unexpected(LoadFailure{
         CandidateOutcome::kMissingSymbols,
-        "it exports neither clGetPlatformIDs nor clIcdGetPlatformIDsKHR: no OpenCL inside"});
+        "it exports neither clGetPlatformIDs nor clIcdGetPlatformIDsKHR, so it holds no OpenCL"});
   }
   cl_platform_id platforms[16] = {};
   cl_uint count = 0;
@@ -110,8 +109,9 @@ tl::expected<LoadedLibrary, LoadFailure> enter_icd(void* handle, LoadedLibrary l
     return tl::unexpected(LoadFailure{CandidateOutcome::kNoPlatform, "it lists no platform"});
   }
   if (status != CL_SUCCESS || !platforms[0]) {
-    return tl::unexpected(LoadFailure{CandidateOutcome::kError,
-                                      "clIcdGetPlatformIDsKHR failed: " + cl_error_name(status)});
+    return tl::unexpected(
+        LoadFailure{CandidateOutcome::kError,
+                    fmt::format("clIcdGetPlatformIDsKHR failed: {}", cl_error_name(status))});
   }
   library.api = api_from_dispatch(platforms[0], get_platforms);
   library.through_icd = true;
@@ -134,8 +134,10 @@ tl::expected<LoadedLibrary, LoadFailure> enter(void* handle, LoadedLibrary libra
 LoadFailure classify_load_error(const std::string& name, const std::string& text) {
   const std::string clean = clean_utf8(text);
   if (mentions(text, "wrong ELF class") || mentions(text, "cannot open shared object file: Exec")) {
-    return {CandidateOutcome::kWrongElfClass,
-            clean + " (built for another word size; install the package of this architecture)"};
+    return {
+        CandidateOutcome::kWrongElfClass,
+        fmt::format("{} (built for another word size; install the package for this architecture)",
+                    clean)};
   }
   if (mentions(text, "not accessible for the namespace") || mentions(text, "Permission denied")) {
     return {CandidateOutcome::kNotAccessible, clean};
@@ -143,7 +145,8 @@ LoadFailure classify_load_error(const std::string& name, const std::string& text
   if (mentions(text, "cannot open shared object file")) {
     const bool itself = text.rfind(name + ":", 0) == 0;
     if (itself) return {CandidateOutcome::kAbsent, clean};
-    return {CandidateOutcome::kMissingDependency, clean + " (install the library it needs)"};
+    return {CandidateOutcome::kMissingDependency,
+            fmt::format("{} (install the library that it needs)", clean)};
   }
   if (mentions(text, "undefined symbol") || mentions(text, "not found (required by")) {
     return {CandidateOutcome::kMissingDependency, clean};
@@ -156,7 +159,7 @@ tl::expected<LoadedLibrary, LoadFailure> load_library(const std::string& name) {
   void* handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char* text = ::dlerror();
-    return tl::unexpected(explain_failure(name, text ? text : "dlopen failed without a reason"));
+    return tl::unexpected(explain_failure(name, text ? text : "dlopen failed and gave no reason"));
   }
   LoadedLibrary found;
   found.path = path_of(handle, name);
@@ -166,7 +169,7 @@ tl::expected<LoadedLibrary, LoadFailure> load_library(const std::string& name) {
   if (const auto missing = library->api.missing(); !missing.empty()) {
     return tl::unexpected(
         LoadFailure{CandidateOutcome::kMissingSymbols,
-                    fmt::format("it lacks {} of the entry points that clvet needs, {} first",
+                    fmt::format("it lacks {} of the functions that clvet needs, for example {}",
                                 missing.size(), missing.front())});
   }
   identify_loader(handle, *library);

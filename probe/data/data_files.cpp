@@ -24,7 +24,8 @@ Status check_data_dir(const std::string& data_dir) {
   std::error_code error;
   if (data_dir.empty() || std::filesystem::is_directory(data_dir, error)) return {};
   return fail(ErrorCode::kNotFound,
-              "--data-dir {} is no folder; name one laid out as docs/discover.md says", data_dir);
+              "--data-dir {} is not a folder; name a folder that docs/discover.md describes",
+              data_dir);
 }
 
 Result<std::vector<DataFile>> files_of_folder(const std::string& folder) {
@@ -72,7 +73,7 @@ Result<DataFile> data_file(const std::string& data_dir, const std::string& path)
   for (const EmbeddedFile& file : embedded_probe_data()) {
     if (file.path == path) return DataFile{path, std::string(file.text)};
   }
-  return fail(ErrorCode::kInternal, "the embedded file {} is absent", path);
+  return fail(ErrorCode::kInternal, "clvet holds no data file {}", path);
 }
 
 Result<nlohmann::json> parse_data(const DataFile& file) {

@@ -16,7 +16,7 @@ Result<nlohmann::json> embedded_json(std::string_view path) {
     if (json.is_discarded()) break;
     return json;
   }
-  return fail(ErrorCode::kInternal, "the embedded file {} is absent or malformed", path);
+  return fail(ErrorCode::kInternal, "clvet's own data file {} is missing or malformed", path);
 }
 
 }  // namespace clvet

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/language.h"
 #include "base/result.h"
 #include "kernels/combination.h"
 #include "probe/diagnose/report_facts.h"
@@ -69,28 +70,29 @@ Words right_combinations(const DeviceReport& device) {
 // What failed alike on one device.
 struct Failed {
   const DeviceReport& device;
-  std::string event;
+  std::string event, event_in_chinese;
   Words blamed;  // constructs that the failing kernels have in common
   size_t cases;
 };
 
 Text failure_in_english(const Failed& failed, const std::string& good) {
-  const std::string kernels = failed.blamed.empty()
-                                  ? fmt::format("{} cases", failed.cases)
-                                  : fmt::format("kernels with {}", fmt::join(failed.blamed, " + "));
-  return {
-      fmt::format("{}: {} end as {}", failed.device.name, kernels, failed.event),
-      {good.empty()
-           ? "no combination is right; run on the CPU (--device host)"
-           : "use one of the right combinations (precision/memory/activations/weights): " + good,
-       "look for a newer driver, and report this one with report.json"}};
+  const std::string& name = failed.device.name;
+  return {failed.blamed.empty()
+              ? fmt::format("{}: {} cases fail ({})", name, failed.cases, failed.event)
+              : fmt::format("{}: kernels with {} fail ({})", name, fmt::join(failed.blamed, " + "),
+                            failed.event),
+          {good.empty() ? "no combination passed every test; run on the CPU (--device host)"
+                        : fmt::format("use a combination that passed every test "
+                                      "(precision/memory/activations/weights): {}",
+                                      good),
+           "look for a newer driver; to report this problem, attach report.json"}};
 }
 
 Text failure_in_chinese(const Failed& failed, const std::string& good) {
   const std::string kernels = failed.blamed.empty()
                                   ? fmt::format("{} 个用例", failed.cases)
                                   : fmt::format("使用 {} 的内核", fmt::join(failed.blamed, " + "));
-  return {fmt::format("{}:{} 的结果为 {}", failed.device.name, kernels, failed.event),
+  return {fmt::format("{}:{}失败({})", failed.device.name, kernels, failed.event_in_chinese),
           {good.empty() ? "没有任何组合是正确的;请在 CPU 上运行(--device host)"
                         : "请使用正确的组合(精度/内存/激活/权重):" + good,
            "请查找更新的驱动,并附上 report.json 报告此问题"}};
@@ -112,6 +114,8 @@ void advise_failures(const DeviceReport& device, const Report& report,
   for (const auto& [what, rows] : groups) {
     const char *verdict = to_string(what.first), *stage = to_string(what.second);
     const Failed failed{device, fmt::format("{} in {}", verdict, stage),
+                        fmt::format("{},{}阶段", translated(verdict, Language::kChinese),
+                                    translated(stage, Language::kChinese)),
                         blamed_constructs(rows, right), rows.size()};
     Words evidence = {rows.front()->id};
     if (!rows.front()->evidence.stderr_text.empty())
@@ -125,8 +129,8 @@ void advise_capabilities(const DeviceReport& device, std::vector<AdviceReport>& 
   const auto mapped = device.capabilities.find("map_read");
   if (mapped != device.capabilities.end() && mapped->second.verdict != CapabilityVerdict::kTrue) {
     add(out, device.id + "-map-read", {mapped->second.evidence},
-        {device.name + ": a mapped buffer cannot be trusted",
-         {"clvet reads by clEnqueueReadBuffer here; tell other engines not to map memory"}},
+        {fmt::format("{}: reading a mapped buffer does not work", device.name),
+         {"clvet uses clEnqueueReadBuffer here; configure other engines not to map memory"}},
         {device.name + ":映射的缓冲区不可信",
          {"clvet 在此改用 clEnqueueReadBuffer;其他引擎请勿使用内存映射"}});
   }
@@ -134,7 +138,7 @@ void advise_capabilities(const DeviceReport& device, std::vector<AdviceReport>& 
       std::count(device.extensions.begin(), device.extensions.end(), "cl_khr_fp16") > 0;
   if (!half) {
     add(out, device.id + "-no-fp16", {"cl_khr_fp16 is not in CL_DEVICE_EXTENSIONS"},
-        {device.name + " does not advertise half arithmetic",
+        {fmt::format("{} does not advertise half-precision arithmetic", device.name),
          {"use precision normal (half storage, float arithmetic) or high"}},
         {device.name + " 未声明支持半精度运算",
          {"请使用 normal(半精度存储、单精度运算)或 high 精度"}});

@@ -41,20 +41,22 @@ bool has_word(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// Why the rule takes this device not; nullopt where it takes it.
+// Why the rule does not accept this device; nullopt where it does.
 std::optional<std::string> refusal(const DeviceRule& rule, const DeviceReport& device) {
   if (!rule.types.empty() && !has_word(rule.types, device.type))
-    return device.name + " is a " + device.type + " device";
-  if (any_pattern(rule.not_platforms, device.platform)) return "it skips " + device.platform;
+    return fmt::format("{} is a device of type {}", device.name, device.type);
+  if (any_pattern(rule.not_platforms, device.platform))
+    return fmt::format("it skips the platform {}", device.platform);
   if (!rule.names.empty() && !any_pattern(rule.names, device.name))
-    return "it does not know " + device.name;
+    return fmt::format("it does not know {}", device.name);
   for (const std::string& word : rule.extensions) {
-    if (!has_word(device.extensions, word)) return device.name + " has no " + word;
+    if (!has_word(device.extensions, word))
+      return fmt::format("{} does not have the extension {}", device.name, word);
   }
   const auto images = device.properties.find("CL_DEVICE_IMAGE_SUPPORT");
   if (rule.images && images != device.properties.end() &&
       (images->second.value == "false" || images->second.value == "0"))
-    return device.name + " has no images";
+    return fmt::format("{} does not support images", device.name);
   return std::nullopt;
 }
 
@@ -88,7 +90,7 @@ class LiveDevices {
       const auto why = devices_by_files(view, setting, personality, opening);
       return why ? why : refusal_of_all(personality.devices, live_);
     }
-    std::string why = opening.path + " gives no device";
+    std::string why = fmt::format("{} lists no device", opening.path);
     std::string first_platform;
     for (const DeviceReport& device : live_.devices) {
       if (!through(device, names)) continue;
@@ -177,7 +179,8 @@ Status check_root(const std::string& root) {
   std::error_code error;
   if (root.empty() || std::filesystem::is_directory(root, error)) return {};
   return fail(ErrorCode::kNotFound,
-              "--root {}: no such folder; name the top of a mounted image or a copied tree", root);
+              "--root {}: no such folder; name the root folder of a mounted image or of a copy",
+              root);
 }
 
 // What the script leaves to a person: the linker's cache is none of the files that it takes back.
@@ -231,10 +234,11 @@ std::string source_edit_text(const FrameworkDiagnosis& framework, const std::str
   const std::string& title = framework.personality.title;
   const std::string& file = framework.edit->file;
   const std::string head =
-      lang == "zh"
-          ? fmt::format("或自行编译 {} 时,在 {} 的名称列表开头加入:", title, file)
-          : fmt::format("or, where you build {} yourself, begin the list of names in {} with:",
-                        title, file);
+      lang == "zh" ? fmt::format("或自行编译 {} 时,在 {} 的名称列表开头加入:", title, file)
+                   : fmt::format(
+                         "or, if you build {} yourself, add this line at the start of the list of "
+                         "names in {}:",
+                         title, file);
   return fmt::format("{}\n    \"{}\",", head, framework.edit->name);
 }
 

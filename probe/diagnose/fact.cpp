@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/language.h"
 #include "base/result.h"
 #include "probe/data/embedded_json.h"
 
@@ -80,6 +81,13 @@ std::string fill_sections(const std::string& text, const Fact& fact, bool& compl
   return out + fill_fields(text.substr(at), fact, "", complete);
 }
 
+Fact in_language(const Fact& fact, const std::string& language) {
+  Fact told = fact;
+  const Language wanted = language_named(language).value_or(Language::kEnglish);
+  for (auto& [field, value] : told.fields) value = translated(value, wanted);
+  return told;
+}
+
 LanguageText tell_fact(const Fact& fact, const FactKinds& kinds) {
   const auto kind = kinds.find(fact.kind);
   LanguageText told;
@@ -90,7 +98,8 @@ LanguageText tell_fact(const Fact& fact, const FactKinds& kinds) {
   }
   for (const LanguageText& sentence : kind->second.sentences) {
     bool complete = true;
-    for (const auto& [lang, text] : sentence) told[lang] = fill_sections(text, fact, complete);
+    for (const auto& [lang, text] : sentence)
+      told[lang] = fill_sections(text, in_language(fact, lang), complete);
     if (complete) break;
   }
   return told;

@@ -30,6 +30,10 @@ using FactKinds = std::map<std::string, FactKind>;
 // Those that are built in, read once. kInternal: the file is not in order, our own fault.
 const Result<FactKinds>& fact_kinds();
 
+// The fact with its values in `language` ("en", "zh"): names stay, sentences and words are
+// translated.
+Fact in_language(const Fact& fact, const std::string& language);
+
 // The sentence about a fact; of a kind that is not declared, its fields.
 LanguageText tell_fact(const Fact& fact, const FactKinds& kinds);
 

@@ -17,6 +17,7 @@
 #include "probe/files/linker.h"
 #include "probe/files/loader_view.h"
 #include "probe/files/survey.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace {

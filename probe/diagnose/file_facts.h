@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "probe/diagnose/rules.h"
+#include "probe/diagnose/fact.h"
 #include "probe/files/file_view.h"
 #include "probe/files/survey.h"
 

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "probe/diagnose/fact.h"
 #include "probe/diagnose/rules.h"
 #include "probe/report/report.h"
 

@@ -45,7 +45,7 @@ FactPattern read_pattern(const Json& json) {
 RuleCase read_case(const Json& json) {
   RuleCase row;
   for (const Json& pattern : json.at("all")) row.all.push_back(read_pattern(pattern));
-  if (row.all.empty()) throw std::invalid_argument("a case without a pattern");
+  if (row.all.empty()) throw std::invalid_argument("a case of \"when\" has no pattern");
   if (json.contains("rank")) row.rank = json.at("rank").get<int>();
   if (json.contains("none")) {
     for (const Json& pattern : json.at("none")) row.none.push_back(read_pattern(pattern));
@@ -100,7 +100,8 @@ bool any_fits(const FactPattern& pattern, const std::vector<Fact>& facts) {
 LanguageText fill_all(const LanguageText& text, const Fact& fact) {
   LanguageText out;
   bool complete = true;
-  for (const auto& [lang, words] : text) out[lang] = fill_fields(words, fact, "?", complete);
+  for (const auto& [lang, words] : text)
+    out[lang] = fill_fields(words, in_language(fact, lang), "?", complete);
   return out;
 }
 

@@ -73,7 +73,7 @@ void describe_end(const Outcome& outcome, CandidateReport& report) {
       break;
     case OutcomeKind::kDeadline:
     case OutcomeKind::kInterrupted:
-      report.reason = "not finished: the probe was stopped in " + call;
+      report.reason = fmt::format("not finished: the probe was stopped in {}", call);
       break;
     case OutcomeKind::kHang:
     case OutcomeKind::kUnreapable:
@@ -81,7 +81,7 @@ void describe_end(const Outcome& outcome, CandidateReport& report) {
       report.reason = fmt::format("no end of {} after {:.0f} s", call, outcome.wall_seconds);
       break;
     case OutcomeKind::kMemory:
-      report.reason = "stopped in " + call + ": it grew beyond the memory limit";
+      report.reason = fmt::format("stopped in {}: the process used more memory than allowed", call);
       break;
     default:
       report.reason = "its process sent no usable answer";
@@ -95,7 +95,7 @@ void describe_reply(const Json& reply, const Outcome& outcome, CandidateReport& 
   // A driver that gives nothing often prints why, and lives on.
   if (const auto said = trim(outcome.captured);
       report.outcome != CandidateOutcome::kUsable && !said.empty())
-    report.reason += "; it printed: " + one_line(said, kLongestWords);
+    report.reason = fmt::format("{}; it printed: {}", report.reason, one_line(said, kLongestWords));
   report.path = text_in(reply, "path");
   report.build_id = text_in(reply, "build_id");
   report.symbols = static_cast<int64_t>(number_in(reply, "symbols"));
@@ -315,7 +315,7 @@ std::vector<Candidate> leftover_libraries(const FileSystemView& view,
     if (known.count(path) || left.size() == kMost) continue;
     const Opening opening = open_library(view, setting, path);
     if (opening.outcome != Opening::Outcome::kWrongAbi && opencl_entry(opening.symbols))
-      left.push_back({path, Origin::kExports, "exports OpenCL, in a usual folder"});
+      left.push_back({path, Origin::kExports});
   }
   return left;
 }
@@ -364,7 +364,7 @@ Result<Discovery> discover(const DiscoverySettings& settings) {
     const std::string path = tried.report.path;
     const auto [known, is_new] = names_of_files.try_emplace(path, tried.report.name);
     if (!path.empty() && !is_new && tried.report.outcome == CandidateOutcome::kUsable) {
-      tried.report.reason = "the same file as " + known->second;
+      tried.report.reason = fmt::format("the same file as {}", known->second);
     }
     note_loader(tried, found);
     devices.add_all(tried);

@@ -125,7 +125,7 @@ Status handle_enumerate(DriverSession& session, Message& request, nlohmann::json
   const cl_int status = list_platforms(api, platforms);
   if (status != CL_SUCCESS) {
     reply["outcome"] = "error";
-    reply["reason"] = "clGetPlatformIDs failed: " + cl_error_name(status);
+    reply["reason"] = fmt::format("clGetPlatformIDs failed: {}", cl_error_name(status));
     return {};
   }
   size_t devices = 0;

@@ -85,14 +85,14 @@ class RootView : public FileSystemView {
   Result<std::string> text(const std::string& path, size_t max_bytes) const override {
     const auto found = entry(path);  // to open a device may set it going
     if (found && found->kind == FileEntry::Kind::kOther)
-      return fail(ErrorCode::kInvalidArgument, "cannot read {}: it is no file", path);
+      return fail(ErrorCode::kInvalidArgument, "cannot read {}: it is not a regular file", path);
     return read_file(host(path), max_bytes);
   }
 
   Result<ElfLibrary> library(const std::string& path) const override {
     const auto found = entry(path);
     if (found && found->kind == FileEntry::Kind::kOther)
-      return fail(ErrorCode::kInvalidArgument, "{} is no file", path);
+      return fail(ErrorCode::kInvalidArgument, "{} is not a regular file", path);
     return read_elf_library(host(path), opencl_symbol);
   }
 
@@ -218,7 +218,7 @@ Result<std::string> ChangedView::text(const std::string& path, size_t max_bytes)
 }
 
 Result<ElfLibrary> ChangedView::library(const std::string& path) const {
-  if (made(path)) return fail(ErrorCode::kInvalidArgument, "no ELF file");
+  if (made(path)) return fail(ErrorCode::kInvalidArgument, "not an ELF file");
   return base_.library(path);
 }
 

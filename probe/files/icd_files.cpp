@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "probe/files/file_view.h"
 #include "probe/files/linker.h"
-#include "probe/files/loader_view.h"
 #include "probe/report/report.h"
 
 namespace clvet {

@@ -11,6 +11,7 @@
 #include "probe/files/library_names.h"
 #include "probe/files/linker.h"
 #include "probe/files/loader_view.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace {
@@ -24,7 +25,7 @@ void judge(const FileSystemView& view, const LinkerSetting& setting, IcdInView& 
   row.software = is_software(row.file.target);
   if (row.opening.outcome != Opening::Outcome::kOpened) {
     row.reason = fmt::format("{}: {}{}{}", row.file.target, to_string(row.opening.outcome),
-                             row.opening.detail.empty() ? "" : ", ", row.opening.detail);
+                             row.opening.detail.empty() ? "" : ": ", row.opening.detail);
     if (!row.file.target.starts_with('/') && row.opening.outcome == Opening::Outcome::kAbsent)
       row.file.faults.push_back(
           {IcdFaultKind::kAbsentLibrary,

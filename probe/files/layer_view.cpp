@@ -28,10 +28,10 @@ LayerInView judged(const FileSystemView& view, const LinkerSetting& setting, boo
   const bool opens = opening.outcome == Opening::Outcome::kOpened;
   if (!opens)
     row.reason = fmt::format("{}: {}{}{}", target, to_string(opening.outcome),
-                             opening.detail.empty() ? "" : ", ", opening.detail);
+                             opening.detail.empty() ? "" : ": ", opening.detail);
   for (const char* symbol : {"clGetLayerInfo", "clInitLayer"}) {
     if (opens && row.reason.empty() && !opening.symbols.count(symbol))
-      row.reason = fmt::format("{} has no {}: it is no layer", target, symbol);
+      row.reason = fmt::format("{} has no {}, so it is not a layer", target, symbol);
   }
   if (!row.reason.empty()) row.state = "broken";
   return row;
@@ -40,8 +40,8 @@ LayerInView judged(const FileSystemView& view, const LinkerSetting& setting, boo
 LayerInView read(const FileSystemView& view, const LinkerSetting& setting, bool honoured,
                  const std::string& path) {
   const auto real = resolve(view, path);
-  const auto text =
-      real ? view.text(*real, kLargestIcdFile) : fail(ErrorCode::kNotFound, "a link to nothing");
+  const auto text = real ? view.text(*real, kLargestIcdFile)
+                         : fail(ErrorCode::kNotFound, "the link leads to nothing");
   const std::string target = text ? parse_icd_file(path, *text).target : std::string();
   if (!target.empty()) return judged(view, setting, honoured, path, target);
   return {path,

@@ -17,10 +17,10 @@ Result<std::vector<LibraryName>> read_names() {
   CLVET_ASSIGN_OR_RETURN(const nlohmann::json table, embedded_json("cl/library_names.json"));
   std::vector<LibraryName> rows;
   for (const auto& row : table.at("libraries")) {
-    rows.push_back({row.at("name"), row.at("why"), row.value("family", ""),
-                    row.value("loader", false), row.value("bare", true),
-                    row.value("folders", false), row.value("software", false),
-                    row.value("variants", false), row.value("icd_only", false)});
+    rows.push_back({row.at("name"), row.value("family", ""), row.value("loader", false),
+                    row.value("bare", true), row.value("folders", false),
+                    row.value("software", false), row.value("variants", false),
+                    row.value("icd_only", false)});
   }
   return rows;
 }

@@ -12,7 +12,6 @@ namespace clvet {
 
 struct LibraryName {
   std::string name;       // as the linker is asked for it
-  std::string why;        // one phrase for a person
   std::string family;     // mali, powervr, pocl; else empty
   bool loader = false;    // tried before every other
   bool bare = true;       // tried without a folder, and at fault where there is no OpenCL inside

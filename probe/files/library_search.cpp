@@ -15,6 +15,7 @@
 #include "probe/files/library_names.h"
 #include "probe/files/linker.h"
 #include "probe/files/loader_view.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace {
@@ -36,17 +37,17 @@ class Search {
  public:
   explicit Search(const Environment& environment) : environment_(environment) {}
 
-  void add(const std::string& name, Origin origin, const std::string& why) {
+  void add(const std::string& name, Origin origin) {
     const auto same = [&](const Candidate& row) { return row.name == name; };
     if (name.empty() || std::any_of(found_.candidates.begin(), found_.candidates.end(), same))
       return;
-    found_.candidates.push_back({name, origin, why});
+    found_.candidates.push_back({name, origin});
   }
 
   void add_names(const std::vector<LibraryName>& names, bool loaders) {
     for (const LibraryName& row : names) {
       if (row.loader == loaders && row.bare && !row.icd_only)
-        add(row.name, loaders ? Origin::kLoader : Origin::kKnownName, row.why);
+        add(row.name, loaders ? Origin::kLoader : Origin::kKnownName);
     }
   }
 
@@ -56,13 +57,12 @@ class Search {
     const IcdPlaces khronos = icd_places(view, setting, LoaderKind::kKhronos);
     const IcdPlaces places = icd_places(view, setting, LoaderKind::kOclIcd);
     for (const IcdPlaces* row : {&khronos, &places}) {
-      for (const std::string& name : row->libraries)
-        add(name, Origin::kIcdFile, fmt::format("named by {}", row->variable));
+      for (const std::string& name : row->libraries) add(name, Origin::kIcdFile);
     }
     for (const std::string& path : places.files) {
       if (!path.ends_with(".icd")) continue;
       found_.icd_files.push_back(read_icd_file(view, path));
-      add(found_.icd_files.back().target, Origin::kIcdFile, fmt::format("named by {}", path));
+      add(found_.icd_files.back().target, Origin::kIcdFile);
     }
   }
 
@@ -71,14 +71,14 @@ class Search {
     for (const char* name : {"LIBOPENCL_SO_PATH", "LIBOPENCL_SO_PATH_2", "LIBOPENCL_SO_PATH_3",
                              "LIBOPENCL_SO_PATH_4", "OPENCV_OPENCL_RUNTIME"}) {
       const std::string value = environment_(name).value_or("");
-      if (value != "disabled") add(value, Origin::kKnownName, fmt::format("named by {}", name));
+      if (value != "disabled") add(value, Origin::kKnownName);
     }
   }
 
   void add_files(const std::vector<std::string>& paths) {
     for (const std::string& path : paths) {
       std::error_code error;
-      if (fs::exists(path, error)) add(path, Origin::kKnownName, "a file of a known name");
+      if (fs::exists(path, error)) add(path, Origin::kKnownName);
     }
   }
 
@@ -100,7 +100,7 @@ Result<CandidateList> find_candidates(const std::vector<std::string>& libraries,
     for (const std::string& name : libraries) {
       std::error_code error;
       const bool file = has_path(name) || fs::exists(name, error);
-      search.add(file ? fs::absolute(name).string() : name, Origin::kOption, "named by --library");
+      search.add(file ? fs::absolute(name).string() : name, Origin::kOption);
     }
     return search.take();
   }

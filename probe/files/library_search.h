@@ -14,7 +14,6 @@ namespace clvet {
 struct Candidate {
   std::string name;  // what dlopen is given
   Origin origin = Origin::kKnownName;
-  std::string why;  // one phrase for a person
 };
 
 struct CandidateList {

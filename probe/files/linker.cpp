@@ -250,7 +250,8 @@ class Opener {
     const Abi abi{found.library.bits, found.library.machine};
     const bool fits = abi == setting_.abi || setting_.abi == Abi{};
     found.outcome = fits ? Opening::Outcome::kOpened : Opening::Outcome::kWrongAbi;
-    if (!fits) found.detail = abi_name(abi) + " in a process of " + abi_name(setting_.abi);
+    if (!fits)
+      found.detail = fmt::format("built for {}, not for {}", abi_name(abi), abi_name(setting_.abi));
   }
 
   bool accessible(const std::string& name, Opening& found) {
@@ -259,7 +260,7 @@ class Opener {
     if (bare && listed_for_apps(view_, name, setting_.abi.bits)) return true;
     found.outcome = Opening::Outcome::kNotAccessible;
     found.detail = bare ? "no public.libraries.txt lists it for apps of this word size"
-                        : "apps reach it by its bare name alone";
+                        : "apps can open it only by its name without a folder";
     return false;
   }
 
@@ -308,7 +309,8 @@ class Opener {
 
 std::optional<Abi> abi_of_file(const FileSystemView& view, const std::string& path) {
   const auto real = resolve(view, path);
-  const auto library = real ? view.library(*real) : fail(ErrorCode::kNotFound, "none");
+  if (!real) return std::nullopt;
+  const auto library = view.library(*real);
   if (!library) return std::nullopt;
   return Abi{library->bits, library->machine};
 }

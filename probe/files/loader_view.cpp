@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "probe/files/file_view.h"
 #include "probe/files/linker.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 namespace {

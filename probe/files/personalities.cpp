@@ -52,7 +52,8 @@ Lookup read_lookup(const nlohmann::json& json) {
   if (json.contains("prints")) row.prints = json.at("prints");
   for (const char* word : {"opened", "symbol", "exists", "linked"})
     if (row.stops_at == word) return row;
-  throw std::invalid_argument("stops_at is '" + row.stops_at + "'");
+  throw std::invalid_argument(
+      fmt::format("stops_at is '{}', but must be opened, symbol, exists or linked", row.stops_at));
 }
 
 Personality read_personality(const nlohmann::json& json) {
@@ -110,7 +111,7 @@ bool try_name(const Personality& personality, const FileSystemView& view,
     out.steps.push_back({name,
                          Opening::Outcome::kAbsent,
                          {},
-                         has_path(name) ? "" : "a bare name is no file to stat()"});
+                         has_path(name) ? "" : "stat() finds no file of this name"});
     return false;
   }
   opening = open_library(view, setting, name);
@@ -118,7 +119,7 @@ bool try_name(const Personality& personality, const FileSystemView& view,
   if (by_stat) return true;
   if (opening.outcome != Opening::Outcome::kOpened) return false;
   if (lookup.stops_at != "symbol" || opening.symbols.count(lookup.symbol) > 0) return true;
-  out.steps.back().detail = "opened, but without " + lookup.symbol;
+  out.steps.back().detail = fmt::format("opened, but it lacks {}", lookup.symbol);
   out.end = ReplayEnd::kMissingSymbols;
   return false;
 }
@@ -143,8 +144,8 @@ std::optional<Opening> find_library(const Personality& personality, const FileSy
   });
   if (stopped && opening.outcome == Opening::Outcome::kOpened) return opening;
   out.reason = out.end == ReplayEnd::kMissingSymbols
-                   ? "no library has " + lookup_on(personality, setting.system).symbol
-               : stopped ? "it stops at the first file that exists, which does not load"
+                   ? fmt::format("no library has {}", lookup_on(personality, setting.system).symbol)
+               : stopped ? "it stops at the first file that exists, and that file does not load"
                          : "none of its names leads to a library";
   return std::nullopt;
 }
@@ -277,8 +278,8 @@ Result<Personality> find_personality(const std::string& data_dir, const std::str
     if (row.name == name) return std::move(row);
     names += (names.empty() ? "" : " ") + row.name;
   }
-  return fail(ErrorCode::kInvalidArgument, "no framework '{}' is known; there are: {}", name,
-              names);
+  return fail(ErrorCode::kInvalidArgument, "clvet does not know the framework '{}'; it knows: {}",
+              name, names);
 }
 
 const Lookup& lookup_on(const Personality& personality, System system) {
@@ -308,14 +309,15 @@ std::optional<std::string> devices_by_files(const FileSystemView& view,
       types.empty() || std::find(types.begin(), types.end(), "cpu") != types.end();
   if (!is_loader(opening.library)) {
     if (is_software(opening.path) && !cpu_is_enough)
-      return "it drives the CPU, and a GPU is wanted";
+      return "it is a driver for the CPU, but a GPU is needed";
     return std::nullopt;
   }
   std::string why = "the loader finds no ICD file";
   for (const IcdInView& row : icd_files_of(view, setting, loader_in(view, opening))) {
     if (row.usable && (cpu_is_enough || !row.software)) return std::nullopt;
-    why = row.usable ? row.file.target + " drives the CPU, and a GPU is wanted"
-                     : "the loader gets nothing from " + row.file.path + ": " + row.reason;
+    why = row.usable
+              ? fmt::format("{} is a driver for the CPU, but a GPU is needed", row.file.target)
+              : fmt::format("the loader gets no driver from {}: {}", row.file.path, row.reason);
   }
   return why;
 }
@@ -329,7 +331,8 @@ Replay replay(const Personality& personality, const FileSystemView& view,
     out.missing_symbols = missing_symbols(personality, *library);
     if (!out.missing_symbols.empty()) {
       out.end = ReplayEnd::kMissingSymbols;
-      out.reason = fmt::format("{} lacks {}", library->path, out.missing_symbols.front());
+      out.reason =
+          fmt::format("{} lacks the function {}", library->path, out.missing_symbols.front());
     } else if (const auto why = devices(view, setting, personality, *library)) {
       out.end = ReplayEnd::kNoDevice;
       out.reason = *why;

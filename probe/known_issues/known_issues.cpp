@@ -57,13 +57,18 @@ VersionBound read_bound(const std::string& text) {
   const std::string relation = text.substr(0, size);
   const bool known = relation == "<" || relation == "<=" || relation == ">" || relation == ">=";
   const auto version = size == std::string::npos ? std::nullopt : parse_version(text.substr(size));
-  if (!known || !version) throw std::invalid_argument("'" + text + "' is no bound of a version");
+  if (!known || !version) {
+    throw std::invalid_argument(
+        fmt::format("'{}' is not a version bound; write <, <=, > or >= and a version", text));
+  }
   return {relation, *version, text};
 }
 
 TextPattern read_pattern(const std::string& text) {
-  if (!text.starts_with('^') || !text.ends_with('$'))
-    throw std::invalid_argument("the pattern '" + text + "' is not anchored at both ends");
+  if (!text.starts_with('^') || !text.ends_with('$')) {
+    throw std::invalid_argument(
+        fmt::format("the pattern '{}' must begin with ^ and end with $", text));
+  }
   static_cast<void>(Pattern(text));  // throws
   return {text};
 }
@@ -90,7 +95,7 @@ IdentityPattern read_identity(const Json& json) {
     ++read;
   }
   if (read != json.size() || pattern.stack.empty())
-    throw std::invalid_argument("an identity lacks its stack or has an unknown member");
+    throw std::invalid_argument("an identity has no \"stack\", or it has an unknown member");
   return pattern;
 }
 
@@ -181,23 +186,31 @@ bool fits(const IdentityPattern& pattern, const DeviceFacts& facts, const Device
          any_fits(pattern.version_text, facts.version) && extensions_fit(pattern, facts.extensions);
 }
 
+void add_versions(const IdentityPattern& pattern, Words& words) {
+  for (const VersionBound& bound : pattern.version)
+    words.push_back(fmt::format("version {}", bound.text));
+  for (const VersionBound& bound : pattern.cl)
+    words.push_back(fmt::format("OpenCL version {}", bound.text));
+  for (const VersionBound& bound : pattern.kernel)
+    words.push_back(fmt::format("kernel version {}", bound.text));
+}
+
 std::string reason_of(const IdentityPattern& pattern, const DeviceFacts& facts,
                       const DeviceIdentity& who) {
-  std::string text = has(pattern.stack, "*") ? "any OpenCL driver" : "driver " + who.stack;
-  const auto say = [&](bool said, const std::string& words) { text += said ? ", " + words : ""; };
-  say(!pattern.generation.empty(), "generation " + who.generation);
-  say(!pattern.model.empty(), "model " + who.model);
-  say(!pattern.soc.empty(), "board " + facts.soc);
-  for (const BoundsRow& row : kBounds) {
-    for (const VersionBound& bound : pattern.*row.member) {
-      say(true, std::string(row.key == std::string("cl") ? "OpenCL" : row.key) + " " + bound.text);
-    }
+  Words words = {has(pattern.stack, "*") ? "any OpenCL driver"
+                                         : fmt::format("driver {}", who.stack)};
+  if (!pattern.generation.empty()) words.push_back(fmt::format("generation {}", who.generation));
+  if (!pattern.model.empty()) words.push_back(fmt::format("model {}", who.model));
+  if (!pattern.soc.empty()) words.push_back(fmt::format("board {}", facts.soc));
+  add_versions(pattern, words);
+  for (const PatternsRow& row : kPatterns) {
+    if (!(pattern.*row.member).empty()) words.push_back(fmt::format("a listed {}", row.key));
   }
-  for (const PatternsRow& row : kPatterns)
-    say(!(pattern.*row.member).empty(), std::string(row.key) + " as listed");
-  for (const std::string& word : pattern.has_extension) say(true, "with " + word);
-  for (const std::string& word : pattern.lacks_extension) say(true, "without " + word);
-  return text;
+  for (const std::string& word : pattern.has_extension)
+    words.push_back(fmt::format("with the extension {}", word));
+  for (const std::string& word : pattern.lacks_extension)
+    words.push_back(fmt::format("without the extension {}", word));
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 IssueEvidence observe_trials(const KnownIssue& issue, const DeviceReport& device,
@@ -217,21 +230,21 @@ IssueEvidence observe_trials(const KnownIssue& issue, const DeviceReport& device
         break;
       default:
         return {Observation::kObserved,
-                fmt::format("seen here: {} is {}", row.id, to_string(row.verdict))};
+                fmt::format("observed here: {} is {}", row.id, to_string(row.verdict))};
     }
   }
   if (passed == 0) return {Observation::kUntested, "not tried here"};
   return {Observation::kNotObserved,
-          fmt::format("not observed here: {} such trials passed", passed)};
+          fmt::format("not observed here: {} trials of this kind passed", passed)};
 }
 
 IssueEvidence observe_capability(const std::string& name, const DeviceReport& device) {
   const auto found = device.capabilities.find(name);
   if (found == device.capabilities.end()) return {Observation::kUntested, "not tried here"};
   if (found->second.verdict == CapabilityVerdict::kTrue)
-    return {Observation::kNotObserved, "not observed here: the check " + name + " passed"};
+    return {Observation::kNotObserved, fmt::format("not observed here: the check {} passed", name)};
   return {Observation::kObserved,
-          "seen here: the check " + name + " is " + to_string(found->second.verdict)};
+          fmt::format("observed here: the check {} is {}", name, to_string(found->second.verdict))};
 }
 
 bool names_a_driver(const KnownIssue& issue) {
@@ -246,16 +259,21 @@ AdviceReport advice_of(const KnownIssue& issue, const DeviceReport& device, cons
   AdviceReport row;
   row.id = "known-" + issue.id + "-" + device.id;
   row.lang = lang;
-  row.cause = device.name + (english ? ": " : ":") +
-              (cancelled ? (english ? "not observed here: " : "此处未见:") : "") +
-              issue.title.at(lang);
+  const std::string& title = issue.title.at(lang);
+  if (!cancelled) {
+    row.cause = fmt::format("{}{}{}", device.name, english ? ": " : ":", title);
+  } else {
+    row.cause = english ? fmt::format("{}: not observed here: {}", device.name, title)
+                        : fmt::format("{}:此处未见:{}", device.name, title);
+  }
   row.evidence = {fmt::format("known issue {} (grade {}): {}", issue.id, issue.grade, reason)};
   row.evidence.push_back(seen.text);
   row.evidence.insert(row.evidence.end(), issue.sources.begin(), issue.sources.end());
   if (cancelled) return row;
   row.fixes = {issue.workaround.at(lang)};
   if (!issue.fixed_in.empty())
-    row.fixes.push_back((english ? "mended in " : "已修复于 ") + issue.fixed_in);
+    row.fixes.push_back(english ? fmt::format("fixed in {}", issue.fixed_in)
+                                : fmt::format("已修复于 {}", issue.fixed_in));
   return row;
 }
 
@@ -301,7 +319,7 @@ bool concerns_trial(const KnownIssue& issue, const std::string& op,
 
 IssueEvidence observe_issue(const KnownIssue& issue, const DeviceReport& device,
                             const std::vector<VerdictReport>& verdicts) {
-  if (!issue.check) return {Observation::kUntested, "nothing that clvet tries shows it"};
+  if (!issue.check) return {Observation::kUntested, "clvet cannot test this"};
   return issue.check->capability.empty() ? observe_trials(issue, device, verdicts)
                                          : observe_capability(issue.check->capability, device);
 }

@@ -65,7 +65,7 @@ std::string unsupported_reason(const Variant& variant, const DeviceFeatures& fea
     return "image storage needs CL_DEVICE_IMAGE_SUPPORT, which the device does not advertise";
   }
   for (const std::string& need : variant.manifest->require) {
-    if (!has(features.names, need)) return "the device does not advertise " + need;
+    if (!has(features.names, need)) return fmt::format("the device does not advertise {}", need);
   }
   const auto items = static_cast<int64_t>(group_items(variant));
   if (features.group_items > 0 && items > features.group_items) {

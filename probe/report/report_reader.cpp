@@ -1,6 +1,7 @@
 // Reports out of JSON text.
 #define JSON_DIAGNOSTICS 1
 #include <cmath>
+#include <cstddef>
 #include <exception>
 #include <limits>
 #include <optional>
@@ -277,7 +278,7 @@ Result<T> guarded(const std::string& text, T (*read)(const Json&), const std::st
     return read(Json::parse(text, clean_strings));
   } catch (const std::exception& fault) {
     std::string message = shorten(clean_utf8(fault.what()), 300);
-    for (char& c : message) c = c == '\n' || c == '\t' ? ' ' : c;
+    for (char& c : message) c = c == '\n' || c == '\t' ? ' ' : c == ';' ? ',' : c;
     return fail(ErrorCode::kInvalidArgument, "{} is no usable report: {}; {}", source, message,
                 next_step);
   }

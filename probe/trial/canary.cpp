@@ -84,8 +84,9 @@ CapabilityReport judge_canary(const PreparedTrial& canary, const Outcome& outcom
   }
   if (outcome.kind != OutcomeKind::kReply) {
     report.verdict = CapabilityVerdict::kCrash;
-    report.evidence = fmt::format("signal {}, status {} in {}", outcome.exit.signal,
-                                  outcome.exit.exit_status, outcome.stage.call);
+    report.evidence =
+        fmt::format("the process ended in {} (signal {}, status {})", outcome.stage.call,
+                    outcome.exit.signal, outcome.exit.exit_status);
     return report;
   }
   if (outcome.reply.contains("verdict")) {
@@ -95,7 +96,7 @@ CapabilityReport judge_canary(const PreparedTrial& canary, const Outcome& outcom
   }
   const bool right = output_is_right(canary);
   report.verdict = right ? CapabilityVerdict::kTrue : CapabilityVerdict::kWrong;
-  if (!right) report.evidence = "the kernel ran, and its output is wrong";
+  if (!right) report.evidence = "the kernel ran, but its output is wrong";
   return report;
 }
 

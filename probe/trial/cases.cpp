@@ -52,8 +52,8 @@ std::string shape_limit(const Variant& variant, const TestShape& shape,
     if (role.kind != TensorKind::kInput && role.kind != TensorKind::kOutput) continue;
     const ImageExtent extent = activation_extent(role);
     if (extent.width > features.image_width || extent.height > features.image_height) {
-      return fmt::format("image of {}x{} texels exceeds the device's {}x{}", extent.width,
-                         extent.height, features.image_width, features.image_height);
+      return fmt::format("an image of {}x{} texels is larger than the device allows ({}x{})",
+                         extent.width, extent.height, features.image_width, features.image_height);
     }
   }
   return {};
@@ -155,7 +155,8 @@ Result<std::vector<TrialCase>> plan_cases(const Catalog& catalog, const DeviceFe
       tier == Tier::kFull ? all_variants(catalog) : first_choices(catalog, features);
   for (const Variant& variant : variants) {
     const OpContract* contract = find_op_contract(variant.manifest->op);
-    if (!contract) return fail(ErrorCode::kInternal, "no contract for op {}", variant.manifest->op);
+    if (!contract)
+      return fail(ErrorCode::kInternal, "the op {} has no contract", variant.manifest->op);
     CLVET_ASSIGN_OR_RETURN(Program program, program_of(variant));
     const auto shared = std::make_shared<const Program>(std::move(program));
     const std::string reason = unsupported_reason(variant, features);

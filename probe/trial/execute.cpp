@@ -235,7 +235,8 @@ DrivenStatus run_trial(DriverSession& session, const TrialRequest& request,
 
 Status handle_trial(DriverSession& session, Message& message, nlohmann::json& reply) {
   const TrialRequest request = trial_from_message(message.body);
-  if (!session.queue) return fail(ErrorCode::kInternal, "a trial before a device was opened");
+  if (!session.queue)
+    return fail(ErrorCode::kInternal, "a trial was asked for before a device was opened");
   std::vector<Device> devices(request.memory.size());
   for (size_t i = 0; i < devices.size(); ++i) {
     Device& device = devices[i];

@@ -40,9 +40,9 @@ bool untouched(std::span<const std::byte> bytes) {
 std::vector<std::byte> inside_of_buffer(const MemoryRequest& memory,
                                         std::span<const std::byte> reading, std::string& note) {
   if (!untouched(reading.first(memory.guard))) {
-    note = "the guard zone before the output was written";
+    note = "the kernel wrote into the guard zone before the output";
   } else if (!untouched(reading.subspan(memory.guard + memory.bytes))) {
-    note = "the guard zone behind the output was written";
+    note = "the kernel wrote into the guard zone after the output";
   }
   const auto inner = reading.subspan(memory.guard, memory.bytes);
   return {inner.begin(), inner.end()};
@@ -59,7 +59,7 @@ std::vector<std::byte> inside_of_image(const MemoryRequest& memory,
     const auto inner = row.first(y < memory.height ? row_bytes : 0);
     tensor.insert(tensor.end(), inner.begin(), inner.end());
     if (!untouched(row.subspan(inner.size())))
-      note = "texels outside the output image were written";
+      note = "the kernel wrote texels outside the output image";
   }
   return tensor;
 }
@@ -89,7 +89,7 @@ void check_untouched(const ReferenceResult& reference, size_t first, Precision p
     if (untouched(bytes)) {
       reading.values[i] = reference.value[i];
     } else if (reading.note.empty()) {
-      reading.note = fmt::format("value {}, which is not the kernel's to write, was written", i);
+      reading.note = fmt::format("the kernel wrote value {}, which it must not write", i);
     }
   }
 }
@@ -155,8 +155,8 @@ void take_fault(const nlohmann::json& reply, Verdict found, VerdictReport& verdi
   }
   constexpr double kLogCap = 1 << 20;
   if (const double claimed = number_in(reply, "log_bytes"); claimed > kLogCap) {
-    evidence.note +=
-        fmt::format("; the driver claims a build log of {:.0f} bytes, not fetched", claimed);
+    evidence.note = fmt::format("{}; the driver claims a build log of {:.0f} bytes, not fetched",
+                                evidence.note, claimed);
   }
 }
 
@@ -212,7 +212,7 @@ void judge_crash(const ExitState& exit, VerdictReport& verdict) {
   verdict.verdict = Verdict::kCrash;
   verdict.evidence.signal = exit.signal;
   if (exit.signal) {
-    verdict.evidence.note = fmt::format("the worker was ended by signal {}", exit.signal);
+    verdict.evidence.note = fmt::format("signal {} ended the process", exit.signal);
   } else {
     verdict.evidence.exit_status = exit.exit_status;
     verdict.evidence.note =
@@ -229,19 +229,19 @@ void judge_end(const Outcome& outcome, VerdictReport& verdict) {
       break;
     case OutcomeKind::kHang:
       verdict.verdict = Verdict::kHang;
-      note = fmt::format("no end after {:.0f} s", outcome.wall_seconds);
+      note = fmt::format("not finished after {:.0f} s", outcome.wall_seconds);
       break;
     case OutcomeKind::kMemory:
       verdict.verdict = Verdict::kOutOfMemory;
-      note = "stopped: it grew beyond the memory limit";
+      note = "stopped: the process used more memory than allowed";
       break;
     case OutcomeKind::kUnreapable:
       verdict.verdict = Verdict::kDeviceLost;
-      note = "the process cannot be killed: it sleeps in the kernel driver";
+      note = "the process cannot be killed: it hangs in the kernel driver";
       break;
     default:
       verdict.verdict = Verdict::kToolError;
-      note = "the worker's answer was no message: the driver may have written into it";
+      note = "the answer of the process cannot be read; the driver may have overwritten it";
   }
 }
 
@@ -295,7 +295,8 @@ void judge_outputs(const TrialCase& trial, const Material& material, int repeats
     if (repeat == 0) first = reading.bytes;
     if (reading.bytes != first) {
       reject_reading(Verdict::kNondeterministic,
-                     "two runs on the same data differ, both within the bound", verdict);
+                     "two runs on the same data differ, although both are within the bound",
+                     verdict);
     }
   }
 }

@@ -258,7 +258,7 @@ Result<std::shared_ptr<const Material>> make(const TrialCase& trial,
                                              std::shared_ptr<const CallValues>& inputs) {
   const Manifest& manifest = *trial.variant.manifest;
   const OpContract* contract = find_op_contract(manifest.op);
-  if (!contract) return fail(ErrorCode::kInternal, "no contract for op {}", manifest.op);
+  if (!contract) return fail(ErrorCode::kInternal, "the op {} has no contract", manifest.op);
   auto material = std::make_shared<Material>();
   CLVET_ASSIGN_OR_RETURN(material->roles, contract->roles(trial.shape->dims));
   if (!inputs) inputs = generate_inputs(trial, material->roles);

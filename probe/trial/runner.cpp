@@ -158,7 +158,8 @@ void DeviceRunner::check_map_read() {
     found.evidence = outcome.stage.call;
   } else if (outcome.kind != OutcomeKind::kReply) {
     found.verdict = CapabilityVerdict::kCrash;
-    found.evidence = fmt::format("signal {} in {}", outcome.exit.signal, outcome.stage.call);
+    found.evidence =
+        fmt::format("signal {} ended the process in {}", outcome.exit.signal, outcome.stage.call);
   } else if (flag_in(outcome.reply, "null")) {
     found.verdict = CapabilityVerdict::kWrong;
     found.evidence = "lie: clEnqueueMapBuffer returned success and a null pointer";

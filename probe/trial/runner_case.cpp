@@ -42,7 +42,8 @@ void call_nondeterministic(const VerdictReport& earlier, VerdictReport& verdict)
   verdict = earlier;
   verdict.verdict = Verdict::kNondeterministic;
   verdict.attempts = attempts;
-  verdict.evidence.note += fmt::format("; {} at first, then {}", to_string(earlier.verdict), now);
+  verdict.evidence.note = fmt::format("{}; {} at first, then {}", verdict.evidence.note,
+                                      to_string(earlier.verdict), now);
 }
 
 }  // namespace
@@ -70,7 +71,8 @@ std::optional<VerdictReport> DeviceRunner::known_verdict(const TrialCase& trial)
   verdict.verdict = broken->second.verdict;
   verdict.stage = broken->second.stage;
   verdict.evidence = broken->second.evidence;
-  verdict.evidence.note += "; found with the same program in " + broken->second.case_name;
+  verdict.evidence.note = fmt::format("{}; found with the same program in {}",
+                                      verdict.evidence.note, broken->second.case_name);
   return verdict;
 }
 
@@ -119,7 +121,7 @@ VerdictReport DeviceRunner::board_reset(const TrialCase& trial) const {
   verdict.verdict = Verdict::kBoardReset;
   verdict.stage = last.stage.value_or(Stage::kBuild);
   verdict.evidence.call = last.call;
-  verdict.evidence.note = "the machine restarted twice while this case was in flight";
+  verdict.evidence.note = "the machine restarted twice while this case was running";
   verdict.attempts = kMaxAttempts;
   return verdict;
 }
@@ -195,7 +197,7 @@ void DeviceRunner::lose_device(const std::string& id, const VerdictReport& verdi
     device_fault_ = ahead;
   }
   device_fault_->verdict = Verdict::kDeviceLost;
-  device_fault_->evidence.note = "the device answers no more since " + lost_by_;
+  device_fault_->evidence.note = fmt::format("the device has not answered since {}", lost_by_);
   for (Lane& lane : lanes_) lane.end_worker();
   open_failures_ = kMaxOpenFailures;
 }

@@ -2,6 +2,8 @@
 // wrong comes back in the words of the report.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <string>
 #include <tl/expected.hpp>
@@ -49,7 +51,7 @@ Driven<Handle> create_object(const ClApi& api, Stage stage, const char* call, co
     handle = Handle(api, make(&status));
   }
   if (status != CL_SUCCESS) return refused(stage, call, status);
-  if (!handle) return lied(stage, call, std::string(call) + " returned success and no object");
+  if (!handle) return lied(stage, call, fmt::format("{} returned success and no object", call));
   return handle;
 }
 

@@ -54,7 +54,9 @@ Result<UniqueFd> take_lock(const std::string& path) {
   }
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
     return fail(ErrorCode::kUnavailable,
-                "another clvet probe holds {}; wait for it, or set CLVET_STATE_DIR", path);
+                "another clvet probe holds {}; wait for it to end, or set CLVET_STATE_DIR to "
+                "another folder",
+                path);
   }
   return fd;
 }

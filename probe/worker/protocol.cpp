@@ -23,7 +23,9 @@ namespace {
 
 using Header = uint32_t;
 
-tl::unexpected<Error> gone() { return fail(ErrorCode::kUnavailable, "the other side is gone"); }
+tl::unexpected<Error> gone() {
+  return fail(ErrorCode::kUnavailable, "the other process has ended");
+}
 
 // Puts `fds` beside the message's bytes; `control` must outlive the call of sendmsg.
 void attach_fds(msghdr& header, std::vector<std::byte>& control, const std::vector<int>& fds) {
@@ -163,7 +165,8 @@ Result<bool> MessageReader::pump(bool may_block) {
     Header size = 0;
     std::memcpy(&size, bytes_.data(), sizeof size);
     if (size > kMaxMessageBytes) {
-      return fail(ErrorCode::kInvalidArgument, "a message claims {} bytes", size);
+      return fail(ErrorCode::kInvalidArgument,
+                  "a message claims to have {} bytes, which is too large", size);
     }
     if (bytes_.size() < sizeof(Header) + size) continue;
     CLVET_RETURN_IF_ERROR(decode());

@@ -92,7 +92,7 @@ struct Ends {
 Result<Ends> make_control() {
   int sockets[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
-    return fail(ErrorCode::kResourceExhausted, "cannot make a socket for a worker");
+    return fail(ErrorCode::kResourceExhausted, "cannot create a socket for a worker process");
   }
   const timeval send_limit{10, 0};
   ::setsockopt(sockets[0], SOL_SOCKET, SO_SNDTIMEO, &send_limit, sizeof send_limit);
@@ -102,7 +102,7 @@ Result<Ends> make_control() {
 Result<Ends> make_output() {
   int pipes[2];
   if (::pipe2(pipes, O_CLOEXEC) != 0) {
-    return fail(ErrorCode::kResourceExhausted, "cannot make a pipe for a worker");
+    return fail(ErrorCode::kResourceExhausted, "cannot create a pipe for a worker process");
   }
   ::fcntl(pipes[0], F_SETFL, O_NONBLOCK);
   return Ends{UniqueFd(pipes[0]), UniqueFd(pipes[1])};

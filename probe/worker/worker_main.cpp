@@ -51,7 +51,7 @@ nlohmann::json serve(DriverSession& session, Message& request) {
   const std::string verb = request.body.value("do", "");
   const auto handler = handlers().find(verb);
   if (handler == handlers().end()) {
-    return {{"fault", "unknown request '" + verb + "'"}};
+    return {{"fault", fmt::format("unknown request '{}'", verb)}};
   }
   StageMarker::set_careful(request.body.value("careful", false));
   const Status status = handler->second(session, request, reply);

@@ -10,10 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/language.h"
 #include "base/text.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
 #include "reports/render/redact.h"
+#include "reports/render/shown.h"
 #include "reports/render/verdict_words.h"
 
 namespace clvet {
@@ -23,11 +25,10 @@ constexpr size_t kLongestLine = 300;
 constexpr size_t kMostListed = 4;
 
 std::string joined(const std::vector<std::string>& rows) {
-  std::vector<std::string> shown(
+  std::vector<std::string> listed(
       rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), kMostListed)));
-  if (rows.size() > shown.size())
-    shown.push_back(fmt::format("{} more", rows.size() - shown.size()));
-  return shown.empty() ? "none" : fmt::format("{}", fmt::join(shown, "; "));
+  if (rows.size() > listed.size()) listed.push_back(tr("and {} more", rows.size() - listed.size()));
+  return listed.empty() ? tr("none") : fmt::format("{}", fmt::join(listed, "; "));
 }
 
 // The parts that are not empty.
@@ -37,9 +38,9 @@ std::string with_commas(std::vector<std::string> parts) {
 }
 
 std::string tool(const Report& report) {
-  return with_commas({"clvet " + report.tool_version, "kernels " + report.kernel_set.substr(0, 12),
-                      report.created.substr(0, 10), report.run.tier + " tier",
-                      report.complete ? "complete" : "not complete"});
+  return tr("clvet {}, kernels {}, {}, {} tier, {}", report.tool_version,
+            report.kernel_set.substr(0, 12), report.created.substr(0, 10), report.run.tier,
+            report.complete ? tr("complete") : tr("not complete"));
 }
 
 std::string machine(const HostReport& host) {
@@ -49,31 +50,33 @@ std::string machine(const HostReport& host) {
 }
 
 std::string nodes(const HostReport& host) {
-  std::vector<std::string> parts = {joined(to_strings(host.nodes)),
-                                    "kernel drivers: " + joined(host.kernel_drivers)};
-  if (!host.gpus.empty()) parts.push_back("GPU: " + joined(host.gpus));
-  if (!host.container.empty()) parts.push_back("in a container: " + host.container);
-  if (!host.selinux.empty()) parts.push_back("SELinux " + host.selinux);
-  return fmt::format("{}", fmt::join(parts, "; "));
+  std::vector<std::string> files;
+  for (const DeviceNode& node : host.nodes) files.push_back(shown_node(node));
+  std::string text = tr("{}; kernel drivers: {}", joined(files), joined(host.kernel_drivers));
+  if (!host.gpus.empty()) text += "; GPU: " + joined(host.gpus);
+  if (!host.container.empty()) text += tr("; in a container: {}", host.container);
+  if (!host.selinux.empty()) text += "; SELinux " + host.selinux;
+  return text;
 }
 
-std::string loader(const Report& report) {
+// A fault is made fit for strangers first: names are found where English stands around them.
+std::string loader(const Report& report, const Redactor& redact) {
   std::vector<std::string> files;
   for (const IcdFileReport& row : report.icd_files) {
+    const std::string fault = row.faults.empty() ? "" : translated(redact(row.faults.front().text));
     files.push_back(fmt::format("{} -> {}{}", file_name_of(row.path), row.target,
-                                row.faults.empty() ? "" : " (" + row.faults.front().text + ")"));
+                                fault.empty() ? "" : " (" + fault + ")"));
   }
-  return fmt::format(
-      "{}; ICD files: {}",
-      with_commas({to_string(report.loader.kind), report.loader.version, report.loader.path}),
-      joined(files));
+  const std::string kind = shown(report.loader.kind);
+  return tr("{}; ICD files: {}", with_commas({kind, report.loader.version, report.loader.path}),
+            joined(files));
 }
 
 std::string libraries(const Report& report) {
   std::vector<std::string> rows;
   for (const CandidateReport& row : report.candidates) {
     if (row.outcome != CandidateOutcome::kAbsent)
-      rows.push_back(row.name + " " + to_string(row.outcome));
+      rows.push_back(row.name + " " + shown(row.outcome));
   }
   return joined(rows);
 }
@@ -90,30 +93,28 @@ std::string devices(const Report& report) {
 
 std::string best(const Report& report) {
   std::vector<std::string> rows;
-  for (const DeviceReport& row : report.devices)
+  for (const DeviceReport& row : report.devices) {
     rows.push_back(
         row.id + " " +
-        (row.best ? to_string(row.best->combination) : "no combination is wholly right"));
+        (row.best ? to_string(row.best->combination) : tr("no combination passed every test")));
+  }
   return joined(rows);
 }
 
 std::string counts(const Report& report) {
   std::map<std::string, int> counted;
-  for (const VerdictReport& row : report.verdicts) ++counted[to_string(row.verdict)];
+  for (const VerdictReport& row : report.verdicts) ++counted[shown(row.verdict)];
   std::vector<std::string> rows;
   for (const auto& [word, count] : counted) rows.push_back(fmt::format("{} {}", count, word));
-  return rows.empty() ? "none" : fmt::format("{}", fmt::join(rows, ", "));
+  return rows.empty() ? tr("none") : fmt::format("{}", fmt::join(rows, ", "));
 }
 
 std::string failures(const Report& report) {
   std::map<std::string, int> counted;
   for (const VerdictReport& row : report.verdicts) {
     if (!is_failure(row.verdict)) continue;
-    std::string how =
-        fmt::format("{} {} in {}", row.op, to_string(row.verdict), to_string(row.stage));
-    if (row.evidence.signal)
-      how += fmt::format(" (signal {})", row.evidence.signal);
-    else if (row.evidence.cl_error)
+    std::string how = row.op + " " + shown_event(row.verdict, row.stage, row.evidence.signal);
+    if (!row.evidence.signal && row.evidence.cl_error)
       how += fmt::format(" ({})", row.evidence.cl_error);
     ++counted[how];
   }
@@ -128,12 +129,12 @@ std::string failures(const Report& report) {
 std::string settings(const Report& report) {
   std::vector<std::string> advice, variables;
   for (const AdviceReport& row : report.advice) {
-    if (row.lang == "en") advice.push_back(row.id);
+    if (row.lang == to_string(language())) advice.push_back(row.id);
   }
   for (const auto& [name, value] : report.host.env) {
     variables.push_back(name + "=" + value);
   }
-  return fmt::format("{}; variables: {}", joined(advice), joined(variables));
+  return tr("{}; variables: {}", joined(advice), joined(variables));
 }
 
 }  // namespace
@@ -148,15 +149,15 @@ std::string bug_summary(const Report& report, const std::vector<std::string>& pr
       {"machine", machine(host)},
       {"system", with_commas({host.os, host.kernel, host.libc})},
       {"nodes", nodes(host)},
-      {"loader", loader(report)},
+      {"loader", loader(report, redact)},
       {"libraries", libraries(report)},
       {"devices", devices(report)},
       {"best", best(report)},
-      {"verdicts", fmt::format("{}; failures: {}", counts(report), failures(report))},
+      {"verdicts", tr("{}; failures: {}", counts(report), failures(report))},
       {"advice", settings(report)}};
   std::string text;
   for (const auto& [name, what] : lines)
-    text += fmt::format("{}: {}\n", name, shorten(redact(what), kLongestLine));
+    text += fmt::format("{}: {}\n", translated(name), shorten(redact(what), kLongestLine));
   return text;
 }
 

@@ -1,4 +1,4 @@
-// `clvet discover` for a person at a terminal, in English or in Chinese.
+// `clvet discover` for a person at a terminal.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace clvet {
 
 // Devices (or, of a tree, the drivers that open), what else was found and why it is no use, what
-// stands in the way with what to do about it, and the framework's own words. `lang`: en or zh.
-std::string discover_text(const Diagnosis& diagnosis, const std::string& lang);
+// stands in the way with what to do about it, and the framework's own words.
+std::string discover_text(const Diagnosis& diagnosis);
 
 }  // namespace clvet

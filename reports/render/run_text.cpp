@@ -9,10 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "base/language.h"
 #include "reports/render/plan_text.h"
+#include "reports/render/shown.h"
 #include "reports/render/text.h"
 #include "runtime/decode/ctc.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/plan/plan.h"
 #include "runtime/run/run_record.h"
 
 namespace clvet {
@@ -20,10 +23,10 @@ namespace {
 
 std::string node_line(const NodeRecord& node) {
   const std::string predicted =
-      node.predicted_ms > 0 ? fmt::format("(predicted {:.3f})", node.predicted_ms) : "";
+      node.predicted_ms > 0 ? tr("(predicted {:.3f})", node.predicted_ms) : "";
   return fmt::format("  {:<24} {:<18} {:<7} {:8.3f} ms {:<18}  {}\n", node.name.substr(0, 24),
-                     node.op, to_string(node.place), node.ms, predicted,
-                     node.kernel.empty() ? node.reason : node.kernel);
+                     node.op, shown(node.place), node.ms, predicted,
+                     node.kernel.empty() ? translated(node.reason) : node.kernel);
 }
 
 }  // namespace
@@ -36,16 +39,18 @@ std::string run_text(const RunRecord& record, bool explain) {
     if (explain) text += node_line(node);
   }
   if (explain) text += refused_text(record.refused);
-  const std::string how =
-      record.device == "host" ? std::string() : " with " + describe(record.combination);
-  text += fmt::format(
-      "ran on {}{}: {} of {} nodes on OpenCL, first {:.1f} ms, then {:.2f} ms (median {:.2f})\n",
-      record.device, how, on_device, record.nodes.size(), record.first_ms, record.min_ms,
-      record.median_ms);
-  if (!record.not_best.empty() && record.device != "host") text += record.not_best + "\n";
+  const bool host = record.device == "host";
+  text += host ? tr("ran on the host")
+               : tr("ran on {} with {}", record.device, describe(record.combination));
+  text += tr(": {} of {} nodes on OpenCL, first run {:.1f} ms, fastest later run {:.2f} ms "
+             "(median {:.2f})",
+             on_device, record.nodes.size(), record.first_ms, record.min_ms, record.median_ms) +
+          "\n";
+  if (!record.not_best.empty() && !host) text += translated(record.not_best) + "\n";
   if (record.choice) {
-    text += fmt::format("measured: {:.2f} ms on the device, {:.2f} ms on the host\n",
-                        record.choice->device_ms, record.choice->host_ms);
+    text += tr("measured: {:.2f} ms on the device, {:.2f} ms on the host", record.choice->device_ms,
+               record.choice->host_ms) +
+            "\n";
   }
   return text;
 }
@@ -62,14 +67,14 @@ std::string top_text(const std::map<std::string, Tensor>& outputs, int count) {
                     [&](size_t a, size_t b) { return all[a] > all[b]; });
   std::string text = fmt::format("{} {}\n", name, to_string(tensor.type()));
   for (size_t i = 0; i < kept; ++i)
-    text += fmt::format("  class {:<6} {:.6f}\n", order[i], all[order[i]]);
+    text += tr("  class {:<6} {:.6f}", order[i], all[order[i]]) + "\n";
   return text;
 }
 
 std::string decoded_text(const RunRecord& record) {
   std::string text;
   for (const DecodedText& row : record.texts) {
-    text += fmt::format("text {:.3f}  {}\n", row.score, row.text);
+    text += tr("text {:.3f}  {}", row.score, row.text) + "\n";
   }
   return text;
 }

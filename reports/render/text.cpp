@@ -2,15 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 
+#include "base/language.h"
 #include "base/text.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
+#include "reports/render/shown.h"
 
 namespace clvet {
 namespace {
@@ -42,13 +44,14 @@ std::string combination_line(const CombinationReport& row, const Painter& paint)
   const std::string name = fmt::format("{:<28}", to_string(row.combination));
   switch (row.status) {
     case CombinationStatus::kPass:
-      return fmt::format("    {} {}{}\n", paint.good("right      "), name, speed_of(row));
+      return fmt::format("    {} {}{}\n", paint.good(fmt::format("{:<11}", tr("right"))), name,
+                         speed_of(row));
     case CombinationStatus::kUnsupported:
       return {};
     default: {
-      const std::string word = fmt::format("{:<11}", to_string(row.status));
-      return fmt::format("    {} {} {} of {} cases right\n", paint.bad(word), name, row.passed,
-                         row.planned);
+      const std::string word = fmt::format("{:<11}", shown(row.status));
+      return fmt::format("    {} {} {}\n", paint.bad(word), name,
+                         tr("{} of {} cases right", row.passed, row.planned));
     }
   }
 }
@@ -62,7 +65,7 @@ std::string unsupported_lines(const DeviceReport& device) {
   }
   std::string text;
   for (const auto& [reason, count] : reasons) {
-    text += fmt::format("    unsupported {} combinations: {}\n", count, reason);
+    text += tr("    not tried   {} combinations: {}", count, translated(reason)) + "\n";
   }
   return text;
 }
@@ -73,62 +76,59 @@ struct Failures {
   std::string example;
 };
 
-std::string event_of(const VerdictReport& row) {
-  const int signal = row.evidence.signal;
-  return fmt::format("{} in {}", to_string(row.verdict), to_string(row.stage)) +
-         (signal ? fmt::format(" (signal {})", signal) : "");
-}
-
 std::string first_words(const Evidence& evidence) {
   const std::string_view said =
       trim(!evidence.stderr_text.empty() ? evidence.stderr_text : evidence.log);
   const std::string_view first = said.substr(0, said.find('\n'));
-  return shorten(first.empty() ? evidence.note : std::string(first), 160);
+  return shorten(first.empty() ? translated(evidence.note) : std::string(first), 160);
 }
 
 // What failed and why, the same failure told once.
 std::string failure_lines(const Report& report, const std::string& device, const Painter& paint) {
-  std::map<std::string, Failures> groups;
+  std::map<std::tuple<Verdict, Stage, int>, Failures> groups;
   for (const VerdictReport& row : report.verdicts) {
     if (row.device != device || row.verdict == Verdict::kPass ||
         row.verdict == Verdict::kUnsupported) {
       continue;
     }
-    Failures& group = groups[event_of(row)];
+    Failures& group = groups[{row.verdict, row.stage, row.evidence.signal}];
     ++group.cases;
     group.kernels.insert(fmt::format("{}/{}", row.kernel, to_string(row.combination)));
     if (group.example.empty()) group.example = first_words(row.evidence);
   }
   std::string text;
-  for (const auto& [why, group] : groups) {
-    text += fmt::format("    {}: {} cases of {} variants, e.g. {}\n", paint.bad(why), group.cases,
-                        group.kernels.size(), *group.kernels.begin());
+  for (const auto& [kind, group] : groups) {
+    const std::string why = std::apply(shown_event, kind);
+    text += tr("    {}: {} cases of {} variants, e.g. {}", paint.bad(why), group.cases,
+               group.kernels.size(), *group.kernels.begin()) +
+            "\n";
     if (!group.example.empty()) text += fmt::format("      {}\n", group.example);
   }
   return text;
 }
 
+std::string best_line(const DeviceReport& device, const Painter& paint) {
+  if (!device.best)
+    return tr("  best: {}", paint.bad(tr("no combination passed every test"))) + "\n";
+  const std::string combination = paint.good(describe(device.best->combination));
+  return tr("  best: {} ({})", combination, translated(device.best->why)) + "\n";
+}
+
 std::string device_block(const Report& report, const DeviceReport& device, const Painter& paint) {
   std::string text = fmt::format("{} {} ({}, {}, {})\n", device.id, paint.strong(device.name),
                                  device.platform, device.type, device.driver);
-  text += fmt::format("  through {}{}\n", device.library,
-                      device.also_via.empty()
-                          ? ""
-                          : fmt::format("; also via {}", fmt::join(device.also_via, ", ")));
-  if (device.best) {
-    text += fmt::format("  best: {} ({})\n", paint.good(describe(device.best->combination)),
-                        device.best->why);
-  } else {
-    text += "  best: " + paint.bad("no combination is wholly right") + "\n";
-  }
+  const std::string others = fmt::format("{}", fmt::join(device.also_via, ", "));
+  text += others.empty() ? tr("  through {}", device.library)
+                         : tr("  through {}; also via {}", device.library, others);
+  text += "\n" + best_line(device, paint);
   for (const CombinationReport& row : device.combinations) {
     if (row.combination.memory) text += combination_line(row, paint);
   }
   text += unsupported_lines(device);
   for (const auto& [name, found] : device.capabilities) {
     if (found.verdict != CapabilityVerdict::kTrue) {
-      text +=
-          fmt::format("    {} {}: {}\n", name, paint.bad(to_string(found.verdict)), found.evidence);
+      text += fmt::format("    {} {}: {}\n", name, paint.bad(shown(found.verdict)),
+                          translated(found.evidence));
     }
   }
   return text + failure_lines(report, device.id, paint);
@@ -138,21 +138,24 @@ std::string candidate_lines(const Report& report) {
   std::string text;
   for (const CandidateReport& row : report.candidates) {
     if (row.outcome == CandidateOutcome::kAbsent) continue;
-    text += fmt::format("  {} ({}): {}{}\n", row.name, to_string(row.origin),
-                        to_string(row.outcome), row.reason.empty() ? "" : " - " + row.reason);
+    text += fmt::format("  {} ({}): {}{}\n", row.name, shown(row.origin), shown(row.outcome),
+                        row.reason.empty() ? "" : " - " + translated(row.reason));
   }
   for (const IcdFileReport& row : report.icd_files) {
     for (const IcdFault& fault : row.faults)
-      text += fmt::format("  {}: {}\n", row.path, fault.text);
+      text += fmt::format("  {}: {}\n", row.path, translated(fault.text));
   }
   return text;
 }
 
 std::string what_was_tried(const Report& report) {
   const std::string candidates = candidate_lines(report);
-  return candidates.empty() ? "  No library of any known name exists; install the board's OpenCL "
-                              "driver, or pocl-opencl-icd for the CPU.\n"
-                            : candidates;
+  if (!candidates.empty()) return candidates;
+  return "  " +
+         tr("No OpenCL library was found; install the board's OpenCL driver, or pocl-opencl-icd "
+            "for "
+            "the CPU.") +
+         "\n";
 }
 
 std::string died_lines(const Report& report, const Painter& paint) {
@@ -162,7 +165,8 @@ std::string died_lines(const Report& report, const Painter& paint) {
                       row.outcome == CandidateOutcome::kHang ||
                       row.outcome == CandidateOutcome::kExited;
     if (died)
-      text += fmt::format("{} {}: {}\n", row.name, paint.bad(to_string(row.outcome)), row.reason);
+      text += fmt::format("{} {}: {}\n", row.name, paint.bad(shown(row.outcome)),
+                          translated(row.reason));
   }
   return text;
 }
@@ -171,16 +175,15 @@ std::string run_lines(const Report& report) {
   const RunReport& run = report.run;
   std::string counts;
   for (const auto& [word, count] : run.counts) {
-    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, word);
+    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, translated(word));
   }
-  const double outside = run.wall_s > 0 ? 100 * (1 - run.driver_s / run.wall_s) : 0;
-  return fmt::format("{} cases: {}\n", run.cases, counts) +
-         fmt::format(
-             "{:.1f} s, of which {:.0f} % outside driver calls; {} attempts, {} synced records{}\n",
-             run.wall_s, std::max(0.0, outside), run.attempts, run.synced_records,
-             report.complete          ? ""
-             : run.only_cases.empty() ? "; INCOMPLETE"
-                                      : "; only the cases asked for");
+  const std::string text =
+      tr("tried {} cases in {:.1f} s: {}", run.cases, run.wall_s, counts) + "\n";
+  if (report.complete) return text;
+  return text +
+         (run.only_cases.empty() ? tr("The report is INCOMPLETE: the probe was stopped early.")
+                                 : tr("The report has only the cases asked for.")) +
+         "\n";
 }
 
 // The first fix of each advice; known issues are counted, since a driver may have dozens.
@@ -188,33 +191,41 @@ std::string advice_lines(const Report& report, const Painter& paint) {
   std::string text;
   int known = 0;
   for (const AdviceReport& row : report.advice) {
-    if (row.lang != "en" || row.fixes.empty()) continue;
+    if (row.lang != to_string(language()) || row.fixes.empty()) continue;
     if (row.id.starts_with("known-")) {
       ++known;
     } else {
-      text += fmt::format("{} {}: {}\n", paint.strong("advice"), row.cause, row.fixes.front());
+      text += fmt::format("{} {}: {}\n", paint.strong(tr("advice")), row.cause, row.fixes.front());
     }
   }
-  if (known > 0) {
-    text += fmt::format("{} known issue{} may concern this driver; 'clvet report html' lists {}\n",
-                        known, known == 1 ? "" : "s", known == 1 ? "it" : "them");
-  }
-  return text;
+  if (known == 0) return text;
+  return text +
+         (known == 1 ? tr("1 known issue may concern this driver; 'clvet report html' lists it")
+                     : tr("{} known issues may concern this driver; 'clvet report html' lists them",
+                          known)) +
+         "\n";
 }
 
 }  // namespace
 
 std::string describe(const Combination& combination) {
-  std::string text = fmt::format("precision {}", to_string(combination.precision));
-  if (combination.memory) text += fmt::format(", memory {}", to_string(*combination.memory));
-  text += fmt::format(", activations {}", to_string(combination.activations));
-  if (combination.weights) text += fmt::format(", weights {}", to_string(*combination.weights));
-  return text;
+  const char* precision = to_string(combination.precision);
+  const char* activations = to_string(combination.activations);
+  const char* memory = combination.memory ? to_string(*combination.memory) : nullptr;
+  const char* weights = combination.weights ? to_string(*combination.weights) : nullptr;
+  if (memory && weights)
+    return tr("precision {}, memory {}, activations {}, weights {}", precision, memory, activations,
+              weights);
+  if (memory) return tr("precision {}, memory {}, activations {}", precision, memory, activations);
+  if (weights)
+    return tr("precision {}, activations {}, weights {}", precision, activations, weights);
+  return tr("precision {}, activations {}", precision, activations);
 }
 
 std::string summary_text(const Report& report, bool colours) {
   const Painter paint(colours);
-  if (report.devices.empty()) return "No OpenCL device was found.\n" + what_was_tried(report);
+  if (report.devices.empty())
+    return tr("No OpenCL device was found.") + "\n" + what_was_tried(report);
   std::string text;
   for (const DeviceReport& device : report.devices) text += device_block(report, device, paint);
   return text + died_lines(report, paint) + advice_lines(report, paint) + run_lines(report);

@@ -34,15 +34,18 @@ std::string advice_for(const BlockType& type, const std::vector<TensorTypeCheck:
   const auto used = [&](std::string_view as) {
     return std::any_of(uses.begin(), uses.end(), [&](const auto& use) { return use.as == as; });
   };
-  if (!type.readable()) return "quantise the model anew, as one of " + readable_block_types();
+  if (!type.readable())
+    return fmt::format("quantise the model again as one of {}", readable_block_types());
   if (type.quantised() && used("float")) {
-    return "what lies beside float weights is expanded also at memory low; quantise those too";
+    return "a quantised tensor that shares a matrix with float weights is expanded to float even "
+           "at memory low; quantise those weights too";
   }
-  if (used("float")) return "float weights are never quantised; Q8_0 takes far less memory";
+  if (used("float"))
+    return "clvet does not quantise float weights; a Q8_0 model needs far less memory";
   if (type.quantised() && type.group != kQuantBlock) {
     return fmt::format(
-        "its scales hold for {} weights each, kernels know {}: quantised again to 8 bits, off by "
-        "at most 1/510 of a block's range; Q8_0 and Q5_K are taken as they are",
+        "each of its scales covers {} weights, but kernels need {}: it is quantised again to 8 "
+        "bits, with an error of at most 1/510 of a block's range; Q8_0 and Q5_K are used unchanged",
         type.group, kQuantBlock);
   }
   return {};
@@ -89,8 +92,8 @@ std::vector<TensorTypeCheck> check_types(const GgufFile& file) {
 }
 
 std::string type_finding(const TensorTypeCheck& row) {
-  return fmt::format("{} tensors are of type {}, which cannot be read; {}", row.tensors, row.type,
-                     advice_for(*find_block_type(row.type), {}));
+  return fmt::format("{} tensors have the type {}, which clvet cannot read; {}", row.tensors,
+                     row.type, advice_for(*find_block_type(row.type), {}));
 }
 
 Result<TokenizerCheck> check_tokenizer(const GgufFile& file) {
@@ -122,7 +125,7 @@ std::optional<LlmConfig> check_architecture(const GgufFile& file, CheckRecord& r
   for (const TensorFault& fault : faults) {
     const GgufTensor* tensor = file.find(fault.tensor);
     if (tensor && !tensor->type->readable()) continue;  // found by its type
-    record.findings.push_back(fmt::format("tensor '{}' {}", fault.tensor, fault.fault));
+    record.findings.push_back(fault.fault);
   }
   return faults.empty() ? std::optional(*config) : std::nullopt;
 }
@@ -170,7 +173,7 @@ Result<CheckRecord> check_gguf(const std::string& path, const Report* report) {
   if (auto tokenizer = check_tokenizer(*file)) {
     record.llm->tokenizer = std::move(*tokenizer);
   } else {
-    record.findings.push_back("tokenizer: " + tokenizer.error().message);
+    record.findings.push_back(fmt::format("tokenizer: {}", tokenizer.error().message));
   }
   if (config) CLVET_RETURN_IF_ERROR(check_devices(*file, *config, report, record));
   return record;

@@ -12,7 +12,6 @@
 
 #include "base/result.h"
 #include "kernels/combination.h"
-#include "probe/report/report.h"
 #include "runtime/check/check_record.h"
 #include "runtime/check/checked_device.h"
 #include "runtime/llm/decoder_memory.h"
@@ -44,7 +43,7 @@ class LanguageCheck {
       check.combinations.push_back(check_combination(combination));
     }
     if (!check.combination && advice_.empty()) {
-      advice_.emplace_back("the model runs on the host until a driver's kernels are right");
+      advice_.emplace_back("the model runs on the host until a driver runs the kernels correctly");
     }
     check.advice = std::move(advice_);
     return check;
@@ -77,8 +76,8 @@ class LanguageCheck {
     std::string text = error.code == ErrorCode::kUntested ? kAdviceToProbe : "";
     if (error.code == ErrorCode::kResourceExhausted) {
       text =
-          "not all combinations fit: use a model of fewer or smaller weights (Q4_0, Q4_K), or "
-          "--device host";
+          "some combinations do not fit into the device's memory: use a smaller model, smaller "
+          "weights (Q4_0, Q4_K), or --device host";
     }
     if (!text.empty() && std::find(advice_.begin(), advice_.end(), text) == advice_.end()) {
       advice_.push_back(std::move(text));
@@ -111,10 +110,9 @@ class LanguageCheck {
     for (const auto& [call, answer, chosen] : choices) {
       if (!chosen || call.matrix().empty() || combination.weights != Storage::kImage) continue;
       if (form_of(call, chosen->variant()).storage == Storage::kImage) continue;
-      reasons.emplace(call.matrix(),
-                      chosen->instead_of.empty()
-                          ? "wider or higher than the device's images"
-                          : chosen->instead_of + " is " + to_string(chosen->verdict));
+      reasons.emplace(call.matrix(), chosen->instead_of.empty()
+                                         ? "it is wider or higher than the device's largest image"
+                                         : refusal(chosen->instead_of, chosen->verdict).message);
     }
     std::vector<CombinationCheck::InBuffer> rows;
     for (const auto& [matrix, reason] : reasons) rows.push_back({matrix, reason});

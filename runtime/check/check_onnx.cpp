@@ -58,9 +58,10 @@ Result<Graph> with_shapes(const Graph& graph, const std::map<std::string, Shape>
     if (made) {
       for (const auto& [name, shape] : shapes) {
         if (given.contains(name)) continue;
-        record.notes.push_back(fmt::format(
-            "input '{}' leaves extents open; checked as {} (--shape {}={} gives others)", name,
-            to_string(shape), name, fmt::join(shape, "x")));
+        record.notes.push_back(
+            fmt::format("the model leaves the shape of input '{}' open; it was checked as {} (to "
+                        "choose another shape: --shape {}={})",
+                        name, to_string(shape), name, fmt::join(shape, "x")));
       }
       return made;
     }
@@ -68,8 +69,8 @@ Result<Graph> with_shapes(const Graph& graph, const std::map<std::string, Shape>
     if (shapes.size() == given.size()) break;
   }
   return fail(ErrorCode::kInvalidArgument,
-              "{}: no shapes of the inputs fit; give --shape NAME=1x3x..., {}", record.model,
-              last.message);
+              "{}: clvet found no input shapes that fit the model; give --shape NAME=1x3x... ({})",
+              record.model, last.message);
 }
 
 std::vector<NodeCheck> nodes_of(const Graph& graph, const ExecutionPlan& plan) {
@@ -83,7 +84,7 @@ std::vector<NodeCheck> nodes_of(const Graph& graph, const ExecutionPlan& plan) {
         variants[i], row.reason, row.untested};
     if (!graph.nodes[i].def) {
       node.where = Where::kNeither;
-      node.reason = "clvet knows no such operator";
+      node.reason = "clvet does not support this operator";
     }
     nodes.push_back(std::move(node));
   }
@@ -104,12 +105,20 @@ Result<DeviceCheck> check_network(const Graph& graph, const CheckedDevice& devic
   return check;
 }
 
+std::string unknown_operator(const Node& node) {
+  if (node.domain.empty()) {
+    return fmt::format("{}: clvet does not support the operator {}; export the model without it",
+                       node.label(), node.op);
+  }
+  return fmt::format(
+      "{}: clvet does not support the operator {} of the domain {}; export the model without it",
+      node.label(), node.op, node.domain);
+}
+
 void find_unknown(const Graph& graph, CheckRecord& record) {
   for (const Node& node : graph.nodes) {
     if (node.def) continue;
-    record.findings.push_back(
-        fmt::format("{}: clvet knows no operator {}{}; export the model without it", node.label(),
-                    node.op, node.domain.empty() ? "" : " of the domain " + node.domain));
+    record.findings.push_back(unknown_operator(node));
   }
 }
 

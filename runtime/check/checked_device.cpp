@@ -29,7 +29,7 @@ CheckedDevice ideal_device(const std::shared_ptr<const VariantTable>& table) {
 DeviceCheck CheckedDevice::described() const {
   DeviceCheck check;
   check.id = report ? report->id : "";
-  check.name = report ? report->name : "any device whose kernels are right";
+  check.name = report ? report->name : "any device that runs all kernels correctly";
   check.memory = features().memory;
   check.largest_allocation = features().largest_buffer;
   check.image_width = features().images ? features().image_width : 0;
@@ -53,13 +53,13 @@ Result<std::vector<CheckedDevice>> checked_devices(const Report* report) {
 std::vector<std::string> notes_on(const Report* report) {
   if (!report || report->devices.empty()) {
     return {
-        "no report of a device: what is said of OpenCL is what the kernels could do where all of "
-        "them are right; 'clvet probe' finds out what is right here"};
+        "there is no report of a device, so this check assumes that every kernel gives correct "
+        "results; 'clvet probe' finds out which kernels do on this machine"};
   }
   if (report->kernel_set == kernel_set()) return {};
   return {
-      "the report was made with other kernels than this program's; those that changed count as not "
-      "tried, 'clvet probe' tries them"};
+      "the report was made with other kernels than this program has; kernels that changed count as "
+      "not tried; 'clvet probe' tries them"};
 }
 
 DeviceEvidence all_right(const VariantTable& table, const DeviceFeatures& features) {

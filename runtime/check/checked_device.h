@@ -35,6 +35,7 @@ DeviceEvidence all_right(const VariantTable& table, const DeviceFeatures& featur
 
 // Where a kernel that the model needs was not tried.
 inline constexpr const char* kAdviceToProbe =
-    "run 'clvet probe' there: kernels that the model needs were not tried yet";
+    "run 'clvet probe' on the report's machine: some kernels that the model needs were not tried "
+    "yet";
 
 }  // namespace clvet

@@ -38,7 +38,9 @@ DecodedText decode_row(const float* scores, int64_t steps, int64_t classes,
 Result<std::vector<std::string>> ctc_characters(const Graph& graph) {
   const auto entry = graph.metadata.find("character");
   if (entry == graph.metadata.end()) {
-    return fail(ErrorCode::kNotFound, "the model's metadata holds no 'character' list");
+    return fail(
+        ErrorCode::kNotFound,
+        "the model's metadata has no 'character' list, so its output cannot be decoded as text");
   }
   std::vector<std::string> characters;
   for (const std::string& line : split(entry->second, '\n')) {
@@ -53,9 +55,10 @@ Result<std::vector<DecodedText>> decode_ctc(const Tensor& scores,
                                             const std::vector<std::string>& characters) {
   const auto classes = static_cast<int64_t>(characters.size()) + 1;
   if (scores.dtype() != DType::kF32 || scores.rank() != 3 || scores.dim(2) != classes) {
-    return fail(ErrorCode::kInvalidArgument,
-                "{} is no output to decode: {} characters and the blank want f32[N,T,{}]",
-                to_string(scores.type()), characters.size(), classes);
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "an output {} cannot be decoded as text: {} characters and the blank need f32[N,T,{}]",
+        to_string(scores.type()), characters.size(), classes);
   }
   std::vector<DecodedText> texts;
   const int64_t steps = scores.dim(1);

@@ -16,7 +16,7 @@ Result<BufferMap> BufferMap::read(const ClApi& api, cl_command_queue queue, cl_m
                                       nullptr, &code);
   CLVET_RETURN_IF_ERROR(cl_status(code, "clEnqueueMapBuffer"));
   if (!data) {
-    return fail(ErrorCode::kDeviceError, "clEnqueueMapBuffer returned success and a null pointer");
+    return fail(ErrorCode::kDeviceError, "clEnqueueMapBuffer returned success but a null pointer");
   }
   BufferMap map;
   map.data_ = data;

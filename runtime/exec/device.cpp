@@ -26,7 +26,7 @@ template <class Handle>
 Result<Handle> checked(Handle handle, cl_int code, const char* call) {
   CLVET_RETURN_IF_ERROR(cl_status(code, call));
   if (!handle) {
-    return fail(ErrorCode::kDeviceError, "{} returned success and no object", call);
+    return fail(ErrorCode::kDeviceError, "{} returned success but no object", call);
   }
   return handle;
 }
@@ -89,8 +89,8 @@ Status Device::find(const DeviceReport& report) {
     }
   }
   return fail(ErrorCode::kUnavailable,
-              "{} no longer lists the device {} with driver {}; probe again", report.library,
-              report.name, report.driver);
+              "{} no longer lists the device {} with driver {}; run 'clvet probe' again",
+              report.library, report.name, report.driver);
 }
 
 Status Device::connect() {
@@ -244,7 +244,10 @@ Result<double> Device::end_timing() {
     }
     if (end > start) sum += static_cast<double>(end - start);
   }
-  if (sum == 0) return fail(ErrorCode::kUnsupported, "the driver's times are all alike");
+  if (sum == 0)
+    return fail(
+        ErrorCode::kUnsupported,
+        "the driver reports no time for any command: its start and end are always the same");
   return sum * 1e-6;
 }
 

@@ -112,7 +112,7 @@ Result<PackedWeights> DeviceDecoder::packed(const ConstantRecipe& recipe, const 
       std::find_if(launch.roles.begin(), launch.roles.end(),
                    [](const TensorRole& row) { return row.kind == TensorKind::kWeights; });
   if (role == launch.roles.end()) {
-    return fail(ErrorCode::kInternal, "{} takes no matrix", launch.row->name);
+    return fail(ErrorCode::kInternal, "kernel {} takes no matrix", launch.row->name);
   }
   CLVET_ASSIGN_OR_RETURN(WeightMatrix matrix, weights_.matrix(recipe.name));
   if (role->cout < matrix.rows) matrix = matrix.part(recipe.part, role->cout);
@@ -149,7 +149,8 @@ Result<cl_mem> DeviceDecoder::object_of(const PlanStep& step, const Launch& laun
   const bool matrix_arg = arg.kind == ArgKind::kWeights || arg.kind == ArgKind::kScales;
   const auto constant = step.constants.find(matrix_arg ? "w" : arg.name);
   if (constant == step.constants.end()) {
-    return fail(ErrorCode::kInternal, "{} has nothing for '{}'", step.variant, arg.name);
+    return fail(ErrorCode::kInternal, "kernel {} has no value for its argument '{}'", step.variant,
+                arg.name);
   }
   const ConstantRecipe& recipe = plan_.constants.at(static_cast<size_t>(constant->second));
   if (!matrix_arg) return vector(recipe.name);
@@ -186,8 +187,8 @@ Result<const std::vector<DeviceDecoder::ReadyStep>*> DeviceDecoder::steps_for(in
   const PlanPhase& phase = plan_.phases[rows == 1 ? 0 : 1];
   const auto calls = decoder_calls(config_, rows, capacity_, answer, head_rows_of(plan_));
   if (calls.size() > phase.steps.size()) {
-    return fail(ErrorCode::kInternal, "the plan has {} steps of {}", phase.steps.size(),
-                calls.size());
+    return fail(ErrorCode::kInternal, "the plan has {} steps, but {} are needed",
+                phase.steps.size(), calls.size());
   }
   std::vector<ReadyStep> steps;
   for (size_t i = 0; i < calls.size(); ++i) {

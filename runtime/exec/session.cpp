@@ -91,9 +91,10 @@ Result<std::vector<Tensor>> input_values(const Graph& graph,
     if (found == inputs.end())
       return fail(ErrorCode::kInvalidArgument, "input '{}' is missing", name);
     if (!same_tensor(found->second, value)) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "input '{}' is part of the plan and has another value now: load the model again",
-                  name);
+      return fail(
+          ErrorCode::kInvalidArgument,
+          "the plan depends on the value of input '{}', which has changed: load the model again",
+          name);
     }
   }
   return values;
@@ -107,7 +108,8 @@ Result<Session> Session::create(Graph graph, ExecutionPlan plan, Device* device)
   const bool kernels = std::any_of(steps.begin(), steps.end(), [](const PlanStep& step) {
     return step.kind == StepKind::kKernel;
   });
-  if (kernels && !device) return fail(ErrorCode::kInternal, "a plan with kernels and no device");
+  if (kernels && !device)
+    return fail(ErrorCode::kInternal, "the plan has kernels, but there is no device");
   CLVET_RETURN_IF_ERROR(session.allocate());
   CLVET_RETURN_IF_ERROR(session.prepare_steps());
   return session;
@@ -141,7 +143,7 @@ Status Session::upload_constants() {
   for (size_t i = 0; i < plan_.tensors.size(); ++i) {
     if (!plan_.tensors[i].constant) continue;
     const Tensor* value = graph_.constant(value_ids_[i]);
-    if (!value) return fail(ErrorCode::kInternal, "a constant tensor without a value");
+    if (!value) return fail(ErrorCode::kInternal, "a constant tensor has no value");
     CLVET_RETURN_IF_ERROR(upload(plan_.tensors[i], tensors_[i].object, *value));
   }
   return {};
@@ -153,7 +155,7 @@ Result<Values> Session::values_of(const ConstantRecipe& recipe, const TensorRole
   }
   const Node& node = graph_.nodes[static_cast<size_t>(recipe.node)];
   const auto call = call_of(graph_, node);
-  if (!call) return fail(ErrorCode::kInternal, "node '{}' has open shapes", node.name);
+  if (!call) return fail(ErrorCode::kInternal, "the shapes of node '{}' are not known", node.name);
   return node.def->constant(*call, {recipe.name, recipe.part});
 }
 
@@ -161,7 +163,7 @@ Result<cl_mem> Session::constant(const PlanStep& step, const Launch& launch, con
   const TensorRole* role = role_of(launch.roles, arg);
   const auto index = role ? step.constants.find(role->name) : step.constants.end();
   if (index == step.constants.end()) {
-    return fail(ErrorCode::kInternal, "{} has no constant '{}'", step.variant, arg.name);
+    return fail(ErrorCode::kInternal, "kernel {} has no constant '{}'", step.variant, arg.name);
   }
   const ConstantRecipe& recipe = plan_.constants[static_cast<size_t>(index->second)];
   CLVET_ASSIGN_OR_RETURN(const Values values, values_of(recipe, *role));
@@ -217,14 +219,15 @@ Status Session::prepare_steps() {
 Status Session::upload_indices(const DeviceTensor& tensor, cl_mem object, const Tensor& value) {
   const std::vector<int64_t> indices = value.to_i64();
   if (static_cast<int64_t>(indices.size()) != tensor.extent.c) {
-    return fail(ErrorCode::kInternal, "{} row numbers where {} are planned", indices.size(),
-                tensor.extent.c);
+    return fail(ErrorCode::kInternal, "the tensor has {} row numbers, but the plan has {}",
+                indices.size(), tensor.extent.c);
   }
   const int64_t extent = tensor.row_numbers;
   for (const int64_t index : indices) {
     if (index >= -extent && index < extent) continue;
-    return fail(ErrorCode::kInvalidArgument, "'{}' holds the row number {}, there are {} rows",
-                tensor.value, index, extent);
+    return fail(ErrorCode::kInvalidArgument,
+                "tensor '{}' contains the row number {}, but there are only {} rows", tensor.value,
+                index, extent);
   }
   return device_->write(object, encode_indices(indices));
 }
@@ -238,8 +241,8 @@ Status Session::upload(const DeviceTensor& tensor, cl_mem object, const Tensor& 
   }
   const std::span<const float> source = (floats ? *floats : value).values<float>();
   if (static_cast<int64_t>(source.size()) != role.elements()) {
-    return fail(ErrorCode::kInternal, "a tensor of {} values where {} are planned", source.size(),
-                role.elements());
+    return fail(ErrorCode::kInternal, "the tensor has {} values, but the plan has {}",
+                source.size(), role.elements());
   }
   Bytes bytes = encoded(tensor, source);
   return tensor.storage == Storage::kImage
@@ -249,7 +252,7 @@ Status Session::upload(const DeviceTensor& tensor, cl_mem object, const Tensor& 
 
 Status Session::download(const DeviceTensor& tensor, cl_mem object, ValueId id, Tensor& value) {
   const auto type = graph_.values[static_cast<size_t>(id)].type();
-  if (!type) return fail(ErrorCode::kInternal, "a tensor of unknown type");
+  if (!type) return fail(ErrorCode::kInternal, "the type of a tensor is not known");
   const TensorRole role = role_of(tensor);
   const Precision precision = storage_precision(tensor.half);
   staging_.resize(activation_bytes(role, precision));
@@ -280,7 +283,7 @@ Status Session::run_host(const Node& node, std::vector<Tensor>& values) {
                                           : &values[static_cast<size_t>(input)]);
   }
   auto outputs = run_node(node, arguments);
-  if (!outputs) return wrap(outputs.error(), "node '" + node.name + "'");
+  if (!outputs) return at_node(outputs.error(), node);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] != kNoValue) {
       values[static_cast<size_t>(node.outputs[i])] = std::move((*outputs)[i]);

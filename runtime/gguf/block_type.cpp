@@ -230,13 +230,13 @@ std::string readable_block_types() {
 
 Status dequantize(const BlockType& type, std::span<const std::byte> bytes, std::span<float> out) {
   if (!type.readable()) {
-    return fail(ErrorCode::kUnsupported, "tensor type {} cannot be read; known are {}", type.name,
-                readable_block_types());
+    return fail(ErrorCode::kUnsupported, "clvet cannot read the tensor type {}; it can read {}",
+                type.name, readable_block_types());
   }
   const auto elements = static_cast<size_t>(type.elements);
   if (out.size() % elements != 0 ||
       bytes.size() != out.size() / elements * static_cast<size_t>(type.bytes)) {
-    return fail(ErrorCode::kInvalidArgument, "{} bytes of {} are not {} elements", bytes.size(),
+    return fail(ErrorCode::kInvalidArgument, "{} bytes of {} do not make {} elements", bytes.size(),
                 type.name, out.size());
   }
   if (type.quantised()) {

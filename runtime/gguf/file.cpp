@@ -37,7 +37,8 @@ Result<GgufFile> GgufFile::open(const std::string& path) {
   }
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
-    return fail(ErrorCode::kInvalidArgument, "cannot read {}: not a file; name a .gguf file", path);
+    return fail(ErrorCode::kInvalidArgument,
+                "cannot read {}: it is not a file; give the path of a .gguf file", path);
   }
   auto mapping = Mapping::of(fd.get(), static_cast<size_t>(info.st_size), false);
   if (!mapping) return wrap(mapping.error(), path);

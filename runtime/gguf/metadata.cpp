@@ -54,7 +54,7 @@ size_t size_of(GgufKind kind) {
 std::string describe(const GgufValue& value) {
   const auto* array = std::get_if<GgufArray>(&value.value);
   if (!array) return to_string(value.kind);
-  return std::string("array of ") + to_string(array->element);
+  return fmt::format("array of {}", to_string(array->element));
 }
 
 GgufValue decode_number(GgufKind kind, const std::byte* at) {
@@ -103,7 +103,7 @@ Result<const GgufValue*> GgufMetadata::need(std::string_view key) const {
 tl::unexpected<Error> GgufMetadata::wrong(std::string_view key, const char* wanted,
                                           const GgufValue& value) const {
   return fail(ErrorCode::kInvalidArgument,
-              "{}: metadata key '{}' should be {} and is {}; convert the model again", file_, key,
+              "{}: metadata key '{}' should be {}, but is {}; convert the model again", file_, key,
               wanted, describe(value));
 }
 
@@ -113,8 +113,8 @@ Result<int64_t> GgufMetadata::integer(std::string_view key, int64_t least, int64
   if (!number) return wrong(key, "an integer", *value);
   if (*number < least || *number > most) {
     return fail(ErrorCode::kInvalidArgument,
-                "{}: metadata key '{}' is {}, not from {} to {}; convert the model again", file_,
-                key, *number, least, most);
+                "{}: metadata key '{}' is {}, but must be from {} to {}; convert the model again",
+                file_, key, *number, least, most);
   }
   return *number;
 }

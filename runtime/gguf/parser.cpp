@@ -33,7 +33,10 @@ constexpr size_t kLeastPair = 8 + 1 + 4 + 1, kLeastTensor = 8 + 1 + 4 + 8 + 4 + 
 constexpr uint32_t kMaxDims = 4;
 
 std::string label(const char* what, std::string_view name) {
-  return name.empty() ? std::string(what) : fmt::format("{} '{}'", what, one_line(name, 100));
+  if (name.empty()) return what;
+  const std::string shown = one_line(name, 100);
+  return std::string_view(what) == "tensor" ? fmt::format("tensor '{}'", shown)
+                                            : fmt::format("metadata key '{}'", shown);
 }
 
 }  // namespace
@@ -46,8 +49,7 @@ GgufParser::GgufParser(std::span<const std::byte> bytes, const std::string& name
 
 tl::unexpected<Error> GgufParser::cut_short(const Where& where) const {
   return fail(ErrorCode::kInvalidArgument,
-              "{}: {}: the file ends at byte {}, within this; it is cut short or broken, fetch it "
-              "again",
+              "{}: {}: the file ends here, at byte {}; it is incomplete or damaged: fetch it again",
               file_.name_, label(where.what, where.name), file_.bytes_.size());
 }
 
@@ -73,7 +75,7 @@ Status GgufParser::read_header() {
   const auto magic = read<uint32_t>(where);
   if (!magic || *magic != kGgufMagic) {
     return fail(ErrorCode::kInvalidArgument,
-                "{}: not a GGUF file (it does not begin with GGUF); name another file",
+                "{}: not a GGUF file (it does not begin with GGUF); give another file",
                 file_.name_);
   }
   CLVET_ASSIGN_OR_RETURN(const uint32_t version, read<uint32_t>(where));
@@ -81,8 +83,9 @@ Status GgufParser::read_header() {
     const bool swapped = version == 0x02000000 || version == 0x03000000;
     return fail(ErrorCode::kUnsupported,
                 "{}: {}; convert the model again as a little-endian file of version 3", file_.name_,
-                swapped ? std::string("the file is big-endian")
-                        : fmt::format("GGUF version {} is not known, 2 and 3 are", version));
+                swapped
+                    ? std::string("the file is big-endian")
+                    : fmt::format("GGUF version {} is not supported, only 2 and 3 are", version));
   }
   file_.version_ = static_cast<int>(version);
   CLVET_ASSIGN_OR_RETURN(tensor_count_, read_count(kLeastTensor, {"tensor count", {}}));
@@ -93,7 +96,7 @@ Status GgufParser::read_header() {
 Result<size_t> GgufParser::read_count(size_t least, const Where& where) {
   CLVET_ASSIGN_OR_RETURN(const uint64_t count, read<uint64_t>(where));
   if (count > remaining() / least) {
-    return broken(where, "{} of them cannot fit in the {} bytes that follow", count, remaining());
+    return broken(where, "{} of them do not fit into the {} bytes that follow", count, remaining());
   }
   return static_cast<size_t>(count);
 }
@@ -101,7 +104,7 @@ Result<size_t> GgufParser::read_count(size_t least, const Where& where) {
 Result<std::string_view> GgufParser::read_string(const Where& where) {
   CLVET_ASSIGN_OR_RETURN(const uint64_t length, read<uint64_t>(where));
   if (length > remaining()) {
-    return broken(where, "a string of {} bytes, of which {} are there", length, remaining());
+    return broken(where, "a string should have {} bytes, but only {} follow", length, remaining());
   }
   const auto* text = reinterpret_cast<const char*>(file_.bytes_.data() + at_);
   at_ += static_cast<size_t>(length);
@@ -112,10 +115,10 @@ Result<std::string_view> GgufParser::read_name(const Where& where, size_t longes
   CLVET_ASSIGN_OR_RETURN(const std::string_view name, read_string(where));
   if (name.empty()) return broken(where, "its name is empty");
   if (name.size() > longest) {
-    return broken(where, "its name has {} bytes, at most {} are allowed", name.size(), longest);
+    return broken(where, "its name has {} bytes, but at most {} are allowed", name.size(), longest);
   }
   if (clean_utf8(name) != name || name.find_first_of("\n\t") != std::string_view::npos) {
-    return broken(where, "its name '{}' is not valid UTF-8 or holds control characters",
+    return broken(where, "its name '{}' is not valid UTF-8 or contains control characters",
                   one_line(name, 100));
   }
   return name;
@@ -141,7 +144,7 @@ Status GgufParser::read_pair(size_t index) {
   const Where where{"metadata key", key};
   CLVET_ASSIGN_OR_RETURN(const GgufKind kind, read_kind(where));
   CLVET_ASSIGN_OR_RETURN(GgufValue value, read_value(kind, where));
-  if (!file_.metadata_.add(key, std::move(value))) return broken(where, "it is there twice");
+  if (!file_.metadata_.add(key, std::move(value))) return broken(where, "it appears twice");
   return {};
 }
 
@@ -165,7 +168,7 @@ Result<GgufValue> GgufParser::read_value(GgufKind kind, const Where& where) {
 }
 
 Result<GgufArray> GgufParser::read_array(const Where& where, int depth) {
-  if (depth > kMaxDepth) return broken(where, "arrays nested deeper than {}", kMaxDepth);
+  if (depth > kMaxDepth) return broken(where, "arrays are nested deeper than {} levels", kMaxDepth);
   GgufArray array;
   CLVET_ASSIGN_OR_RETURN(array.element, read_kind(where));
   const size_t least = array.element == GgufKind::kString  ? kLeastString
@@ -214,7 +217,7 @@ Status GgufParser::read_tensors() {
 }
 
 Status GgufParser::read_tensor(size_t index) {
-  const std::string ordinal = fmt::format("tensor {}", index);
+  const std::string ordinal = fmt::format("tensor number {}", index);
   GgufTensor tensor;
   CLVET_ASSIGN_OR_RETURN(tensor.name, read_name({ordinal.c_str(), {}}, kLongestTensorName));
   const Where where{"tensor", tensor.name};
@@ -223,14 +226,13 @@ Status GgufParser::read_tensor(size_t index) {
   tensor.type = find_block_type(type);
   if (!tensor.type) {
     return fail(ErrorCode::kUnsupported,
-                "{}: tensor '{}' is of type {}, which is not known; quantise the model as one of "
-                "{}",
+                "{}: tensor '{}' has the unknown type {}; quantise the model as one of {}",
                 file_.name_, tensor.name, type, readable_block_types());
   }
   CLVET_RETURN_IF_ERROR(size_tensor(tensor));
   CLVET_RETURN_IF_ERROR(read_offset(tensor));
   if (!file_.index_.emplace(tensor.name, index).second) {
-    return broken(where, "there are two of this name");
+    return broken(where, "there are two tensors with this name");
   }
   file_.tensors_.push_back(std::move(tensor));
   return {};
@@ -243,7 +245,7 @@ Status GgufParser::read_offset(GgufTensor& tensor) {
     return broken(where, "its offset {} is not a multiple of {}", offset, alignment_);
   }
   if (offset > file_.bytes_.size()) {
-    return broken(where, "its offset {} lies beyond the file's {} bytes", offset,
+    return broken(where, "its offset {} is beyond the file's {} bytes", offset,
                   file_.bytes_.size());
   }
   tensor.offset = static_cast<size_t>(offset);
@@ -254,12 +256,12 @@ Status GgufParser::read_shape(GgufTensor& tensor) {
   const Where where{"tensor", tensor.name};
   CLVET_ASSIGN_OR_RETURN(const uint32_t dims, read<uint32_t>(where));
   if (dims == 0 || dims > kMaxDims) {
-    return broken(where, "it has {} dims, not 1 to {}", dims, kMaxDims);
+    return broken(where, "it has {} dimensions, but must have 1 to {}", dims, kMaxDims);
   }
   for (uint32_t i = 0; i < dims; ++i) {
     CLVET_ASSIGN_OR_RETURN(const uint64_t extent, read<uint64_t>(where));
     if (extent == 0 || extent > static_cast<uint64_t>(INT64_MAX)) {
-      return broken(where, "dim {} is {}", i, extent);
+      return broken(where, "its dimension {} has the extent {}, which is not allowed", i, extent);
     }
     tensor.shape.push_back(static_cast<int64_t>(extent));
   }
@@ -270,8 +272,8 @@ Status GgufParser::size_tensor(GgufTensor& tensor) {
   const Where where{"tensor", tensor.name};
   const BlockType& type = *tensor.type;
   if (tensor.columns() % type.elements != 0) {
-    return broken(where, "rows of {} are not whole blocks of {} ({} elements)", tensor.columns(),
-                  type.name, type.elements);
+    return broken(where, "its rows of {} elements are not whole blocks of {} ({} elements)",
+                  tensor.columns(), type.name, type.elements);
   }
   int64_t bytes = 0;
   bool overflow = __builtin_mul_overflow(tensor.columns() / type.elements, type.bytes, &bytes);
@@ -279,7 +281,7 @@ Status GgufParser::size_tensor(GgufTensor& tensor) {
     overflow = overflow || __builtin_mul_overflow(bytes, tensor.shape[i], &bytes);
   }
   if (overflow || static_cast<uint64_t>(bytes) > file_.bytes_.size()) {
-    return broken(where, "{} of {} is larger than the file's {} bytes",
+    return broken(where, "its extents {} with the type {} need more than the file's {} bytes",
                   describe_shape(tensor.shape), type.name, file_.bytes_.size());
   }
   tensor.bytes = static_cast<size_t>(bytes);

@@ -18,7 +18,7 @@ WeightType weight_type_of(const BlockType& type) {
 Result<BlockWeights> repack(const BlockType& type, std::span<const std::byte> bytes, int64_t rows,
                             int64_t columns) {
   if (!type.quantised()) {
-    return fail(ErrorCode::kUnsupported, "{} has no quantised blocks", type.name);
+    return fail(ErrorCode::kUnsupported, "the type {} has no quantised blocks", type.name);
   }
   int64_t blocks = 0, needed = 0;
   const bool fits = rows > 0 && columns > 0 && columns % type.elements == 0 &&
@@ -26,8 +26,8 @@ Result<BlockWeights> repack(const BlockType& type, std::span<const std::byte> by
                     !__builtin_mul_overflow(blocks, type.bytes, &needed) &&
                     static_cast<uint64_t>(needed) == bytes.size();
   if (!fits) {
-    return fail(ErrorCode::kInvalidArgument, "{} bytes of {} are not {} rows of {}", bytes.size(),
-                type.name, rows, columns);
+    return fail(ErrorCode::kInvalidArgument, "{} bytes of {} do not make {} rows of {}",
+                bytes.size(), type.name, rows, columns);
   }
   BlockWeights weights{rows, columns, weight_type_of(type), type.group, {}, {}, {}};
   const int64_t groups = type.elements / type.group;

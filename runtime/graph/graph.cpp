@@ -34,7 +34,7 @@ Result<std::vector<int>> producers(const Graph& graph) {
           producer[out] >= 0 || graph.constant(out) ||
           std::find(graph.inputs.begin(), graph.inputs.end(), out) != graph.inputs.end();
       if (taken) {
-        return fail(ErrorCode::kInvalidArgument, "{} makes '{}', which exists already",
+        return fail(ErrorCode::kInvalidArgument, "{} computes '{}', which exists already",
                     graph.nodes[n].label(), graph.values[out].name);
       }
       producer[out] = static_cast<int>(n);
@@ -52,14 +52,14 @@ Status check_reads(const Graph& graph, const std::vector<int>& producer) {
   for (const Node& node : graph.nodes) {
     for (const ValueId in : node.inputs) {
       if (in != kNoValue && !made[in]) {
-        return fail(ErrorCode::kInvalidArgument, "{} reads '{}', which nothing makes", node.label(),
-                    graph.values[in].name);
+        return fail(ErrorCode::kInvalidArgument, "{} reads '{}', which no node computes",
+                    node.label(), graph.values[in].name);
       }
     }
   }
   for (const ValueId out : graph.outputs) {
     if (!made[out]) {
-      return fail(ErrorCode::kInvalidArgument, "nothing makes the output '{}'",
+      return fail(ErrorCode::kInvalidArgument, "no node computes the output '{}'",
                   graph.values[out].name);
     }
   }
@@ -147,7 +147,12 @@ void keep_values(const std::vector<bool>& needed, Graph& graph) {
 
 }  // namespace
 
-std::string Node::label() const { return "node '" + name + "' (" + op + ")"; }
+std::string Node::label() const { return fmt::format("node '{}' ({})", name, op); }
+
+tl::unexpected<Error> at_node(Error error, const Node& node) {
+  error.message = fmt::format("node '{}' ({}): {}", node.name, node.op, error.message);
+  return tl::unexpected<Error>(std::move(error));
+}
 
 int64_t Node::int_attr(std::string_view key, int64_t fallback) const {
   const auto* value = get<int64_t>(attributes, key);
@@ -246,7 +251,7 @@ Status sort_topologically(Graph& graph) {
     const auto& counts = waiting.counts;
     const size_t stuck =
         std::find_if(counts.begin(), counts.end(), [](int w) { return w > 0; }) - counts.begin();
-    return fail(ErrorCode::kInvalidArgument, "the nodes form a cycle through or before {}",
+    return fail(ErrorCode::kInvalidArgument, "the nodes form a cycle; {} is in it or depends on it",
                 graph.nodes[stuck].label());
   }
   std::vector<Node> sorted;

@@ -52,6 +52,9 @@ struct Node {
   const Graph* graph_attr(std::string_view key) const;
 };
 
+// The error, said to be of this node.
+tl::unexpected<Error> at_node(Error error, const Node& node);
+
 struct Value {
   std::string name;  // unique in its graph
   // Known from the file (inputs) or from inference; a dim of -1 is open.

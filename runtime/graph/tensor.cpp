@@ -90,7 +90,7 @@ Result<int64_t> checked_elements(const Shape& shape) {
   bool empty = false;
   for (const int64_t dim : shape) {
     if (dim < 0) {
-      return fail(ErrorCode::kInvalidArgument, "shape with the negative extent {}", dim);
+      return fail(ErrorCode::kInvalidArgument, "a shape has the negative extent {}", dim);
     }
     if (dim == 0)
       empty = true;
@@ -115,8 +115,9 @@ Result<Tensor> Tensor::create(DType dtype, Shape shape) {
   const size_t bytes = static_cast<size_t>(elements) * size_of(dtype);
   void* memory = bytes > kMaxBytes ? nullptr : std::calloc(bytes + 64, 1);
   if (!memory) {
-    return fail(ErrorCode::kResourceExhausted, "no memory for a tensor {}{} of {} bytes",
-                to_string(dtype), to_string(shape), bytes);
+    return fail(ErrorCode::kResourceExhausted,
+                "there is not enough memory for a tensor {}{} of {} bytes", to_string(dtype),
+                to_string(shape), bytes);
   }
   return wrap(dtype, std::move(shape),
               std::shared_ptr<std::byte>(static_cast<std::byte*>(memory),

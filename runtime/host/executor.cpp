@@ -37,12 +37,12 @@ bool fits(const Shape& wanted, const Shape& given) {
 
 Status check_input(const Value& wanted, const Tensor& given) {
   if (wanted.dtype && *wanted.dtype != given.dtype()) {
-    return fail(ErrorCode::kInvalidArgument, "input '{}' is {}, the model wants {}", wanted.name,
-                to_string(given.dtype()), to_string(*wanted.dtype));
+    return fail(ErrorCode::kInvalidArgument, "input '{}' is {}, but the model takes {}",
+                wanted.name, to_string(given.dtype()), to_string(*wanted.dtype));
   }
   if (wanted.shape && !fits(*wanted.shape, given.shape())) {
-    return fail(ErrorCode::kInvalidArgument, "input '{}' is {}, the model wants {}", wanted.name,
-                to_string(given.shape()), to_string(*wanted.shape));
+    return fail(ErrorCode::kInvalidArgument, "input '{}' is {}, but the model takes {}",
+                wanted.name, to_string(given.shape()), to_string(*wanted.shape));
   }
   return {};
 }
@@ -80,7 +80,7 @@ Status check_inputs(const Graph& graph, const std::map<std::string, Tensor>& inp
     const Value& value = graph.values[id];
     const auto found = inputs.find(value.name);
     if (found == inputs.end()) {
-      return fail(ErrorCode::kInvalidArgument, "the model's input '{}' is not given", value.name);
+      return fail(ErrorCode::kInvalidArgument, "the model's input '{}' was not given", value.name);
     }
     CLVET_RETURN_IF_ERROR(check_input(value, found->second));
   }
@@ -88,8 +88,9 @@ Status check_inputs(const Graph& graph, const std::map<std::string, Tensor>& inp
     bool known = false;
     for (const ValueId id : graph.inputs) known |= graph.values[id].name == name;
     if (!known) {
-      return fail(ErrorCode::kInvalidArgument, "the model has no input '{}'; its first is '{}'",
-                  name, graph.inputs.empty() ? "" : graph.values[graph.inputs[0]].name);
+      return fail(ErrorCode::kInvalidArgument,
+                  "the model has no input '{}'; its first input is '{}'", name,
+                  graph.inputs.empty() ? "" : graph.values[graph.inputs[0]].name);
     }
   }
   return {};
@@ -109,7 +110,7 @@ Result<std::vector<Tensor>> run_graph(const Graph& graph,
     }
     const double start = monotonic_seconds();
     auto outputs = run_node(node, arguments);
-    if (!outputs) return wrap(outputs.error(), "node '" + node.name + "'");
+    if (!outputs) return at_node(outputs.error(), node);
     if (timings) timings->push_back({node.name, node.op, (monotonic_seconds() - start) * 1e3});
     if (observer) observer(node, *outputs);
     update_values(node, std::move(*outputs), reads, values);

@@ -43,7 +43,7 @@ Status fold(Graph& graph, const Node& node) {
     arguments.push_back(constant);
   }
   auto outputs = run_node(node, arguments);
-  if (!outputs) return wrap(outputs.error(), node.label());
+  if (!outputs) return at_node(outputs.error(), node);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] != kNoValue) {
       graph.values[node.outputs[i]].constant = std::move((*outputs)[i]);
@@ -105,7 +105,7 @@ Result<bool> infer_or_fold(Graph& graph, const Node& node) {
   const auto types = infer_node(*call);
   if (!types) {
     if (types.error().code == ErrorCode::kUnavailable) return false;
-    return wrap(types.error(), node.label());
+    return at_node(types.error(), node);
   }
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == kNoValue) continue;
@@ -129,7 +129,7 @@ Status set_shape(Graph& graph, const std::string& name, const Shape& shape) {
                     std::equal(value.shape->begin(), value.shape->end(), shape.begin(), shape.end(),
                                [](int64_t own, int64_t given) { return own < 0 || own == given; });
   if (!fits) {
-    return fail(ErrorCode::kInvalidArgument, "input '{}' is {}, the model wants {}", name,
+    return fail(ErrorCode::kInvalidArgument, "input '{}' is {}, but the model takes {}", name,
                 to_string(shape), to_string(*value.shape));
   }
   value.shape = shape;

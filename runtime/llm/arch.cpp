@@ -94,9 +94,10 @@ class ConfigReader {
     for (const UnsupportedRow& row : kUnsupported) {
       const GgufValue* value = data_.find(key(row.key));
       if (!value || !asks_for_something(*value)) continue;
-      return wrong(ErrorCode::kUnsupported,
-                   "the model wants {} ('{}'), which is not implemented; use one without", row.what,
-                   key(row.key));
+      return wrong(
+          ErrorCode::kUnsupported,
+          "the model needs {} ('{}'), which clvet does not support; use a model without it",
+          row.what, key(row.key));
     }
     return {};
   }
@@ -110,7 +111,8 @@ class ConfigReader {
     CLVET_ASSIGN_OR_RETURN(config_.norm_eps,
                            data_.number(key(".attention.layer_norm_rms_epsilon")));
     if (config_.norm_eps <= 0) {
-      return wrong(ErrorCode::kInvalidArgument, "the norm's epsilon is {}; convert the model again",
+      return wrong(ErrorCode::kInvalidArgument,
+                   "the norm's epsilon is {}, but must be above 0; convert the model again",
                    config_.norm_eps);
     }
     return {};
@@ -129,7 +131,7 @@ class ConfigReader {
     const bool stated = data_.has(key(".attention.key_length"));
     if (!stated && config_.width % config_.heads != 0) {
       return wrong(ErrorCode::kInvalidArgument,
-                   "a width of {} is not {} heads of one length; convert the model again",
+                   "a width of {} cannot be divided into {} equal heads; convert the model again",
                    config_.width, config_.heads);
     }
     const int64_t even_share = config_.width / config_.heads;
@@ -139,7 +141,7 @@ class ConfigReader {
                                                                   config_.head_dim, 1, kMostHeads));
     if (values != config_.head_dim) {
       return wrong(ErrorCode::kUnsupported,
-                   "keys of {} and values of {} elements are not implemented; use another model",
+                   "keys of {} and values of {} elements are not supported; use another model",
                    config_.head_dim, values);
     }
     return {};
@@ -150,7 +152,7 @@ class ConfigReader {
                                                                   config_.head_dim, 0, kMostHeads));
     if (turned != config_.head_dim || turned % 2 != 0) {
       return wrong(ErrorCode::kUnsupported,
-                   "rope over {} of {} elements of a head is not implemented; use another model",
+                   "rope over {} of the {} elements of a head is not supported; use another model",
                    turned, config_.head_dim);
     }
     CLVET_ASSIGN_OR_RETURN(config_.rope_base,
@@ -158,7 +160,8 @@ class ConfigReader {
     config_.rope_base_local = config_.rope_base;
     if (spec_.window_pattern > 0) CLVET_RETURN_IF_ERROR(read_window());
     if (config_.rope_base <= 1 || config_.rope_base_local <= 1) {
-      return wrong(ErrorCode::kInvalidArgument, "rope with base {} turns nothing; convert again",
+      return wrong(ErrorCode::kInvalidArgument,
+                   "rope with the base {} applies no rotation; convert the model again",
                    std::min(config_.rope_base, config_.rope_base_local));
     }
     return {};
@@ -179,16 +182,17 @@ class ConfigReader {
     CLVET_ASSIGN_OR_RETURN(const auto tokens, data_.strings("tokenizer.ggml.tokens"));
     if (tokens.empty() || tokens.size() > static_cast<size_t>(kWidest)) {
       return wrong(ErrorCode::kInvalidArgument,
-                   "the vocabulary has {} tokens, not 1 to {}; convert the model again",
+                   "the vocabulary has {} tokens, but must have 1 to {}; convert the model again",
                    tokens.size(), kWidest);
     }
     config_.vocab = static_cast<int64_t>(tokens.size());
     CLVET_ASSIGN_OR_RETURN(const int64_t stated,
                            data_.integer_or(key(".vocab_size"), config_.vocab, 0, kLongestContext));
     if (stated != config_.vocab) {
-      return wrong(ErrorCode::kInvalidArgument,
-                   "'{}' is {}, the vocabulary has {} tokens; convert the model again",
-                   key(".vocab_size"), stated, config_.vocab);
+      return wrong(
+          ErrorCode::kInvalidArgument,
+          "metadata key '{}' is {}, but the vocabulary has {} tokens; convert the model again",
+          key(".vocab_size"), stated, config_.vocab);
     }
     return {};
   }
@@ -224,16 +228,21 @@ std::vector<int64_t> wanted_shape(const TensorRow& row, const LlmConfig& config)
 }
 
 // What is wrong with a tensor that is there or should be; empty: nothing.
-std::string fault_of(const GgufTensor* tensor, const TensorRow& row, const LlmConfig& config) {
+std::string fault_of(const std::string& name, const GgufTensor* tensor, const TensorRow& row,
+                     const LlmConfig& config) {
   const std::vector<int64_t> wanted = wanted_shape(row, config);
   if (!tensor && row.optional) return {};
-  if (!tensor) return "is missing; it should be " + describe_shape(wanted);
+  if (!tensor) {
+    return fmt::format("tensor '{}' is missing; it should be {}", name, describe_shape(wanted));
+  }
   if (tensor->shape != wanted) {
-    return fmt::format("is {}, not {}", describe_shape(tensor->shape), describe_shape(wanted));
+    return fmt::format("tensor '{}' is {}, but should be {}", name, describe_shape(tensor->shape),
+                       describe_shape(wanted));
   }
   if (!tensor->type->readable()) {
-    return fmt::format("is of type {}, which cannot be read; quantise the model as one of {}",
-                       tensor->type->name, readable_block_types());
+    return fmt::format(
+        "tensor '{}' has the type {}, which clvet cannot read; quantise the model as one of {}",
+        name, tensor->type->name, readable_block_types());
   }
   return {};
 }
@@ -259,8 +268,9 @@ Result<const ArchSpec*> arch_of(const GgufFile& file) {
   for (const ArchSpec* spec : arch_specs()) {
     if (spec->name == name) return spec;
   }
-  return fail(ErrorCode::kUnsupported, "{}: the architecture '{}' is not known; known are {}",
-              file.name(), one_line(name, 60), arch_names());
+  return fail(ErrorCode::kUnsupported,
+              "{}: clvet does not support the architecture '{}'; it supports {}", file.name(),
+              one_line(name, 60), arch_names());
 }
 
 Result<LlmConfig> read_config(const GgufFile& file, const ArchSpec& spec) {
@@ -273,7 +283,7 @@ std::vector<TensorFault> tensor_faults(const GgufFile& file, const ArchSpec& spe
   std::set<std::string, std::less<>> known;
   const auto check = [&](const std::string& name, const TensorRow& row) {
     known.insert(name);
-    std::string fault = fault_of(file.find(name), row, config);
+    std::string fault = fault_of(name, file.find(name), row, config);
     if (!fault.empty()) faults.push_back({name, std::move(fault)});
   };
   for (const TensorRow& row : common_tensors()) check(std::string(row.name), row);
@@ -282,8 +292,10 @@ std::vector<TensorFault> tensor_faults(const GgufFile& file, const ArchSpec& spe
   }
   for (const GgufTensor& tensor : file.tensors()) {
     if (known.contains(tensor.name)) continue;
-    faults.push_back({std::string(tensor.name),
-                      fmt::format("is no tensor of {} as it is known here", spec.name)});
+    faults.push_back(
+        {std::string(tensor.name),
+         fmt::format("tensor '{}' does not belong to the architecture {} as clvet knows it",
+                     tensor.name, spec.name)});
   }
   return faults;
 }
@@ -293,15 +305,10 @@ Result<LlmConfig> load_config(const GgufFile& file) {
   CLVET_ASSIGN_OR_RETURN(LlmConfig config, read_config(file, *spec));
   const auto faults = tensor_faults(file, *spec, config);
   if (faults.empty()) return config;
-  constexpr size_t kTold = 4;
-  std::string text;
-  for (size_t i = 0; i < std::min(faults.size(), kTold); ++i) {
-    text += fmt::format("{}'{}' {}", i ? "; " : "", faults[i].tensor, faults[i].fault);
-  }
-  if (faults.size() > kTold) text += "; ...";
   return fail(ErrorCode::kInvalidArgument,
-              "{}: {} of its tensors do not fit the architecture {} ('clvet check' lists all): {}",
-              file.name(), faults.size(), spec->name, text);
+              "{}: {} of its tensors do not fit the architecture {} ('clvet check' lists all); the "
+              "first: {}",
+              file.name(), faults.size(), spec->name, faults.front().fault);
 }
 
 }  // namespace clvet

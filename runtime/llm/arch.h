@@ -56,7 +56,8 @@ Result<const ArchSpec*> arch_of(const GgufFile& file);
 Result<LlmConfig> read_config(const GgufFile& file, const ArchSpec& spec);
 
 struct TensorFault {
-  std::string tensor, fault;  // "blk.0.attn_q.weight", "is missing; it should be 576x576"
+  std::string tensor,
+      fault;  // "output.weight", "tensor 'output.weight' is missing; it should be ..."
 };
 // Every tensor that is missing, of another shape, of a type that cannot be read, or unknown to the
 // architecture (ignoring it would give wrong answers). Empty: the file fits.

@@ -62,8 +62,8 @@ Result<MergeTable> read_merges(const Vocabulary& vocabulary) {
                   both = vocabulary.find(joined);
     if (a == kNoToken || b == kNoToken || both == kNoToken) {
       return fail(ErrorCode::kInvalidArgument,
-                  "merge {} ('{}') does not join two tokens to a third; convert the model again", i,
-                  one_line(merge, 60));
+                  "merge {} ('{}') does not join two tokens into a third; convert the model again",
+                  i, one_line(merge, 60));
     }
     table.emplace(pair_key(a, b), RankedMerge{static_cast<uint32_t>(i), both});
   }
@@ -123,7 +123,7 @@ class BpeEncoder : public Encoder {
       const TokenId id = symbol.id == kNoToken ? vocabulary_.unknown : symbol.id;
       if (id == kNoToken) {
         return fail(ErrorCode::kInvalidArgument,
-                    "the model has no token for the byte 0x{:02X}; leave it out of the text",
+                    "the model has no token for the byte 0x{:02X}; remove it from the text",
                     static_cast<uint8_t>(symbol.text[0]));
       }
       ids.push_back(id);

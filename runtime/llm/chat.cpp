@@ -54,12 +54,17 @@ Status check_template(const std::string& name) {
   if (name == "ChatML") return {};
   if (name == "none") {
     return fail(ErrorCode::kUnsupported,
-                "the model has no chat template: it continues text; leave out --chat");
+                "the model has no chat template and can only continue a text; leave out --chat");
+  }
+  if (name == "unknown") {
+    return fail(ErrorCode::kUnsupported,
+                "clvet does not know the model's chat template, only ChatML; leave out --chat and "
+                "write the marks of the turns into the prompt");
   }
   return fail(ErrorCode::kUnsupported,
-              "the model's chat template is {}, which is not known; ChatML is. Leave out --chat "
-              "and write the turns' marks in the prompt",
-              name == "unknown" ? "of no kind that is recognised" : "that of " + name);
+              "the model's chat template is that of {}, but clvet supports only ChatML; leave out "
+              "--chat and write the marks of the turns into the prompt",
+              name);
 }
 
 }  // namespace
@@ -83,7 +88,8 @@ Result<std::vector<PromptPart>> chat_prompt(std::string_view chat_template,
   for (const ChatMessage& message : messages) {
     if (message.role != "system" && message.role != "user" && message.role != "assistant") {
       return fail(ErrorCode::kInvalidArgument,
-                  "a turn is of system, user or assistant, not of '{}'", message.role);
+                  "the role of a message must be system, user or assistant, not '{}'",
+                  message.role);
     }
     add_turn(message, parts);
   }

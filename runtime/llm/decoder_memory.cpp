@@ -150,13 +150,14 @@ DecoderMemory::Piece DecoderMemory::largest(int64_t capacity) const {
 std::string DecoderMemory::misfit(const DeviceFeatures& limits, int64_t capacity) const {
   const Piece piece = largest(capacity);
   if (limits.largest_buffer > 0 && piece.bytes > limits.largest_buffer) {
-    return fmt::format("'{}' takes {} bytes in one piece, the device gives {} at most", piece.name,
-                       piece.bytes, limits.largest_buffer);
+    return fmt::format("'{}' needs {} bytes in one piece, but the device allows at most {}",
+                       piece.name, piece.bytes, limits.largest_buffer);
   }
   const int64_t all = bytes(capacity);
   if (limits.memory > 0 && all > limits.memory) {
-    return fmt::format("weights and {} positions take {} bytes, the device has {}", capacity, all,
-                       limits.memory);
+    return fmt::format(
+        "the weights and the cache for {} positions need {} bytes, but the device has {}", capacity,
+        all, limits.memory);
   }
   return {};
 }

@@ -17,7 +17,6 @@
 #include "kernels/contract.h"
 #include "kernels/layout.h"
 #include "probe/report/device_features.h"
-#include "probe/report/report.h"
 #include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/decoder_memory.h"
 #include "runtime/llm/llm_config.h"
@@ -121,7 +120,7 @@ class Builder {
     }
     const auto name = call.tensors.find(arg.name);
     if (name == call.tensors.end()) {
-      return fail(ErrorCode::kInternal, "{} has no tensor for '{}'", call.op, arg.name);
+      return fail(ErrorCode::kInternal, "the call of {} has no tensor for '{}'", call.op, arg.name);
     }
     if (arg.kind == ArgKind::kVector) {
       step.constants[arg.name] = constant({ConstantSource::kVector, -1, name->second, 0});
@@ -134,7 +133,7 @@ class Builder {
     }
     const auto tensor = tensors_.find(name->second);
     if (tensor == tensors_.end()) {
-      return fail(ErrorCode::kInternal, "no buffer '{}'", name->second);
+      return fail(ErrorCode::kInternal, "the plan has no buffer '{}'", name->second);
     }
     step.tensors[arg.name] = tensor->second;
     return {};
@@ -169,8 +168,7 @@ Result<ChosenVariant> DecoderPlanner::choose(const Combination& combination,
   // The plan must match the requested combination.
   const bool as_asked = precision == combination.precision || call.matrix().empty();
   if (!alike || !as_asked) {
-    return fail(code_of_refusal(chosen.verdict), "{} is {}", chosen.instead_of,
-                to_string(chosen.verdict));
+    return tl::unexpected(refusal(chosen.instead_of, chosen.verdict));
   }
   // Trials find a matrix in the device's caches; a token finds the whole model's in memory.
   const double cold = chooser_.cost().cold_ms(
@@ -225,7 +223,8 @@ Result<ExecutionPlan> DecoderPlanner::plan(const PlanOverrides& words) const {
   const auto plan_one = [&](const Combination& combination) -> Result<ExecutionPlan> {
     const bool half = combination.precision != Precision::kHigh;
     if (half && config_.exceeds_half && !words.precision) {
-      return fail(ErrorCode::kUnsupported, "values of this architecture exceed half precision");
+      return fail(ErrorCode::kUnsupported,
+                  "values of this architecture exceed the range of half precision");
     }
     return plan_for(combination, choose_all(combination));
   };
@@ -246,7 +245,8 @@ std::vector<DecoderChoice> DecoderPlanner::choices_of(const ExecutionPlan& plan)
                               type_of(plan.combination, call.matrix())};
       Result<ChosenVariant> chosen = chooser_.choose_named(wanted, name);
       if (chosen && !stores_alike(chosen->variant(), plan.combination)) {
-        chosen = fail(ErrorCode::kInvalidArgument, "{} stores tensors in another way", name);
+        chosen = fail(ErrorCode::kInvalidArgument,
+                      "kernel {} stores tensors in another way than the plan", name);
       }
       if (!chosen) {
         chosen = fail(ErrorCode::kInvalidArgument, "'{}': {}", call.name, chosen.error().message);
@@ -259,12 +259,13 @@ std::vector<DecoderChoice> DecoderPlanner::choices_of(const ExecutionPlan& plan)
 
 Status DecoderPlanner::check(const ExecutionPlan& plan) const {
   if (plan.phases.size() != 2) {
-    return fail(ErrorCode::kInvalidArgument, "the plan has not the two phases of this model");
+    return fail(ErrorCode::kInvalidArgument,
+                "the plan does not have the two phases that a language model needs");
   }
   CLVET_ASSIGN_OR_RETURN(const ExecutionPlan made, plan_for(plan.combination, choices_of(plan)));
   const std::string where = first_difference(made, plan);
   if (where.empty()) return {};
-  return fail(ErrorCode::kInvalidArgument, "the plan does not follow from its own variants: {}",
+  return fail(ErrorCode::kInvalidArgument, "the plan contradicts its own kernel variants: {}",
               where);
 }
 

@@ -254,7 +254,7 @@ Status HostDecoder::run(const DecoderCall& call, int64_t rows, int64_t position)
   } else if (call.op == "eltwise_binary") {
     add(call);
   } else {
-    return fail(ErrorCode::kInternal, "the host has no '{}'", call.op);
+    return fail(ErrorCode::kInternal, "the host cannot compute '{}'", call.op);
   }
   return {};
 }

@@ -56,8 +56,9 @@ Result<Pretokenizer> Pretokenizer::named(std::string_view name) {
     }
     return made;
   }
-  return fail(ErrorCode::kUnsupported, "the pre-tokenizer '{}' is not known; known are {}",
-              one_line(name, 60), pretokenizer_names());
+  return fail(ErrorCode::kUnsupported,
+              "clvet does not support the pre-tokenizer '{}'; it supports {}", one_line(name, 60),
+              pretokenizer_names());
 }
 
 Status Pretokenizer::split(std::string_view text, std::vector<std::string_view>& words) const {

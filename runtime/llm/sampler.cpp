@@ -18,7 +18,8 @@ constexpr double kWeightUnit = 1099511627776.0;  // 2^40
 
 // The index of the greatest logit, once they are known to be sound.
 Result<size_t> check_logits(std::span<const float> logits) {
-  if (logits.empty()) return fail(ErrorCode::kInvalidArgument, "no logits to choose from");
+  if (logits.empty())
+    return fail(ErrorCode::kInvalidArgument, "there are no logits to choose a token from");
   size_t best = 0;
   float least = logits[0];
   for (size_t i = 0; i < logits.size(); ++i) {

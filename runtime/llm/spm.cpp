@@ -110,7 +110,7 @@ class SpmEncoder : public Encoder {
         ids.resize(start);
         if (vocabulary_.unknown == kNoToken) {
           return fail(ErrorCode::kInvalidArgument,
-                      "the model has no token for '{}'; leave it out of the text",
+                      "the model has no token for '{}'; remove it from the text",
                       one_line(symbol.text));
         }
         ids.push_back(vocabulary_.unknown);

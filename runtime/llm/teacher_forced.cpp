@@ -26,13 +26,14 @@ Result<std::vector<T>> numbers(const nlohmann::json& row, const char* field,
   const auto found = row.find(field);
   if (found == row.end() && optional) return out;
   if (found == row.end() || !found->is_array()) {
-    return fail(ErrorCode::kInvalidArgument, "{}: '{}' is no array", where, field);
+    return fail(ErrorCode::kInvalidArgument, "{}: '{}' is not an array", where, field);
   }
   for (const auto& value : *found) {
     const double number = value.is_number() ? value.get<double>() : NAN;
     const bool whole = number >= 0 && number <= INT32_MAX && number == std::floor(number);
     if (!std::isfinite(number) || (std::is_integral_v<T> && !whole)) {
-      return fail(ErrorCode::kInvalidArgument, "{}: '{}' holds {}", where, field, value.dump());
+      return fail(ErrorCode::kInvalidArgument, "{}: '{}' contains {}, which is not a valid number",
+                  where, field, value.dump());
     }
     out.push_back(static_cast<T>(number));
   }
@@ -41,7 +42,7 @@ Result<std::vector<T>> numbers(const nlohmann::json& row, const char* field,
 
 Result<TeacherForcedCase> read_case(const nlohmann::json& row, const std::string& where) {
   TeacherForcedCase out;
-  if (!row.is_object()) return fail(ErrorCode::kInvalidArgument, "{} is no object", where);
+  if (!row.is_object()) return fail(ErrorCode::kInvalidArgument, "{} is not an object", where);
   CLVET_ASSIGN_OR_RETURN(out.prompt, numbers<int32_t>(row, "prompt_ids", where));
   CLVET_ASSIGN_OR_RETURN(out.chosen, numbers<int32_t>(row, "greedy_ids", where));
   CLVET_ASSIGN_OR_RETURN(out.margins, numbers<double>(row, "top1_top2_margin", where));
@@ -52,8 +53,8 @@ Result<TeacherForcedCase> read_case(const nlohmann::json& row, const std::string
                     out.exact.size() == out.exact_margins.size() &&
                     (out.exact.empty() || out.exact.size() == out.chosen.size());
   if (!fits) {
-    return fail(ErrorCode::kInvalidArgument, "{}: fields of different lengths, or no prompt",
-                where);
+    return fail(ErrorCode::kInvalidArgument,
+                "{}: its fields have different lengths, or the prompt is empty", where);
   }
   return out;
 }
@@ -79,7 +80,8 @@ Result<std::vector<TeacherForcedCase>> read_teacher_forced(const std::string& pa
   const auto json = nlohmann::json::parse(text, nullptr, false);
   const auto rows = json.is_object() ? json.find("cases") : json.end();
   if (!json.is_object() || rows == json.end() || !rows->is_array() || rows->empty()) {
-    return fail(ErrorCode::kInvalidArgument, "{}: not a golden file: it holds no 'cases'", path);
+    return fail(ErrorCode::kInvalidArgument,
+                "{}: not a file of reference tokens: it has no 'cases'", path);
   }
   std::vector<TeacherForcedCase> cases;
   for (const auto& row : *rows) {
@@ -97,7 +99,7 @@ Result<TeacherForcedCount> compare_teacher_forced(const std::vector<TeacherForce
   for (size_t n = 0; n < cases.size(); ++n) {
     const TeacherForcedCase& one = cases[n];
     if (sink) {
-      sink({EventLevel::kProgress, fmt::format("text {} of {}", n + 1, cases.size())});
+      sink({EventLevel::kProgress, fmt::format("reference text {} of {}", n + 1, cases.size())});
     }
     model.restart();
     std::span<const int32_t> next = one.prompt;

@@ -14,10 +14,10 @@ namespace clvet {
 Result<std::vector<float>> TokenFeed::take(std::span<const int32_t> tokens,
                                            const std::function<void(size_t)>& progress) {
   const auto count = static_cast<int64_t>(tokens.size());
-  if (count == 0) return fail(ErrorCode::kInvalidArgument, "no token to go on from");
+  if (count == 0) return fail(ErrorCode::kInvalidArgument, "the prompt is empty");
   if (count > config_.context - position_) {
     return fail(ErrorCode::kResourceExhausted,
-                "{} tokens and {} more are beyond the model's context of {}", position_, count,
+                "{} tokens and {} more exceed the model's context of {} tokens", position_, count,
                 config_.context);
   }
   std::vector<float> logits;

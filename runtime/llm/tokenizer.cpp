@@ -98,8 +98,7 @@ Result<std::vector<TokenId>> Tokenizer::encode(std::span<const PromptPart> parts
   for (const PromptPart& part : parts) {
     if (!is_utf8(part.text)) {
       return fail(ErrorCode::kInvalidArgument,
-                  "the text '{}' is not valid UTF-8; give it in that encoding",
-                  one_line(part.text, 60));
+                  "the text '{}' is not valid UTF-8; convert it to UTF-8", one_line(part.text, 60));
     }
     cut(part, fragments);
   }

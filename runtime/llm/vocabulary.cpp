@@ -35,8 +35,8 @@ Status read_texts(const GgufMetadata& metadata, Vocabulary& vocabulary) {
   CLVET_ASSIGN_OR_RETURN(const auto texts, metadata.strings("tokenizer.ggml.tokens"));
   if (texts.empty() || texts.size() > kMostTokens) {
     return fail(ErrorCode::kInvalidArgument,
-                "the vocabulary has {} tokens, not 1 to {}; convert the model again", texts.size(),
-                kMostTokens);
+                "the vocabulary has {} tokens, but must have 1 to {}; convert the model again",
+                texts.size(), kMostTokens);
   }
   vocabulary.texts.assign(texts.begin(), texts.end());
   vocabulary.ids.reserve(texts.size());
@@ -55,7 +55,8 @@ Status read_kinds(const GgufMetadata& metadata, Vocabulary& vocabulary) {
   for (size_t i = 0; i < kinds.size(); ++i) {
     if (kinds[i] < 1 || kinds[i] > 6) {
       return fail(ErrorCode::kInvalidArgument,
-                  "token {} is of type {}, not 1 to 6; convert the model again", i, kinds[i]);
+                  "token {} has the type {}, but must have 1 to 6; convert the model again", i,
+                  kinds[i]);
     }
     vocabulary.kinds[i] = static_cast<TokenKind>(kinds[i]);
   }
@@ -87,8 +88,8 @@ Status read_flags(const GgufMetadata& metadata, Vocabulary& vocabulary) {
                                          std::tuple(vocabulary.add_eos, vocabulary.eos, "eos")}) {
     if (wanted && id == kNoToken) {
       return fail(ErrorCode::kInvalidArgument,
-                  "the tokenizer adds a token '{}' that metadata does not name; convert the model "
-                  "again",
+                  "the tokenizer adds a token '{}', but the metadata does not say which one it is; "
+                  "convert the model again",
                   name);
     }
   }
@@ -116,8 +117,8 @@ Result<Vocabulary> read_vocabulary(const GgufMetadata& metadata) {
   CLVET_ASSIGN_OR_RETURN(vocabulary.model, metadata.string("tokenizer.ggml.model"));
   if (vocabulary.model != "gpt2" && vocabulary.model != "llama") {
     return fail(ErrorCode::kUnsupported,
-                "the tokenizer '{}' is not known; known are gpt2 (byte-level BPE) and llama "
-                "(SentencePiece)",
+                "clvet does not support the tokenizer '{}'; it supports gpt2 (byte-level BPE) and "
+                "llama (SentencePiece)",
                 one_line(vocabulary.model, 60));
   }
   CLVET_ASSIGN_OR_RETURN(vocabulary.pre, metadata.string_or("tokenizer.ggml.pre", {}));

@@ -130,7 +130,8 @@ std::vector<float> WeightMatrix::expanded() const {
 
 Result<const GgufTensor*> LlmWeights::tensor(const std::string& name) const {
   const GgufTensor* found = file_.find(name);
-  if (!found) return fail(ErrorCode::kInvalidArgument, "{}: no tensor '{}'", file_.name(), name);
+  if (!found)
+    return fail(ErrorCode::kInvalidArgument, "{}: the file has no tensor '{}'", file_.name(), name);
   return found;
 }
 
@@ -143,7 +144,8 @@ Result<std::vector<const GgufTensor*>> LlmWeights::parts(const std::string& name
   } else {
     const auto dot = name.find('.');
     const auto row = dot == std::string::npos ? kParts.end() : kParts.find(name.substr(dot + 1));
-    if (row == kParts.end()) return fail(ErrorCode::kInternal, "no part of a model: '{}'", name);
+    if (row == kParts.end())
+      return fail(ErrorCode::kInternal, "'{}' is not a part of a language model", name);
     for (const std::string& part : row->second) {
       names.push_back("blk." + name.substr(0, dot + 1) + part);
     }
@@ -231,8 +233,8 @@ Result<std::vector<float>> LlmWeights::embeddings(std::span<const int32_t> ids) 
   std::vector<float> rows(ids.size() * width);
   for (size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] < 0 || ids[i] >= table->rows()) {
-      return fail(ErrorCode::kInvalidArgument, "token {} is not among the model's {}", ids[i],
-                  table->rows());
+      return fail(ErrorCode::kInvalidArgument, "token {} is not one of the model's {} tokens",
+                  ids[i], table->rows());
     }
     const auto bytes =
         file_.data(*table).subspan(static_cast<size_t>(ids[i]) * row_bytes, row_bytes);

@@ -44,16 +44,18 @@ Result<Pixels> decode(const std::string& path, int channels) {
   pixels.channels = channels;
   int in_file = 0;
   if (!stbi_info_from_memory(begin, length, &pixels.width, &pixels.height, &in_file)) {
-    return fail(ErrorCode::kInvalidArgument, "{}: neither PNG nor JPEG; convert it", path);
+    return fail(ErrorCode::kInvalidArgument, "{}: the image is neither PNG nor JPEG; convert it",
+                path);
   }
   if (int64_t{pixels.width} * pixels.height > kMaxPixels) {
-    return fail(ErrorCode::kInvalidArgument, "{}: {} x {} pixels are too many; make it smaller",
-                path, pixels.width, pixels.height);
+    return fail(ErrorCode::kInvalidArgument,
+                "{}: an image of {} x {} pixels is too large; make it smaller", path, pixels.width,
+                pixels.height);
   }
   pixels.data.reset(
       stbi_load_from_memory(begin, length, &pixels.width, &pixels.height, &in_file, channels));
   if (!pixels.data) {
-    return fail(ErrorCode::kInvalidArgument, "{}: damaged image ({}); fetch it again", path,
+    return fail(ErrorCode::kInvalidArgument, "{}: the image is damaged ({}); fetch it again", path,
                 stbi_failure_reason());
   }
   return pixels;
@@ -102,14 +104,14 @@ void resample(const Pixels& pixels, int width, int height, const ImageOptions& o
 
 Result<Tensor> read_image(const std::string& path, const ImageOptions& options) {
   if (options.channels != 1 && options.channels != 3) {
-    return fail(ErrorCode::kInvalidArgument, "images have 1 or 3 channels, not {}",
+    return fail(ErrorCode::kInvalidArgument, "an image must have 1 or 3 channels, not {}",
                 options.channels);
   }
   CLVET_ASSIGN_OR_RETURN(const Pixels pixels, decode(path, options.channels));
   const int width = options.width > 0 ? options.width : pixels.width;
   const int height = options.height > 0 ? options.height : pixels.height;
   if (int64_t{width} * height > kMaxPixels) {
-    return fail(ErrorCode::kInvalidArgument, "an image of {} x {} is too large", width, height);
+    return fail(ErrorCode::kInvalidArgument, "the image size {} x {} is too large", width, height);
   }
   const int count = options.channels;
   CLVET_ASSIGN_OR_RETURN(

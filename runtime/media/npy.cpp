@@ -49,20 +49,22 @@ std::string_view after_key(std::string_view header, std::string_view key) {
 
 Result<DType> parse_descr(std::string_view text, const std::string& name) {
   if (text.size() < 2 || (text[0] != '\'' && text[0] != '"')) {
-    return bad(name, "its header has no simple 'descr'; save one plain array");
+    return bad(name, "its header has no simple 'descr'; save a single plain array");
   }
   const std::string_view descr = text.substr(1, text.find(text[0], 1) - 1);
   for (const TypeName& type : kTypes) {
     if (type.descr == descr) return type.dtype;
   }
-  return bad(name, "element type '{}' is not supported; save with .astype('<f4') or the like",
-             one_line(descr, 40));
+  return bad(
+      name,
+      "the element type '{}' is not supported; save the array with .astype('<f4'), for example",
+      one_line(descr, 40));
 }
 
 Result<Shape> parse_shape(std::string_view text, const std::string& name) {
   const size_t end = text.find(')');
   if (text.empty() || text[0] != '(' || end == std::string_view::npos) {
-    return bad(name, "its header has no 'shape'; it is no .npy file or it is damaged");
+    return bad(name, "its header has no 'shape'; the file is not a .npy file or is damaged");
   }
   Shape shape;
   for (const std::string& part : split(text.substr(1, end - 1), ',')) {
@@ -71,7 +73,7 @@ Result<Shape> parse_shape(std::string_view text, const std::string& name) {
     int64_t dim = 0;
     const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), dim);
     if (parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size() || dim < 0) {
-      return bad(name, "its header has a shape that makes no sense; it is damaged");
+      return bad(name, "the shape in its header is not valid; the file is damaged");
     }
     shape.push_back(dim);
   }
@@ -87,23 +89,24 @@ Result<Parts> parts_of(std::string_view bytes, const std::string& name) {
     return bad(name, "not a .npy file; write it with numpy.save");
   }
   const int version = static_cast<unsigned char>(bytes[6]);
-  if (version < 1 || version > 3) return bad(name, ".npy version {} is unknown", version);
+  if (version < 1 || version > 3) return bad(name, "the .npy version {} is not supported", version);
   const size_t length_bytes = version == 1 ? 2 : 4;
-  if (bytes.size() < 8 + length_bytes) return bad(name, "cut short; write it again");
+  if (bytes.size() < 8 + length_bytes) return bad(name, "the file is incomplete; write it again");
   size_t length = 0;
   for (size_t i = length_bytes; i-- > 0;) {
     length = length << 8 | static_cast<unsigned char>(bytes[8 + i]);
   }
-  if (length > bytes.size() - 8 - length_bytes) return bad(name, "cut short; write it again");
+  if (length > bytes.size() - 8 - length_bytes)
+    return bad(name, "the file is incomplete; write it again");
   return Parts{bytes.substr(8 + length_bytes, length), bytes.substr(8 + length_bytes + length)};
 }
 
 Status check_order(std::string_view order, const std::string& name) {
   if (order.substr(0, 4) == "True") {
-    return bad(name, "the array is in Fortran order; save numpy.ascontiguousarray of it");
+    return bad(name, "the array is in Fortran order; save numpy.ascontiguousarray(array)");
   }
   if (order.substr(0, 5) != "False") {
-    return bad(name, "its header has no 'fortran_order'; it is damaged");
+    return bad(name, "its header has no 'fortran_order'; the file is damaged");
   }
   return {};
 }
@@ -120,8 +123,8 @@ Result<Tensor> parse_npy(std::string_view bytes, const std::string& name) {
   if (!elements) return bad(name, "{}", elements.error().message);
   const size_t wanted = static_cast<size_t>(*elements) * size_of(dtype);
   if (data.size() != wanted) {
-    return bad(name, "its header says {} bytes of data, it holds {}; write it again", wanted,
-               data.size());
+    return bad(name, "its header says {} bytes of data, but the file has {}; write it again",
+               wanted, data.size());
   }
   CLVET_ASSIGN_OR_RETURN(Tensor tensor, Tensor::create(dtype, shape));
   if (dtype == DType::kBool) {
@@ -167,7 +170,8 @@ Result<Tensor> read_raw(const std::string& path, const TensorType& type) {
   CLVET_ASSIGN_OR_RETURN(Tensor tensor, Tensor::create(type.dtype, type.shape));
   CLVET_ASSIGN_OR_RETURN(const std::string bytes, read_file(path, kMaxFile));
   if (bytes.size() != tensor.bytes()) {
-    return bad(path, "{} bytes, a raw {} has {}", bytes.size(), to_string(type), tensor.bytes());
+    return bad(path, "the file has {} bytes, but a raw {} has {}", bytes.size(), to_string(type),
+               tensor.bytes());
   }
   if (type.dtype == DType::kBool) {
     for (size_t i = 0; i < bytes.size(); ++i) tensor.data<bool>()[i] = bytes[i] != 0;

@@ -42,7 +42,7 @@ class Builder {
     for (const auto& output : proto_.output()) {
       const ValueId id = resolve(output.name());
       if (id == kNoValue) {
-        return fail(ErrorCode::kInvalidArgument, "nothing makes the output '{}'", output.name());
+        return fail(ErrorCode::kInvalidArgument, "no node computes the output '{}'", output.name());
       }
       graph_.outputs.push_back(id);
     }
@@ -58,7 +58,7 @@ class Builder {
     if (name.empty()) return fail(ErrorCode::kInvalidArgument, "a value has no name");
     const auto id = static_cast<ValueId>(graph_.values.size());
     if (!names_.emplace(name, id).second) {
-      return fail(ErrorCode::kInvalidArgument, "the name '{}' is given twice", name);
+      return fail(ErrorCode::kInvalidArgument, "the name '{}' is used twice", name);
     }
     return graph_.add_value(name);
   }
@@ -66,7 +66,9 @@ class Builder {
   Status declare_initialisers() {
     for (const auto& proto : proto_.initializer()) {
       auto tensor = tensor_of(proto);
-      if (!tensor) return wrap(tensor.error(), "initialiser '" + proto.name() + "'");
+      if (!tensor)
+        return fail(tensor.error().code, "initialiser '{}': {}", proto.name(),
+                    tensor.error().message);
       CLVET_ASSIGN_OR_RETURN(const ValueId id, declare(proto.name()));
       graph_.values[id].dtype = tensor->dtype();
       graph_.values[id].shape = tensor->shape();
@@ -94,15 +96,16 @@ class Builder {
     const auto& type = proto.type().tensor_type();
     value.dtype = dtype_of_onnx(type.elem_type());
     if (!value.dtype) {
-      return fail(ErrorCode::kUnsupported, "input '{}' has the ONNX element type {}", proto.name(),
+      return fail(ErrorCode::kUnsupported,
+                  "input '{}' has the ONNX element type {}, which is not supported", proto.name(),
                   type.elem_type());
     }
     if (!type.has_shape()) return {};
     Shape shape;
     for (const auto& dim : type.shape().dim()) {
       if (dim.has_dim_value() && dim.dim_value() < -1) {
-        return fail(ErrorCode::kInvalidArgument, "input '{}' has the extent {}", proto.name(),
-                    dim.dim_value());
+        return fail(ErrorCode::kInvalidArgument, "input '{}' has the negative extent {}",
+                    proto.name(), dim.dim_value());
       }
       // Some exporters write -1 for an open extent.
       shape.push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? dim.dim_value() : -1);
@@ -138,8 +141,10 @@ class Builder {
     const auto found = opsets_.find(domain);
     if (found != opsets_.end()) return found->second;
     if (!domain.empty()) return 1;
-    return fail(ErrorCode::kInvalidArgument, "{} needs the ONNX operator set, which is not named",
-                proto.op_type());
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "the operator {} needs the ONNX operator set, but the model does not name its version",
+        proto.op_type());
   }
 
   std::string unique_node_name(const onnx::NodeProto& proto) {
@@ -156,7 +161,7 @@ class Builder {
     node.op = proto.op_type();
     node.domain = proto.domain() == "ai.onnx" ? "" : proto.domain();
     auto status = fill_node(proto, node);
-    if (!status) return wrap(status.error(), "node '" + node.name + "' (" + node.op + ")");
+    if (!status) return at_node(status.error(), node);
     graph_.nodes.push_back(std::move(node));
     return {};
   }
@@ -166,7 +171,7 @@ class Builder {
     for (const std::string& name : proto.input()) {
       const ValueId id = name.empty() ? kNoValue : resolve(name);
       if (id == kNoValue && !name.empty()) {
-        return fail(ErrorCode::kInvalidArgument, "it reads '{}', which nothing makes", name);
+        return fail(ErrorCode::kInvalidArgument, "it reads '{}', which no node computes", name);
       }
       node.inputs.push_back(id);
     }
@@ -175,23 +180,32 @@ class Builder {
     }
     for (const auto& attribute : proto.attribute()) {
       auto status = add_attribute(attribute, node);
-      if (!status) return wrap(status.error(), "attribute '" + attribute.name() + "'");
+      if (!status)
+        return fail(status.error().code, "attribute '{}': {}", attribute.name(),
+                    status.error().message);
     }
     return find_definition(node);
+  }
+
+  static tl::unexpected<Error> unknown_operator(const std::string& domain) {
+    if (domain.empty())
+      return fail(ErrorCode::kUnsupported,
+                  "clvet does not support this operator; 'clvet check' lists all such nodes");
+    return fail(
+        ErrorCode::kUnsupported,
+        "clvet does not support this operator of the domain {}; 'clvet check' lists all such nodes",
+        domain);
   }
 
   Status find_definition(Node& node) const {
     const OpDef* def = find_op(node.domain, node.op);
     const bool version = def && node.opset >= def->since && node.opset <= def->until;
     if (!version && options_.allow_unknown_ops) return {};
-    if (!def) {
-      return fail(ErrorCode::kUnsupported, "clvet has no such operator{}{}; see `clvet check`",
-                  node.domain.empty() ? "" : " in the domain ", node.domain);
-    }
+    if (!def) return unknown_operator(node.domain);
     if (!version) {
       return fail(ErrorCode::kUnsupported,
-                  "operator set {} is not supported, {} to {} are; export with one of these",
-                  node.opset, def->since, def->until);
+                  "operator set {} is not supported; export the model with {} to {}", node.opset,
+                  def->since, def->until);
     }
     node.def = def;
     return check_node(*def, node);
@@ -200,7 +214,7 @@ class Builder {
   Status add_attribute(const onnx::AttributeProto& proto, Node& node) {
     if (proto.name().empty()) return fail(ErrorCode::kInvalidArgument, "it has no name");
     if (!proto.ref_attr_name().empty()) {
-      return fail(ErrorCode::kUnsupported, "it refers to a function's attribute");
+      return fail(ErrorCode::kUnsupported, "it refers to an attribute of a function");
     }
     Attribute value;
     switch (proto.type()) {
@@ -243,7 +257,8 @@ class Builder {
     Builder inner(proto, opsets_, options_, this);
     CLVET_ASSIGN_OR_RETURN(Graph graph, inner.build());
     const size_t own = graph.inputs.size() - inner.captures().size();
-    if (own != 0) return fail(ErrorCode::kUnsupported, "a subgraph with inputs of its own");
+    if (own != 0)
+      return fail(ErrorCode::kUnsupported, "a subgraph with its own inputs is not supported");
     for (const std::string& name : inner.captures()) {
       const ValueId id = resolve(name);
       auto slot = std::find(node.inputs.begin() + std::min<size_t>(1, node.inputs.size()),

@@ -24,14 +24,14 @@ Result<OpsetVersions> opsets_of(const onnx::ModelProto& model) {
   for (const auto& import : model.opset_import()) {
     const std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
     if (import.version() < 1 || import.version() > 10000) {
-      return fail(ErrorCode::kInvalidArgument, "operator set version {} makes no sense",
+      return fail(ErrorCode::kInvalidArgument, "the operator set version {} is not valid",
                   import.version());
     }
     versions[domain] = static_cast<int>(import.version());
   }
   if (!versions.contains("") && versions.empty()) {
     return fail(ErrorCode::kInvalidArgument,
-                "it names no operator set; is it an ONNX model? Export it again");
+                "it names no operator set and may not be an ONNX model; export it again");
   }
   return versions;
 }
@@ -39,7 +39,7 @@ Result<OpsetVersions> opsets_of(const onnx::ModelProto& model) {
 Result<Graph> build(const onnx::ModelProto& model, const OnnxOptions& options) {
   if (!model.has_graph()) {
     return fail(ErrorCode::kInvalidArgument,
-                "it holds no graph; it is not an ONNX model or it is cut short");
+                "it has no graph; it is not an ONNX model or is incomplete");
   }
   CLVET_ASSIGN_OR_RETURN(const OpsetVersions opsets, opsets_of(model));
   CLVET_ASSIGN_OR_RETURN(Graph graph, build_graph(model.graph(), opsets, options));
@@ -61,12 +61,13 @@ Result<Graph> parse_onnx(std::string_view bytes, const std::string& name,
     return fail(ErrorCode::kInvalidArgument, "{}: the file is empty; export the model again", name);
   }
   if (bytes.size() > kMaxFile) {
-    return fail(ErrorCode::kInvalidArgument, "{}: larger than 2 GiB; ONNX files cannot be", name);
+    return fail(ErrorCode::kInvalidArgument,
+                "{}: the file is larger than 2 GiB, which is too large for ONNX", name);
   }
   onnx::ModelProto model;
   if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return fail(ErrorCode::kInvalidArgument,
-                "{}: not an ONNX model, or cut short ({} bytes); fetch or export it again", name,
+                "{}: not an ONNX model, or incomplete ({} bytes); fetch or export it again", name,
                 bytes.size());
   }
   auto graph = build(model, options);

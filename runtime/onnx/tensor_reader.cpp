@@ -17,7 +17,7 @@ static_assert(std::endian::native == std::endian::little, "raw_data is little-en
 
 Status check_count(int64_t elements, int64_t stored) {
   if (elements == stored) return {};
-  return fail(ErrorCode::kInvalidArgument, "its dims say {} values, its data holds {}", elements,
+  return fail(ErrorCode::kInvalidArgument, "its dims say {} values, but its data has {}", elements,
               stored);
 }
 
@@ -38,7 +38,7 @@ Result<Tensor> from_field(DType dtype, const Shape& shape, int64_t elements, con
 Result<Tensor> from_raw(DType dtype, const Shape& shape, int64_t elements, const std::string& raw) {
   const auto size = static_cast<int64_t>(size_of(dtype));
   if (static_cast<int64_t>(raw.size()) != elements * size) {
-    return fail(ErrorCode::kInvalidArgument, "its dims {} say {} bytes, its raw data holds {}",
+    return fail(ErrorCode::kInvalidArgument, "its dims {} say {} bytes, but its raw data has {}",
                 to_string(shape), elements * size, raw.size());
   }
   CLVET_ASSIGN_OR_RETURN(Tensor tensor, Tensor::create(dtype, shape));
@@ -75,11 +75,11 @@ Result<Tensor> from_fields(DType dtype, const Shape& shape, int64_t elements,
 Result<Tensor> tensor_of(const onnx::TensorProto& proto) {
   if (proto.data_location() == 1) {
     return fail(ErrorCode::kUnsupported,
-                "its data lies in another file; save the model with its data inside");
+                "its data is in another file; save the model with the data inside");
   }
   const auto dtype = dtype_of_onnx(proto.data_type());
   if (!dtype) {
-    return fail(ErrorCode::kUnsupported, "ONNX element type {} is not supported",
+    return fail(ErrorCode::kUnsupported, "the ONNX element type {} is not supported",
                 proto.data_type());
   }
   const Shape shape(proto.dims().begin(), proto.dims().end());

@@ -44,16 +44,19 @@ Result<Types> infer(const OpCall& call) {
   const int64_t channels = shape.size() > 1 ? shape[1] : 1;
   for (size_t i = 1; i < 5; ++i) {
     if (call.shape(i) != Shape{channels}) {
-      return fail(ErrorCode::kInvalidArgument, "BatchNormalization of {} with a parameter {}",
+      return fail(ErrorCode::kInvalidArgument,
+                  "BatchNormalization's input {} and parameter {} do not fit together",
                   to_string(shape), to_string(call.shape(i)));
     }
   }
   if (call.node.opset < 9 && call.node.int_attr("spatial", 1) == 0) {
-    return fail(ErrorCode::kUnsupported, "BatchNormalization with spatial = 0");
+    return fail(ErrorCode::kUnsupported, "BatchNormalization with spatial = 0 is not supported");
   }
   if (call.node.outputs.size() > 1 && !trains(call.node)) {
-    return fail(ErrorCode::kUnsupported,
-                "BatchNormalization with statistics outside training; export for inference");
+    return fail(
+        ErrorCode::kUnsupported,
+        "BatchNormalization with outputs of statistics is supported only in training; export "
+        "the model for inference");
   }
   return Types{call.type(0), call.type(3), call.type(4)};
 }
@@ -126,13 +129,13 @@ Values scale_values(const OpCall& call) { return batch_normalization_affine(call
 Values shift_values(const OpCall& call) { return batch_normalization_affine(call).shift; }
 
 Lowering lower(const OpCall& call, View) {
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
-  if (trains(call.node)) return host_only("training mode");
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
+  if (trains(call.node)) return host_only("it is in training mode");
   for (size_t i = 1; i < 5; ++i) {
-    if (!call.inputs[i].value) return host_only("parameters computed at run time");
+    if (!call.inputs[i].value) return host_only("its parameters are computed at run time");
   }
   const auto view = view_of(call.shape(0), View::kChannelsFirst);
-  if (!view) return host_only("three spatial axes");
+  if (!view) return host_only("kernels support at most two spatial axes");
   LoweredCall lowered;
   lowered.op = "depthwise";
   put_nhwc(*view, lowered.dims);

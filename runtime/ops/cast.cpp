@@ -15,12 +15,14 @@ namespace {
 
 Result<Types> infer(const OpCall& call) {
   if (call.node.op == "CastLike") {
-    if (!call.has(1)) return fail(ErrorCode::kInvalidArgument, "CastLike lacks its input 1");
+    if (!call.has(1))
+      return fail(ErrorCode::kInvalidArgument, "{} needs its input {}, which is missing",
+                  call.node.op, 1);
     return Types{{call.type(1).dtype, call.shape(0)}};
   }
   const int64_t to = call.node.int_attr("to", 0);
   const auto dtype = dtype_of_onnx(to);
-  if (!dtype) return fail(ErrorCode::kUnsupported, "Cast to the ONNX type {}", to);
+  if (!dtype) return fail(ErrorCode::kUnsupported, "Cast to the ONNX type {} is not supported", to);
   return Types{{*dtype, call.shape(0)}};
 }
 
@@ -32,7 +34,7 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 Lowering lower(const OpCall& call, View preferred) {
   const auto types = infer(call);
   if (!types || !on_device(call.type(0).dtype) || !on_device((*types)[0].dtype)) {
-    return host_only("not between float types");
+    return host_only("kernels convert only between float types");
   }
   const View view = usable_view(call.shape(0), preferred);
   return lower_alias(view, view);

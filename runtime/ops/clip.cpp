@@ -18,7 +18,8 @@ namespace {
 Result<Types> infer(const OpCall& call) {
   for (const size_t i : {size_t{1}, size_t{2}}) {
     if (!call.has(i) || elements_of(call.shape(i)) <= 1) continue;
-    return fail(ErrorCode::kInvalidArgument, "Clip with a bound {}", to_string(call.shape(i)));
+    return fail(ErrorCode::kInvalidArgument, "Clip's bound must be a single number, not {}",
+                to_string(call.shape(i)));
   }
   return infer_same(call);
 }
@@ -47,7 +48,7 @@ Lowering lower(const OpCall& call, View preferred) {
   for (size_t i = 0; i < 2; ++i) {
     limits[i] = call.node.float_attr(i ? "max" : "min", limits[i]);
     if (!call.has(i + 1)) continue;
-    if (!call.inputs[i + 1].value) return host_only("bounds computed at run time");
+    if (!call.inputs[i + 1].value) return host_only("its bounds are computed at run time");
     const std::vector<double> value = call.inputs[i + 1].value->to_f64();
     if (!value.empty()) limits[i] = value[0];
   }

@@ -30,7 +30,7 @@ Result<Types> infer(const OpCall& call) {
       other[axis] = first[axis] = 0;
     }
     if (other != first) {
-      return fail(ErrorCode::kInvalidArgument, "Concat of {} and {} along axis {}",
+      return fail(ErrorCode::kInvalidArgument, "Concat cannot join {} and {} along axis {}",
                   to_string(call.shape(0)), to_string(call.shape(i)), axis);
     }
   }
@@ -118,8 +118,8 @@ LoweredCall next_call(const OpCall& call, size_t axis, const View& view, Progres
 }
 
 Lowering lower(const OpCall& call, View preferred) {
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
-  if (call.inputs.size() < 2) return host_only("a single input");
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
+  if (call.inputs.size() < 2) return host_only("it has a single input");
   Progress done{call.shape(0)};
   const auto rank = static_cast<int64_t>(done.shape.size());
   const auto axis = normal_axis(call.node.int_attr("axis", 1), rank);

@@ -25,7 +25,7 @@ Result<Tensor> value_of(const Node& node) {
     const std::vector<float> narrow(floats->begin(), floats->end());
     return Tensor::from(Shape{static_cast<int64_t>(narrow.size())}, std::span<const float>(narrow));
   }
-  return fail(ErrorCode::kUnsupported, "Constant without a numeric value");
+  return fail(ErrorCode::kUnsupported, "Constant without a numeric value is not supported");
 }
 
 Result<Types> infer(const OpCall& call) {

@@ -15,7 +15,8 @@ Result<Types> infer(const OpCall& call) {
   CLVET_ASSIGN_OR_RETURN(const Shape shape, call.integers(0));
   const Tensor* value = call.node.tensor_attr("value");
   if (value && value->elements() != 1) {
-    return fail(ErrorCode::kInvalidArgument, "ConstantOfShape with {} values", value->elements());
+    return fail(ErrorCode::kInvalidArgument, "ConstantOfShape takes one value, not {}",
+                value->elements());
   }
   return Types{{value ? value->dtype() : DType::kF32, shape}};
 }

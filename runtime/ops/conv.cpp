@@ -34,19 +34,20 @@ struct Problem {
 Result<Problem> problem_of(const OpCall& call) {
   const Shape &x = call.shape(0), &w = call.shape(1);
   if (x.size() < 3 || x.size() != w.size()) {
-    return fail(ErrorCode::kInvalidArgument, "Conv of {} by weights {}", to_string(x),
-                to_string(w));
+    return fail(ErrorCode::kInvalidArgument, "Conv's input {} and weights {} do not fit together",
+                to_string(x), to_string(w));
   }
   CLVET_ASSIGN_OR_RETURN(SlidingWindow window,
                          window_of(call.node, x, Shape(w.begin() + 2, w.end())));
   const Problem problem{window, x[0], x[1], w[0], call.node.int_attr("group", 1)};
   if (problem.group < 1 || problem.c % problem.group || problem.oc % problem.group ||
       w[1] != problem.cg()) {
-    return fail(ErrorCode::kInvalidArgument, "Conv of {} by weights {} in {} groups", to_string(x),
+    return fail(ErrorCode::kInvalidArgument,
+                "Conv's input {} and weights {} do not fit together in {} groups", to_string(x),
                 to_string(w), problem.group);
   }
   if (call.has(2) && call.shape(2) != Shape{problem.oc}) {
-    return fail(ErrorCode::kInvalidArgument, "Conv's bias is {} for {} channels",
+    return fail(ErrorCode::kInvalidArgument, "Conv's bias {} does not fit {} channels",
                 to_string(call.shape(2)), problem.oc);
   }
   return problem;
@@ -147,14 +148,15 @@ Values bias_values(const OpCall& call) {
 }
 
 Lowering lower(const OpCall& call, View) {
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
   const auto problem = problem_of(call);
   if (!problem) return host_only(problem.error().message);
   if (!call.inputs[1].value || (call.has(2) && !call.inputs[2].value)) {
-    return host_only("weights computed at run time");
+    return host_only("its weights are computed at run time");
   }
   LoweredCall lowered;
-  if (!window_dims(problem->window, lowered.dims)) return host_only("three spatial axes");
+  if (!window_dims(problem->window, lowered.dims))
+    return host_only("kernels support at most two spatial axes");
   const bool depthwise = problem->depthwise() && problem->oc == problem->c;
   lowered.op = depthwise ? "depthwise" : problem->group > 1 ? "conv2d_group" : "conv2d";
   if (problem->group > 1 && !depthwise) lowered.dims["G"] = problem->group;

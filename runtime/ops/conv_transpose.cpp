@@ -22,11 +22,12 @@ Result<SlidingWindow> check(const OpCall& call) {
   const Shape &x = call.shape(0), &w = call.shape(1);
   const int64_t group = call.node.int_attr("group", 1);
   if (x.size() < 3 || x.size() != w.size() || group < 1 || x[1] % group || x[1] != w[0]) {
-    return fail(ErrorCode::kInvalidArgument, "ConvTranspose of {} by weights {} in {} groups",
+    return fail(ErrorCode::kInvalidArgument,
+                "ConvTranspose's input {} and weights {} do not fit together in {} groups",
                 to_string(x), to_string(w), group);
   }
   if (call.has(2) && call.shape(2) != Shape{w[1] * group}) {
-    return fail(ErrorCode::kInvalidArgument, "ConvTranspose's bias is {} for {} channels",
+    return fail(ErrorCode::kInvalidArgument, "ConvTranspose's bias {} does not fit {} channels",
                 to_string(call.shape(2)), w[1] * group);
   }
   return transposed_window_of(call.node, x, Shape(w.begin() + 2, w.end()));
@@ -84,15 +85,17 @@ Values bias_values(const OpCall& call) {
 }
 
 Lowering lower(const OpCall& call, View) {
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
   const auto window = check(call);
   if (!window) return host_only(window.error().message);
-  if (call.node.int_attr("group", 1) != 1) return host_only("a transposed convolution in groups");
+  if (call.node.int_attr("group", 1) != 1)
+    return host_only("no kernel computes a transposed convolution with groups");
   if (!call.inputs[1].value || (call.has(2) && !call.inputs[2].value)) {
-    return host_only("weights computed at run time");
+    return host_only("its weights are computed at run time");
   }
   LoweredCall lowered;
-  if (!window_dims(*window, lowered.dims)) return host_only("three spatial axes");
+  if (!window_dims(*window, lowered.dims))
+    return host_only("kernels support at most two spatial axes");
   lowered.op = "conv_transpose";
   lowered.dims["N"] = call.shape(0)[0];
   lowered.dims["C"] = call.shape(0)[1];

@@ -16,7 +16,7 @@ namespace {
 Result<Types> infer(const OpCall& call) {
   CLVET_ASSIGN_OR_RETURN(Types types, infer_broadcast(call));
   if (call.node.op == "PRelu" && types[0].shape != call.shape(0)) {
-    return fail(ErrorCode::kInvalidArgument, "PRelu's slope {} does not fit {}",
+    return fail(ErrorCode::kInvalidArgument, "PRelu's slope {} does not fit its input {}",
                 to_string(call.shape(1)), to_string(call.shape(0)));
   }
   return types;
@@ -44,7 +44,7 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 Lowering lower(const OpCall& call, View preferred) {
   const std::string& op = call.node.op;
-  if (op == "PRelu") return host_only("no kernel computes PRelu");
+  if (op == "PRelu") return no_kernel(call);
   const EltwiseCode code = op == "Add"   ? EltwiseCode::kAdd
                            : op == "Sub" ? EltwiseCode::kSub
                            : op == "Mul" ? EltwiseCode::kMul

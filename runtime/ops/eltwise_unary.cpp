@@ -120,7 +120,7 @@ Lowering lower(const OpCall& call, View preferred) {
     return lower_unary(call, {row->act, alpha, beta}, preferred);
   }
   if (call.node.op == "Swish" && alpha == 1) return lower_unary(call, {Act::kSilu}, preferred);
-  return host_only("no kernel computes " + call.node.op);
+  return no_kernel(call);
 }
 
 }  // namespace

@@ -36,7 +36,8 @@ T smaller(T a, T b) {
 Result<Types> infer(const OpCall& call) {
   const DType dtype = call.type(0).dtype;
   if (call.node.op == "Mean" && !on_device(dtype) && dtype != DType::kF64) {
-    return fail(ErrorCode::kUnsupported, "Mean of {}", to_string(dtype));
+    return fail(ErrorCode::kUnsupported, "{} does not support the type {}", call.node.op,
+                to_string(dtype));
   }
   return infer_broadcast(call);
 }
@@ -64,9 +65,9 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 }
 
 Lowering lower(const OpCall& call, View preferred) {
-  if (call.inputs.size() != 2) return host_only("more than two operands");
+  if (call.inputs.size() != 2) return host_only("kernels take exactly two operands");
   const std::string& op = call.node.op;
-  if (op == "Mean") return host_only("no kernel computes Mean");
+  if (op == "Mean") return no_kernel(call);
   const EltwiseCode code = op == "Max"   ? EltwiseCode::kMax
                            : op == "Min" ? EltwiseCode::kMin
                                          : EltwiseCode::kAdd;

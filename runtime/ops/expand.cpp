@@ -29,7 +29,7 @@ Lowering lower(const OpCall& call, View preferred) {
   const auto types = infer(call);
   if (!types) return host_only(types.error().message);
   const Shape& shape = (*types)[0].shape;
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
   auto repeat = repeat_call(0, padded_shape(call.shape(0), shape.size()), shape,
                             usable_view(shape, preferred));
   if (!repeat) return host_only(kTooManyAxes);

@@ -16,7 +16,8 @@ Result<Types> infer(const OpCall& call) {
   int64_t axis = call.node.int_attr("axis", 1);
   if (axis < 0) axis += rank;
   if (axis < 0 || axis > rank) {
-    return fail(ErrorCode::kInvalidArgument, "Flatten of {} at axis {}", to_string(from), axis);
+    return fail(ErrorCode::kInvalidArgument, "Flatten cannot split {} at axis {}", to_string(from),
+                axis);
   }
   Shape shape{1, 1};
   for (int64_t i = 0; i < rank; ++i) shape[i < axis ? 0 : 1] *= from[i];

@@ -37,8 +37,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   const int64_t extent = data.dim(axis);
   for (int64_t& index : indices) {
     if (index < -extent || index >= extent) {
-      return fail(ErrorCode::kInvalidArgument, "Gather of index {} from {} along axis {}", index,
-                  to_string(data.shape()), axis);
+      return fail(ErrorCode::kInvalidArgument, "Gather's index {} is outside {} along axis {}",
+                  index, to_string(data.shape()), axis);
     }
     if (index < 0) index += extent;
   }
@@ -97,7 +97,7 @@ std::optional<Lowering> lower_slice(const OpCall& call, size_t at, View preferre
   if (!indices) return std::nullopt;
   for (int64_t& index : *indices) {
     if (index < 0) index += data[at];
-    if (index < 0 || index >= data[at]) return host_only("an index out of range");
+    if (index < 0 || index >= data[at]) return host_only("an index is out of range");
   }
   const auto distance = even_distance(*indices);
   if (!distance) return std::nullopt;
@@ -175,18 +175,18 @@ Lowering lower_rows(const OpCall& call, size_t at, View preferred) {
   Shape out(data.begin(), data.begin() + static_cast<ptrdiff_t>(at));
   out.insert(out.end(), call.shape(1).begin(), call.shape(1).end());
   out.insert(out.end(), data.begin() + static_cast<ptrdiff_t>(at) + 1, data.end());
-  if (out.size() > kMaxViewRank) return host_only("a tensor of too many axes");
+  if (out.size() > kMaxViewRank) return host_only("a tensor has too many axes");
   lowered.view = output_view(view, rank, at, call.shape(1).size());
   lowered.dims["OW"] = view_of(out, lowered.view)->w;
   return kernel_call(std::move(lowered));
 }
 
 Lowering lower(const OpCall& call, View preferred) {
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
   const Shape& data = call.shape(0);
   const auto axis = normal_axis(call.node.int_attr("axis", 0), static_cast<int64_t>(data.size()));
   if (!axis) return host_only(axis.error().message);
-  if (data.size() > kMaxViewRank) return host_only("a tensor of too many axes");
+  if (data.size() > kMaxViewRank) return host_only("a tensor has too many axes");
   const auto at = static_cast<size_t>(*axis);
   if (auto slice = lower_slice(call, at, preferred)) return std::move(*slice);
   return lower_rows(call, at, preferred);

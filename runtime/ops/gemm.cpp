@@ -29,7 +29,7 @@ Status check_scales(const Problem& p, DType dtype) {
   if (on_device(dtype) || dtype == DType::kF64) return {};
   for (const double scale : {p.alpha, p.beta}) {
     if (std::trunc(scale) == scale) continue;
-    return fail(ErrorCode::kUnsupported, "Gemm of integers times {}", scale);
+    return fail(ErrorCode::kUnsupported, "Gemm of integers cannot be scaled by {}", scale);
   }
   return {};
 }
@@ -44,7 +44,8 @@ Status check_addend(const Problem& p, const Shape& c) {
 Result<Problem> problem_of(const OpCall& call) {
   const Shape &a = call.shape(0), &b = call.shape(1);
   if (a.size() != 2 || b.size() != 2) {
-    return fail(ErrorCode::kInvalidArgument, "Gemm of {} by {}", to_string(a), to_string(b));
+    return fail(ErrorCode::kInvalidArgument, "Gemm cannot multiply {} by {}", to_string(a),
+                to_string(b));
   }
   Problem p{};
   p.trans_a = call.node.int_attr("transA", 0) != 0;
@@ -55,7 +56,8 @@ Result<Problem> problem_of(const OpCall& call) {
   p.k = a[p.trans_a ? 0 : 1];
   p.n = b[p.trans_b ? 0 : 1];
   if (b[p.trans_b ? 1 : 0] != p.k) {
-    return fail(ErrorCode::kInvalidArgument, "Gemm of {} by {}", to_string(a), to_string(b));
+    return fail(ErrorCode::kInvalidArgument, "Gemm cannot multiply {} by {}", to_string(a),
+                to_string(b));
   }
   CLVET_RETURN_IF_ERROR(check_scales(p, call.type(0).dtype));
   if (call.has(2)) CLVET_RETURN_IF_ERROR(check_addend(p, call.shape(2)));
@@ -130,7 +132,7 @@ bool has_weights(const OpCall& call, const Problem& p) {
 }
 
 Lowering lower(const OpCall& call, View) {
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
   const auto p = problem_of(call);
   if (!p) return host_only(p.error().message);
   if (has_weights(call, *p)) {
@@ -141,7 +143,7 @@ Lowering lower(const OpCall& call, View) {
   if (product.kind != LoweringKind::kKernel) return product;
   if (call.has(2) && p->beta != 0) return then_add(call, std::move(product), 2, p->beta);
   if (call.node.activation.act != Act::kNone) {
-    if (p->alpha != 1) return host_only("two activations in one node");
+    if (p->alpha != 1) return host_only("kernels apply only one activation");
     put_activation(call.node.activation, product.calls.back());
   }
   return product;

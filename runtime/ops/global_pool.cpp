@@ -18,7 +18,8 @@ namespace {
 Result<Types> infer(const OpCall& call) {
   Shape shape = call.shape(0);
   if (shape.size() < 2) {
-    return fail(ErrorCode::kInvalidArgument, "{} of {}", call.node.op, to_string(shape));
+    return fail(ErrorCode::kInvalidArgument, "{} does not take an input of the shape {}",
+                call.node.op, to_string(shape));
   }
   std::fill(shape.begin() + 2, shape.end(), 1);
   return Types{{call.type(0).dtype, shape}};
@@ -45,9 +46,9 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 }
 
 Lowering lower(const OpCall& call, View) {
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
   const auto view = view_of(call.shape(0), View::kChannelsFirst);
-  if (!view) return host_only("three spatial axes");
+  if (!view) return host_only("kernels support at most two spatial axes");
   LoweredCall lowered;
   lowered.op = "pool_global";
   put_nhwc(*view, lowered.dims);

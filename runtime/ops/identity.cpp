@@ -18,7 +18,8 @@ Result<Types> infer(const OpCall& call) {
   if (call.has(2)) {
     CLVET_ASSIGN_OR_RETURN(const std::vector<int64_t> training, call.integers(2));
     if (!training.empty() && training[0] != 0) {
-      return fail(ErrorCode::kUnsupported, "Dropout in training mode; export for inference");
+      return fail(ErrorCode::kUnsupported,
+                  "Dropout in training mode is not supported; export the model for inference");
     }
   }
   return Types{call.type(0), {DType::kBool, call.shape(0)}};
@@ -33,8 +34,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 }
 
 Lowering lower(const OpCall& call, View preferred) {
-  if (call.node.outputs.size() > 1) return host_only("the mask is wanted");
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  if (call.node.outputs.size() > 1) return host_only("its mask output is used");
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
   const View view = usable_view(call.shape(0), preferred);
   return lower_alias(view, view);
 }

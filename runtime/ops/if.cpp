@@ -17,13 +17,14 @@ namespace {
 Result<const Graph*> branch_of(const OpCall& call) {
   if (!call.inputs[0].value) return fail(ErrorCode::kUnavailable, "the condition is not known yet");
   if (call.inputs[0].value->elements() != 1) {
-    return fail(ErrorCode::kInvalidArgument, "If with a condition of {}", to_string(call.shape(0)));
+    return fail(ErrorCode::kInvalidArgument, "If's condition must be a single value, not {}",
+                to_string(call.shape(0)));
   }
-  const bool yes = *call.inputs[0].value->data<bool>();
-  const Graph* graph = call.node.graph_attr(yes ? "then_branch" : "else_branch");
+  const char* branch = *call.inputs[0].value->data<bool>() ? "then_branch" : "else_branch";
+  const Graph* graph = call.node.graph_attr(branch);
   if (!graph || graph->outputs.size() != call.node.outputs.size()) {
-    return fail(ErrorCode::kInvalidArgument, "If without a fitting {} branch",
-                yes ? "then" : "else");
+    return fail(ErrorCode::kInvalidArgument, "If has no {} with as many outputs as the node",
+                branch);
   }
   return graph;
 }
@@ -34,7 +35,7 @@ Result<std::vector<Tensor>> run(const OpCall& call) {
   for (size_t i = 0; i < graph->inputs.size(); ++i) {
     const auto slot = static_cast<size_t>(graph->captures[i]);
     if (!call.inputs[slot].value) {
-      return fail(ErrorCode::kUnavailable, "a captured value is not known yet");
+      return fail(ErrorCode::kUnavailable, "a value from outside the subgraph is not known yet");
     }
     inputs.emplace(graph->values[graph->inputs[i]].name, *call.inputs[slot].value);
   }

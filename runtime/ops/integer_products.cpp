@@ -30,7 +30,8 @@ Result<Types> infer(const OpCall& call) {
   for (const size_t i : {size_t{0}, size_t{1}}) {
     const DType dtype = call.type(i).dtype;
     if (dtype != DType::kU8 && dtype != DType::kI8) {
-      return fail(ErrorCode::kUnsupported, "{} on {}", call.node.op, to_string(dtype));
+      return fail(ErrorCode::kUnsupported, "{} does not support the type {}", call.node.op,
+                  to_string(dtype));
     }
   }
   const Node node = float_node(call.node);
@@ -55,7 +56,8 @@ Result<Tensor> shifted(const OpCall& call, size_t index) {
                         : index == 0  ? rows
                                       : out.shape().back();
   if (count != 1 && count != along) {
-    return fail(ErrorCode::kInvalidArgument, "{} with {} zero points", call.node.op, count);
+    return fail(ErrorCode::kInvalidArgument, "{} does not support {} zero points", call.node.op,
+                count);
   }
   float* x = out.data<float>();
   for (int64_t i = 0; i < out.elements(); ++i) {

@@ -32,23 +32,23 @@ Status check_extents(const OpCall& call, const Problem& p) {
       !wants(2, {p.directions, 4 * p.hidden, p.hidden}) ||
       !wants(3, {p.directions, 8 * p.hidden}) || !wants(4, {p.batch}) || !wants(5, p.state()) ||
       !wants(6, p.state()) || !wants(7, {p.directions, 3 * p.hidden})) {
-    return fail(ErrorCode::kInvalidArgument, "LSTM of {} with inputs of other extents",
+    return fail(ErrorCode::kInvalidArgument, "LSTM's other inputs do not fit its input {}",
                 to_string(call.shape(0)));
   }
   const int64_t hidden = call.node.int_attr("hidden_size", p.hidden);
   if (hidden == p.hidden) return {};
-  return fail(ErrorCode::kInvalidArgument, "LSTM with hidden_size {} and weights for {}", hidden,
-              p.hidden);
+  return fail(ErrorCode::kInvalidArgument, "LSTM's hidden_size is {}, but its weights are for {}",
+              hidden, p.hidden);
 }
 
 Status check_supported(const OpCall& call) {
   if (call.has(4) && call.type(4).dtype != DType::kI32) {
-    return fail(ErrorCode::kUnsupported, "LSTM with sequence_lens of {}",
+    return fail(ErrorCode::kUnsupported, "LSTM's sequence_lens must be of the type i32, not {}",
                 to_string(call.type(4).dtype));
   }
   for (const char* odd : {"activations", "activation_alpha", "clip", "input_forget"}) {
     if (call.node.attributes.contains(odd) && call.node.int_attr(odd, 1) != 0) {
-      return fail(ErrorCode::kUnsupported, "LSTM with the attribute {}", odd);
+      return fail(ErrorCode::kUnsupported, "LSTM's attribute {} is not supported", odd);
     }
   }
   return {};
@@ -63,8 +63,9 @@ Result<Problem> problem_of(const OpCall& call) {
   p.directions = direction == "bidirectional" ? 2 : 1;
   p.reverse = direction == "reverse";
   if (x.size() != 3 || w.size() != 3 || r.size() != 3 || r[2] < 1) {
-    return fail(ErrorCode::kInvalidArgument, "LSTM of {} by {} and {}", to_string(x), to_string(w),
-                to_string(r));
+    return fail(ErrorCode::kInvalidArgument,
+                "LSTM's input {} and weights {} and {} do not fit together", to_string(x),
+                to_string(w), to_string(r));
   }
   p.steps = x[p.batch_first ? 1 : 0];
   p.batch = x[p.batch_first ? 0 : 1];

@@ -28,7 +28,8 @@ struct Problem {
 
 Result<Problem> problem_of(const OpCall& call) {
   Shape a = call.shape(0), b = call.shape(1);
-  if (a.empty() || b.empty()) return fail(ErrorCode::kInvalidArgument, "MatMul of a scalar");
+  if (a.empty() || b.empty())
+    return fail(ErrorCode::kInvalidArgument, "MatMul does not take a scalar");
   Problem p{};
   p.drop_m = a.size() == 1;
   p.drop_n = b.size() == 1;
@@ -38,14 +39,14 @@ Result<Problem> problem_of(const OpCall& call) {
   p.k = a.back();
   p.n = b.back();
   if (b[b.size() - 2] != p.k) {
-    return fail(ErrorCode::kInvalidArgument, "MatMul of {} by {}", to_string(call.shape(0)),
-                to_string(call.shape(1)));
+    return fail(ErrorCode::kInvalidArgument, "MatMul cannot multiply {} by {}",
+                to_string(call.shape(0)), to_string(call.shape(1)));
   }
   p.a_batch = Shape(a.begin(), a.end() - 2);
   p.b_batch = Shape(b.begin(), b.end() - 2);
   CLVET_ASSIGN_OR_RETURN(p.batch, broadcast(p.a_batch, p.b_batch));
   if (call.has(2) && call.shape(2) != Shape{p.n}) {
-    return fail(ErrorCode::kInvalidArgument, "MatMul's bias is {} for {} columns",
+    return fail(ErrorCode::kInvalidArgument, "MatMul's bias {} does not fit {} columns",
                 to_string(call.shape(2)), p.n);
   }
   return p;
@@ -115,7 +116,8 @@ Values bias_values(const OpCall& call) {
 
 // Both matrices as they are at run time.
 Lowering lower_product(const OpCall& call, const Problem& p) {
-  if (p.drop_n || (p.drop_m && call.shape(1).size() < 2)) return host_only("a vector operand");
+  if (p.drop_n || (p.drop_m && call.shape(1).size() < 2))
+    return host_only("an operand is a vector");
   const Shape left = padded_shape(call.shape(0), 2);
   Lowering product = lower_bmm(call, {0, left, p.m, p.k}, {1, call.shape(1), p.k, p.n}, 1);
   if (product.kind != LoweringKind::kKernel) return product;
@@ -125,7 +127,7 @@ Lowering lower_product(const OpCall& call, const Problem& p) {
 }
 
 Lowering lower(const OpCall& call, View) {
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
   const auto p = problem_of(call);
   if (!p) return host_only(p.error().message);
   const bool weights =

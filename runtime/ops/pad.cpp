@@ -36,8 +36,8 @@ Result<Pads> pads_of(const OpCall& call) {
     for (int64_t i = 0; i < rank; ++i) axes.push_back(i);
   }
   if (list.size() != 2 * axes.size()) {
-    return fail(ErrorCode::kInvalidArgument, "Pad with {} pads for {} axes", list.size(),
-                axes.size());
+    return fail(ErrorCode::kInvalidArgument, "Pad has {} pads for {} axes, not two for each",
+                list.size(), axes.size());
   }
   Pads pads{std::vector<int64_t>(rank, 0), std::vector<int64_t>(rank, 0)};
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -58,7 +58,7 @@ Result<Types> infer(const OpCall& call) {
     if (std::max(pads.begin[i], pads.end[i]) > limit ||
         std::min(pads.begin[i], pads.end[i]) < -limit || extent + pads.begin[i] + pads.end[i] < 0 ||
         (extent == 0 && mode != "constant" && pads.begin[i] + pads.end[i] > 0)) {
-      return fail(ErrorCode::kInvalidArgument, "Pad of {} by {} and {} on axis {}",
+      return fail(ErrorCode::kInvalidArgument, "Pad cannot extend {} by {} and {} on axis {}",
                   to_string(out.shape), pads.begin[i], pads.end[i], i);
     }
     extent += pads.begin[i] + pads.end[i];
@@ -143,22 +143,24 @@ double constant_fill(const OpCall& call) {
 }
 
 Lowering lower(const OpCall& call, View preferred) {
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
   const auto pads = pads_of(call);
   if (!pads) return host_only(pads.error().message);
-  if (call.has(2) && !call.inputs[2].value) return host_only("a value computed at run time");
+  if (call.has(2) && !call.inputs[2].value)
+    return host_only("its fill value is computed at run time");
   const Shape& shape = call.shape(0);
   const std::vector<std::string> modes = {"constant", "edge", "reflect", "wrap"};
   const auto mode =
       std::find(modes.begin(), modes.end(), call.node.string_attr("mode", "constant"));
-  if (mode == modes.end() || shape.size() > 4) return host_only("a mode or rank without a kernel");
+  if (mode == modes.end() || shape.size() > 4)
+    return host_only("no kernel supports its mode or rank");
   const View view = usable_view(shape, preferred);
   LoweredCall lowered;
   lowered.op = "pad";
   lowered.view = view;
   lowered.inputs = {{"x", 0, view}};
   lowered.dims["mode"] = mode - modes.begin();
-  if (!put_extents(shape, *pads, view, lowered.dims)) return host_only("an empty tensor");
+  if (!put_extents(shape, *pads, view, lowered.dims)) return host_only("a tensor has no elements");
   lowered.scalars["value"] = constant_fill(call);
   return kernel_call(std::move(lowered));
 }

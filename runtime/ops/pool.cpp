@@ -20,10 +20,11 @@ namespace {
 Result<SlidingWindow> window_for(const OpCall& call) {
   const Shape& shape = call.shape(0);
   if (shape.size() < 3) {
-    return fail(ErrorCode::kInvalidArgument, "{} of {}", call.node.op, to_string(shape));
+    return fail(ErrorCode::kInvalidArgument, "{} does not take an input of the shape {}",
+                call.node.op, to_string(shape));
   }
   if (!call.node.ints_attr("kernel_shape")) {
-    return fail(ErrorCode::kInvalidArgument, "{} without kernel_shape", call.node.op);
+    return fail(ErrorCode::kInvalidArgument, "{} needs the attribute kernel_shape", call.node.op);
   }
   return window_of(call.node, shape, {});
 }
@@ -139,12 +140,13 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 }
 
 Lowering lower(const OpCall& call, View) {
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
-  if (call.node.outputs.size() > 1) return host_only("indices are wanted");
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
+  if (call.node.outputs.size() > 1) return host_only("its output of indices is used");
   const auto window = window_for(call);
   if (!window) return host_only(window.error().message);
   LoweredCall lowered;
-  if (!window_dims(*window, lowered.dims)) return host_only("three spatial axes");
+  if (!window_dims(*window, lowered.dims))
+    return host_only("kernels support at most two spatial axes");
   lowered.op = "pool";
   lowered.dims["N"] = call.shape(0)[0];
   lowered.dims["C"] = call.shape(0)[1];

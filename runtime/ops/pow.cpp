@@ -64,7 +64,8 @@ Lowering lower_square(const OpCall& call, View preferred) {
 
 Lowering lower(const OpCall& call, View preferred) {
   if (is_square(call)) return lower_square(call, preferred);
-  if (call.type(1).dtype != call.type(0).dtype) return host_only("exponent of another type");
+  if (call.type(1).dtype != call.type(0).dtype)
+    return host_only("its exponent is of another type than its base");
   return lower_binary(call, EltwiseCode::kPow, preferred);
 }
 

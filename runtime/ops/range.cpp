@@ -33,7 +33,7 @@ Result<int64_t> count_of(const OpCall& call) {
       return fail(ErrorCode::kUnavailable, "the value of input {} is not known yet", i);
     }
     if (call.inputs[i].value->elements() != 1) {
-      return fail(ErrorCode::kInvalidArgument, "Range wants single numbers");
+      return fail(ErrorCode::kInvalidArgument, "Range takes only single numbers");
     }
     v[i] = call.inputs[i].value->to_f64()[0];
     if (integers) whole[i] = call.inputs[i].value->to_i64()[0];
@@ -41,7 +41,8 @@ Result<int64_t> count_of(const OpCall& call) {
   double count = std::ceil((v[1] - v[0]) / v[2]);
   if (integers && v[2] != 0) count = static_cast<double>(exact_count(whole[0], whole[1], whole[2]));
   if (v[2] == 0 || !(count < 1e12)) {
-    return fail(ErrorCode::kInvalidArgument, "Range from {} to {} by {}", v[0], v[1], v[2]);
+    return fail(ErrorCode::kInvalidArgument, "Range cannot go from {} to {} in steps of {}", v[0],
+                v[1], v[2]);
   }
   return count > 0 ? static_cast<int64_t>(count) : 0;
 }

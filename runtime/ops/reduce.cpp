@@ -275,11 +275,12 @@ Lowering lower_axes(const OpCall& call, const std::vector<bool>& reduced) {
 }
 
 Lowering lower(const OpCall& call, View) {
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
   const auto reduced = reduced_axes(call);
   if (!reduced) return host_only(reduced.error().message);
   const bool none = std::none_of(reduced->begin(), reduced->end(), [](bool r) { return r; });
-  if (none || call.shape(0).size() > kMaxViewRank) return host_only("no axis to reduce");
+  if (none || call.shape(0).size() > kMaxViewRank)
+    return host_only("it reduces no axis, or its tensor has too many axes");
   const bool plain = call.node.activation.act == Act::kNone;
   const bool pools = plain && (call.node.op == "ReduceMean" || call.node.op == "ReduceMax");
   if (pools && *reduced == std::vector<bool>{false, false, true, true}) return lower_planes(call);

@@ -13,7 +13,8 @@ namespace {
 
 Result<int64_t> kept_extent(const Shape& from, size_t axis) {
   if (axis < from.size()) return from[axis];
-  return fail(ErrorCode::kInvalidArgument, "Reshape keeps axis {} of {}", axis, to_string(from));
+  return fail(ErrorCode::kInvalidArgument, "Reshape keeps axis {}, which {} does not have", axis,
+              to_string(from));
 }
 
 Result<Types> infer(const OpCall& call) {
@@ -28,13 +29,14 @@ Result<Types> infer(const OpCall& call) {
     if (shape[i] == -1 && open < 0) {
       open = static_cast<int64_t>(i);
     } else if (shape[i] < 0 || __builtin_mul_overflow(known, shape[i], &known)) {
-      return fail(ErrorCode::kInvalidArgument, "Reshape to {}", to_string(shape));
+      return fail(ErrorCode::kInvalidArgument, "Reshape's target shape {} is not valid",
+                  to_string(shape));
     }
   }
   const int64_t count = elements_of(from);
   if (open >= 0) shape[open] = known ? count / known : 0;
   if ((open >= 0 ? known * shape[open] : known) != count) {
-    return fail(ErrorCode::kInvalidArgument, "Reshape of {} to {}", to_string(from),
+    return fail(ErrorCode::kInvalidArgument, "Reshape cannot turn {} into {}", to_string(from),
                 to_string(shape));
   }
   return Types{{call.type(0).dtype, shape}};

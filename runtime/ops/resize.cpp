@@ -151,10 +151,10 @@ LoweredCall axis_call(const Shape& shape, size_t index, const ResizeAxis& axis) 
 }
 
 Lowering lower(const OpCall& call, View preferred) {
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
   const auto plan = resize_plan(call);
   if (!plan) return host_only(plan.error().message);
-  if (call.shape(0).size() > kMaxViewRank) return host_only("a tensor of too many axes");
+  if (call.shape(0).size() > kMaxViewRank) return host_only("a tensor has too many axes");
   if (auto planes = plane_call(call, *plan)) return kernel_call(std::move(*planes));
   std::vector<LoweredCall> calls;
   Shape shape = call.shape(0);

@@ -56,13 +56,14 @@ Result<Cut> cut_of(const OpCall& call) {
   if (steps.empty()) steps.assign(starts.size(), 1);
   if (starts.size() != ends.size() || starts.size() != axes.size() ||
       starts.size() != steps.size()) {
-    return fail(ErrorCode::kInvalidArgument, "Slice with {} starts, {} ends, {} axes, {} steps",
+    return fail(ErrorCode::kInvalidArgument,
+                "Slice needs as many starts as ends, axes and steps, but has {}, {}, {} and {}",
                 starts.size(), ends.size(), axes.size(), steps.size());
   }
   Cut cut{shape, std::vector<int64_t>(shape.size(), 0), std::vector<int64_t>(shape.size(), 1)};
   for (size_t i = 0; i < axes.size(); ++i) {
     CLVET_ASSIGN_OR_RETURN(const int64_t axis, normal_axis(axes[i], rank));
-    if (steps[i] == 0) return fail(ErrorCode::kInvalidArgument, "Slice with step 0");
+    if (steps[i] == 0) return fail(ErrorCode::kInvalidArgument, "Slice's step must not be 0");
     cut_axis(shape[axis], starts[i], ends[i], steps[i], static_cast<size_t>(axis), cut);
   }
   return cut;

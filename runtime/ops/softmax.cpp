@@ -85,17 +85,17 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 }
 
 Lowering lower(const OpCall& call, View) {
-  if (call.node.op != "Softmax") return host_only("no kernel computes " + call.node.op);
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  if (call.node.op != "Softmax") return no_kernel(call);
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
   const Shape& shape = call.shape(0);
   const auto split = split_of(call);
   if (!split) return host_only(split.error().message);
   const size_t rank = shape.size();
-  if (rank == 0) return host_only("a scalar");
-  if (rank > kMaxViewRank) return host_only("a tensor of too many axes");
+  if (rank == 0) return host_only("the tensor is a scalar");
+  if (rank > kMaxViewRank) return host_only("a tensor has too many axes");
   const auto axis = static_cast<size_t>(split->axis);
   if (axis >= rank || shape[axis] != split->length) {
-    return host_only("a softmax over several axes");
+    return host_only("the softmax is over several axes");
   }
   const View view = View::with_channels(split->axis, rank);
   LoweredCall lowered;

@@ -56,8 +56,8 @@ Result<Parts> parts_of(const OpCall& call) {
     parts.lengths = even_lengths(length, static_cast<int64_t>(count));
   }
   if (!add_up_to(length, parts.lengths) || parts.lengths.size() != count) {
-    return fail(ErrorCode::kInvalidArgument, "Split of {} into {} along axis {}", to_string(shape),
-                to_string(parts.lengths), parts.axis);
+    return fail(ErrorCode::kInvalidArgument, "Split cannot cut {} into {} along axis {}",
+                to_string(shape), to_string(parts.lengths), parts.axis);
   }
   return parts;
 }
@@ -84,14 +84,14 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 }
 
 Lowering lower(const OpCall& call, View preferred) {
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
   const auto parts = parts_of(call);
   if (!parts) return host_only(parts.error().message);
   const View view = usable_view(call.shape(0), preferred);
   std::vector<LoweredCall> calls;
   std::vector<AxisRange> ranges(call.shape(0).size());
   for (size_t i = 0; i < parts->lengths.size(); ++i) {
-    if (parts->lengths[i] == 0) return host_only("an empty part");
+    if (parts->lengths[i] == 0) return host_only("a part has no elements");
     Shape shape = call.shape(0);
     shape[static_cast<size_t>(parts->axis)] = parts->lengths[i];
     auto part = range_call(call, view, shape, ranges, static_cast<int>(i));

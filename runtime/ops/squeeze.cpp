@@ -31,7 +31,8 @@ Result<Types> infer(const OpCall& call) {
     }
     ++next;
     if (from[i] != 1) {
-      return fail(ErrorCode::kInvalidArgument, "Squeeze of axis {} of {}", i, to_string(from));
+      return fail(ErrorCode::kInvalidArgument,
+                  "Squeeze cannot remove axis {} of {}: its extent is not 1", i, to_string(from));
     }
   }
   return Types{{call.type(0).dtype, shape}};

@@ -20,12 +20,13 @@ Result<Types> infer(const OpCall& call) {
   CLVET_ASSIGN_OR_RETURN(const std::vector<int64_t> repeats, call.integers(1));
   TensorType out = call.type(0);
   if (repeats.size() != out.shape.size()) {
-    return fail(ErrorCode::kInvalidArgument, "Tile of {} by {}", to_string(out.shape),
-                to_string(repeats));
+    return fail(ErrorCode::kInvalidArgument, "Tile's input {} and repeats {} do not fit together",
+                to_string(out.shape), to_string(repeats));
   }
   for (size_t i = 0; i < repeats.size(); ++i) {
     if (repeats[i] < 0 || __builtin_mul_overflow(out.shape[i], repeats[i], &out.shape[i])) {
-      return fail(ErrorCode::kInvalidArgument, "Tile by {}", to_string(repeats));
+      return fail(ErrorCode::kInvalidArgument, "Tile's repeats {} are not valid",
+                  to_string(repeats));
     }
   }
   return Types{out};
@@ -48,12 +49,12 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 }
 
 Lowering lower(const OpCall& call, View preferred) {
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
   const Shape& from = call.shape(0);
   const auto types = infer(call);
   if (!types) return host_only(types.error().message);
   const Shape& shape = (*types)[0].shape;
-  if (elements_of(shape) == 0) return host_only("an empty tensor");
+  if (elements_of(shape) == 0) return host_only("a tensor has no elements");
   const View view = usable_view(from, preferred);
   const std::vector<Step> steps = steps_of(from, view);
   std::vector<MovedAxis> axes;

@@ -27,7 +27,8 @@ Result<std::vector<int64_t>> perm_of(const OpCall& call) {
   bool all_once = sorted.size() == rank;
   for (size_t i = 0; all_once && i < rank; ++i) all_once = sorted[i] == static_cast<int64_t>(i);
   if (!all_once) {
-    return fail(ErrorCode::kInvalidArgument, "Transpose of {} by {}", to_string(call.shape(0)),
+    return fail(ErrorCode::kInvalidArgument,
+                "Transpose of {} needs a permutation of its axes, not {}", to_string(call.shape(0)),
                 to_string(perm));
   }
   return perm;

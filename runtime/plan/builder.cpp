@@ -60,8 +60,8 @@ void simplify(LoweredCall& lowered) {
 }
 
 tl::unexpected<Error> unknown_role(const Node& node, const std::string& role) {
-  return fail(ErrorCode::kInternal, "node '{}' has no tensor for the kernel's '{}'", node.name,
-              role);
+  return fail(ErrorCode::kInternal, "node '{}' has no tensor for the kernel's argument '{}'",
+              node.name, role);
 }
 
 bool fits_an_image(const TensorRole& role, const DeviceFeatures& features) {
@@ -141,12 +141,12 @@ Status PlanBuilder::place(int index) {
   PlannedNode& planned = phase().nodes.back();
   const auto call = call_of(graph_, node);
   Lowering lowering = call ? lower_node(*call, preferred_view(node))
-                           : host_only("a shape that is known only at run time");
+                           : host_only("its shapes are known only at run time");
   for (LoweredCall& one : lowering.calls) simplify(one);
   if (fixed_) return place_fixed(index, lowering);
   if (lowering.kind == LoweringKind::kAlias) {
     if (alias(index, lowering)) return {};
-    planned.reason = "a view of a tensor on the host";
+    planned.reason = "it is a view of a tensor on the host";
     return run_on_host(index);
   }
   if (lowering.kind == LoweringKind::kHost) {
@@ -182,7 +182,7 @@ Status PlanBuilder::place_fixed(int index, const Lowering& lowering) {
   if (row.place == Place::kHost) return run_on_host(index);
   if (row.place == Place::kAlias) {
     if (lowering.kind == LoweringKind::kAlias && alias(index, lowering)) return {};
-    return fail(ErrorCode::kInvalidArgument, "node '{}' is no view of a tensor on the device",
+    return fail(ErrorCode::kInvalidArgument, "node '{}' is not a view of a tensor on the device",
                 node.name);
   }
   if (lowering.kind != LoweringKind::kKernel) {
@@ -297,7 +297,7 @@ Result<int> PlanBuilder::input_tensor(const Node& node, const LoweredCall& lower
   const int converted = convert(made.at(static_cast<size_t>(-1 - input->input)), wanted);
   if (converted < 0) {
     return fail(fixed_ ? ErrorCode::kInvalidArgument : ErrorCode::kInternal,
-                "node '{}': no kernel brings '{}' where it is needed", node.name, arg.name);
+                "node '{}': no kernel can store '{}' as it is needed", node.name, arg.name);
   }
   return converted;
 }

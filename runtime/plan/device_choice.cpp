@@ -30,7 +30,7 @@ Result<std::vector<const DeviceReport*>> selected_devices(const Report& report,
     selected.push_back(&report.devices[i]);
   }
   if (!selected.empty() || selector == "auto") return selected;
-  return fail(ErrorCode::kInvalidArgument, "no device of the report matches --device '{}'",
+  return fail(ErrorCode::kInvalidArgument, "no device in the report matches --device '{}'",
               selector);
 }
 
@@ -48,14 +48,14 @@ Result<PlannedDevices> plan_on_devices(const Report& report, const std::string& 
   CLVET_ASSIGN_OR_RETURN(const auto table, VariantTable::embedded());
   CLVET_ASSIGN_OR_RETURN(const auto devices, selected_devices(report, selector));
   PlannedDevices found;
-  found.reason = "the report holds no device";
+  found.reason = "the report has no device";
   for (const DeviceReport* device : devices) {
     auto chooser = chooser_of(report, *device, table);
     auto plan = plan_on_device(*chooser);
     if (plan) {
       found.rows.push_back({device, std::move(chooser), std::move(*plan)});
     } else if (cannot_run_here(plan.error().code)) {
-      found.reason = device->name + ": " + plan.error().message;
+      found.reason = fmt::format("{}: {}", device->name, plan.error().message);
     } else {
       return tl::unexpected(plan.error());
     }
@@ -77,8 +77,9 @@ std::string why_not_best(const DeviceReport& device, const ExecutionPlan& plan) 
   const auto refused =
       std::find_if(plan.refused.begin(), plan.refused.end(),
                    [&](const RefusedCombination& row) { return like_best(row.combination); });
-  return fmt::format("the report's best, {}, was not taken for this model: {}", to_string(best),
-                     refused == plan.refused.end() ? "other words were given" : refused->reason);
+  return fmt::format("the report's best combination {} was not used for this model: {}",
+                     to_string(best),
+                     refused == plan.refused.end() ? "other options were given" : refused->reason);
 }
 
 Result<PlannedDevice> device_of_plan(const Report* report, const ExecutionPlan& plan) {
@@ -92,10 +93,16 @@ Result<PlannedDevice> device_of_plan(const Report* report, const ExecutionPlan& 
     }
     named = named || device.name == plan.subject.device;
   }
+  if (named) {
+    return fail(ErrorCode::kInvalidArgument,
+                "the plan is for another driver of {} (environment key {:.12}...); make a new plan "
+                "with 'clvet plan'",
+                plan.subject.device, plan.subject.environment_key);
+  }
   return fail(ErrorCode::kInvalidArgument,
-              "the plan is for {}{} (environment key {:.12}...), which this report does not hold: "
-              "make one with 'clvet plan'",
-              named ? "another driver of " : "", plan.subject.device, plan.subject.environment_key);
+              "the plan is for {} (environment key {:.12}...), which this report does not have; "
+              "make a new plan with 'clvet plan'",
+              plan.subject.device, plan.subject.environment_key);
 }
 
 }  // namespace clvet

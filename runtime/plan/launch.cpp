@@ -14,7 +14,7 @@ Result<Launch> launch_of(const VariantTable& table, const PlanStep& step, const 
   launch.row = table.find(step.variant);
   const OpContract* contract = find_op_contract(step.op);
   if (!launch.row || !contract || launch.row->variant.manifest->op != step.op) {
-    return fail(ErrorCode::kInvalidArgument, "there is no variant '{}' of {}", step.variant,
+    return fail(ErrorCode::kInvalidArgument, "there is no kernel variant '{}' for {}", step.variant,
                 step.op);
   }
   CLVET_ASSIGN_OR_RETURN(launch.roles, contract->roles(dims));

@@ -20,9 +20,7 @@ Result<NetworkPlan> take_given(const Graph& graph, const NetworkPlanRequest& req
     const std::string where = first_difference(plan_on_host(graph, ""), given);
     if (where.empty()) return NetworkPlan{nullptr, given, "the plan is for the host"};
     return fail(ErrorCode::kInvalidArgument,
-                "the plan names no device, and is none for the host: "
-                "{}",
-                where);
+                "the plan names no device, but it is not a plan for the host: {}", where);
   }
   CLVET_ASSIGN_OR_RETURN(const PlannedDevice found, device_of_plan(request.report, given));
   CLVET_RETURN_IF_ERROR(check_network_plan(graph, *found.chooser, given));
@@ -31,7 +29,7 @@ Result<NetworkPlan> take_given(const Graph& graph, const NetworkPlanRequest& req
 
 Result<NetworkPlan> make_plan(const Graph& graph, const NetworkPlanRequest& request) {
   if (request.device == "host" || !request.report) {
-    const char* why = request.device == "host" ? "asked for" : "no report";
+    const char* why = request.device == "host" ? "the host was requested" : "there is no report";
     return NetworkPlan{nullptr, plan_on_host(graph, why), {}};
   }
   CLVET_ASSIGN_OR_RETURN(

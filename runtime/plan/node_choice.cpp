@@ -52,7 +52,7 @@ Result<std::vector<ChosenVariant>> PlanBuilder::choose_stored(const std::vector<
     });
     if (alike) return all;
   }
-  return fail(ErrorCode::kUnavailable, "its kernels are right at different precisions");
+  return fail(ErrorCode::kUnavailable, "its kernels are correct only at different precisions");
 }
 
 double PlanBuilder::cost_of(const Node& node, const std::vector<LoweredCall>& calls,
@@ -108,7 +108,7 @@ Result<std::vector<ChosenVariant>> PlanBuilder::fixed_choices(
     all.push_back(std::move(*chosen));
   }
   if (all.size() < calls.size()) {
-    return fail(ErrorCode::kInvalidArgument, "node '{}' needs {} kernels, the plan has {}",
+    return fail(ErrorCode::kInvalidArgument, "node '{}' needs {} kernels, but the plan has {}",
                 node_at(index).name, calls.size(), all.size());
   }
   return all;

@@ -29,7 +29,7 @@ Status PlanBuilder::bring_to_host(ValueId value) {
     on_host_[static_cast<size_t>(value)] = true;
     return {};
   }
-  return fail(ErrorCode::kInternal, "no step makes '{}'",
+  return fail(ErrorCode::kInternal, "no step of the plan computes '{}'",
               graph_.values[static_cast<size_t>(value)].name);
 }
 

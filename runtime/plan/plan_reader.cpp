@@ -36,11 +36,12 @@ E get_word(const std::array<const char*, N>& words, const Json& json) {
   for (size_t i = 0; i < N; ++i) {
     if (text == words[i]) return static_cast<E>(i);
   }
-  throw std::invalid_argument(fmt::format("'{}' is none of {}", text, fmt::join(words, ", ")));
+  throw std::invalid_argument(fmt::format("'{}' is not one of {}", text, fmt::join(words, ", ")));
 }
 
 double get_real(const Json& json) {
-  if (!json.is_number()) throw std::invalid_argument(json.dump() + " is no number");
+  if (!json.is_number())
+    throw std::invalid_argument(fmt::format("{} is not a number", json.dump()));
   return json.get<double>();
 }
 
@@ -50,7 +51,7 @@ double get_number(const Json& json) {
   if (text == "inf") return std::numeric_limits<double>::infinity();
   if (text == "-inf") return -std::numeric_limits<double>::infinity();
   if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
-  throw std::invalid_argument(fmt::format("'{}' is no number", text));
+  throw std::invalid_argument(fmt::format("{} is not a number", json.dump()));
 }
 
 double get_ms(const Json& json) { return json.is_null() ? 0 : get_real(json); }
@@ -61,12 +62,15 @@ T get_integer(const Json& json) {
   const bool fits = json.is_number_unsigned()  ? std::in_range<T>(json.get<uint64_t>())
                     : json.is_number_integer() ? std::in_range<T>(json.get<int64_t>())
                                                : false;
-  if (!fits) throw std::invalid_argument(json.dump() + " is no whole number that is possible here");
+  if (!fits)
+    throw std::invalid_argument(
+        fmt::format("{} is not a whole number that is possible here", json.dump()));
   return json.get<T>();
 }
 
 std::vector<int64_t> get_integers(const Json& json) {
-  if (!json.is_array()) throw std::invalid_argument(json.dump() + " is no list of whole numbers");
+  if (!json.is_array())
+    throw std::invalid_argument(fmt::format("{} is not a list of whole numbers", json.dump()));
   std::vector<int64_t> values;
   for (const Json& value : json) values.push_back(get_integer<int64_t>(value));
   return values;
@@ -77,7 +81,7 @@ T get_optional_word(const Json& json, T (*parse)(std::string_view)) {
   if (json.is_null()) return std::nullopt;
   const auto text = json.get<std::string>();
   const T value = parse(text);
-  if (!value) throw std::invalid_argument(fmt::format("'{}' is no word of a combination", text));
+  if (!value) throw std::invalid_argument(fmt::format("'{}' is not a word of a combination", text));
   return value;
 }
 
@@ -85,7 +89,7 @@ Combination get_combination(const Json& json) {
   const auto precision = get_optional_word(json.at("precision"), parse_precision);
   const auto activations = get_optional_word(json.at("activations"), parse_storage);
   if (!precision || !activations) {
-    throw std::invalid_argument("a combination has a precision and a storage of activations");
+    throw std::invalid_argument("a combination must have a precision and a storage of activations");
   }
   return {*precision, get_optional_word(json.at("memory"), parse_memory), *activations,
           get_optional_word(json.at("weights"), parse_storage)};
@@ -103,7 +107,8 @@ View get_view(const Json& json) {
   for (const int64_t axis : order) {
     const bool fits = axis >= 0 && axis < static_cast<int64_t>(order.size()) &&
                       order.size() <= kMaxViewRank && !seen[static_cast<size_t>(axis)];
-    if (!fits) throw std::invalid_argument("an order of axes is a permutation of at most 8");
+    if (!fits)
+      throw std::invalid_argument("an order of axes must be a permutation of at most 8 axes");
     seen[static_cast<size_t>(axis)] = true;
   }
   return View::of(order);
@@ -147,7 +152,7 @@ DeviceTensor get_tensor(const Json& json) {
   tensor.value = json.at("value");
   tensor.shape = get_integers(json.at("shape"));
   const auto extent = get_integers(json.at("extent"));
-  if (extent.size() != 4) throw std::invalid_argument("an extent has four numbers");
+  if (extent.size() != 4) throw std::invalid_argument("an extent must have four numbers");
   tensor.extent = {extent[0], extent[1], extent[2], extent[3]};
   tensor.row_numbers = get_integer<int64_t>(json.at("row_numbers"));
   tensor.view = get_view(json.at("order"));
@@ -194,7 +199,8 @@ PlanPhase get_phase(const Json& json) {
 }
 
 ExecutionPlan get_plan(const Json& json) {
-  if (json.at("schema") != kSchema) throw std::invalid_argument("not a document clvet.plan/1");
+  if (json.at("schema") != kSchema)
+    throw std::invalid_argument("it is not a clvet.plan/1 document");
   ExecutionPlan plan;
   plan.subject = get_subject(json.at("subject"));
   plan.combination = get_combination(json.at("combination"));
@@ -220,7 +226,7 @@ Result<ExecutionPlan> plan_from_json(const std::string& text, const std::string&
   try {
     return get_plan(Json::parse(text));
   } catch (const std::exception& error) {
-    return fail(ErrorCode::kInvalidArgument, "{}: no plan that can be read: {}", source,
+    return fail(ErrorCode::kInvalidArgument, "{}: this plan cannot be read: {}", source,
                 one_line(error.what()));
   }
 }

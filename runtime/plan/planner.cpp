@@ -33,16 +33,17 @@ std::vector<T> choices(const std::optional<T>& fixed, std::vector<T> all) {
 std::string why_not(const ExecutionPlan& plan, const ExecutionPlan& best) {
   if (plan.fallbacks.size() > best.fallbacks.size()) {
     const Fallback& first = plan.fallbacks.front();
-    return fmt::format("'{}' would need a fallback: {} is {}", first.node, first.from,
-                       first.verdict);
+    return fmt::format("node '{}' would need a fallback from {} to {} ({})", first.node, first.from,
+                       first.to, first.verdict);
   }
-  if (plan.ms() <= 0) return "not timed";
+  if (plan.ms() <= 0) return "its kernels were not timed";
   if (plan.ms() < best.ms() * kNear && plan.bytes > best.bytes) {
     return fmt::format(
-        "predicted {:.3g} ms against {:.3g} ms, with {:.3g} MB of weights for {:.3g}", plan.ms(),
-        best.ms(), plan.bytes * 1e-6, best.bytes * 1e-6);
+        "predicted to take {:.3g} ms instead of {:.3g} ms, with {:.3g} MB of weights instead of "
+        "{:.3g} MB",
+        plan.ms(), best.ms(), plan.bytes * 1e-6, best.bytes * 1e-6);
   }
-  return fmt::format("predicted {:.3g} ms against {:.3g} ms", plan.ms(), best.ms());
+  return fmt::format("predicted to take {:.3g} ms instead of {:.3g} ms", plan.ms(), best.ms());
 }
 
 // Predictions and reasons do not decide what runs.
@@ -63,7 +64,7 @@ template <class Row>
 std::string difference(const std::string& what, const std::vector<Row>& made,
                        const std::vector<Row>& given) {
   if (made.size() != given.size()) {
-    return fmt::format("{} {} where there are {}", given.size(), what, made.size());
+    return fmt::format("{} has {} rows instead of {}", what, given.size(), made.size());
   }
   for (size_t i = 0; i < made.size(); ++i) {
     if (!(made[i] == given[i])) return fmt::format("{}[{}]", what, i);
@@ -79,7 +80,7 @@ struct Tried {
 // One plan at least.
 Result<Tried> try_all(std::span<const Combination> combinations, const PlanOne& plan_one) {
   Tried tried;
-  Error first{ErrorCode::kUnavailable, "none was asked for", 0};
+  Error first{ErrorCode::kUnavailable, "no combination was requested", 0};
   for (const Combination& combination : combinations) {
     auto plan = plan_one(combination);
     if (plan) {
@@ -93,7 +94,7 @@ Result<Tried> try_all(std::span<const Combination> combinations, const PlanOne& 
         {combination, error.message, false, 0, 0, error.code == ErrorCode::kUnsupported});
   }
   if (!tried.plans.empty()) return tried;
-  return fail(first.code, "no combination runs the model: {}", first.message);
+  return fail(first.code, "no combination can run the model: {}", first.message);
 }
 
 // The fastest, or the smallest of those that are like it and about as fast.
@@ -165,7 +166,7 @@ Result<ExecutionPlan> plan_network_for(const Graph& graph, const VariantChooser&
   const bool untested =
       std::any_of(nodes.begin(), nodes.end(), [](const auto& node) { return node.untested; });
   return fail(untested ? ErrorCode::kUntested : ErrorCode::kUnavailable,
-              "no node of the model has a right kernel on this device");
+              "no node of the model has a kernel that is correct on this device");
 }
 
 Result<ExecutionPlan> plan_network(const Graph& graph, const VariantChooser& chooser,
@@ -210,14 +211,14 @@ Status check_network_plan(const Graph& graph, const VariantChooser& chooser,
   const bool shaped =
       plan.phases.size() == 1 && plan.phases.front().nodes.size() == graph.nodes.size();
   if (!shaped) {
-    return fail(ErrorCode::kInvalidArgument, "the plan has not the {} nodes of this network",
+    return fail(ErrorCode::kInvalidArgument, "the plan does not have the {} nodes of this network",
                 graph.nodes.size());
   }
   CLVET_ASSIGN_OR_RETURN(const ExecutionPlan made,
                          PlanBuilder(graph, chooser, plan.combination, {}, &plan).build());
   const std::string where = first_difference(made, plan);
   if (where.empty()) return {};
-  return fail(ErrorCode::kInvalidArgument, "the plan does not follow from its own variants: {}",
+  return fail(ErrorCode::kInvalidArgument, "the plan contradicts its own kernel variants: {}",
               where);
 }
 

@@ -18,8 +18,6 @@
 namespace clvet {
 namespace {
 
-constexpr const char* kAgain = "make one with 'clvet plan'";
-
 std::string hash_of(const Tensor& tensor) {
   const size_t bytes = static_cast<size_t>(tensor.elements()) * size_of(tensor.dtype());
   Sha256 hash;
@@ -40,11 +38,13 @@ Status check_given(const PlanSubject& planned, const PlanSubject& here) {
     const auto found = planned.given.find(name);
     if (found != planned.given.end() && found->second == hash) continue;
     return fail(ErrorCode::kInvalidArgument,
-                "the value of input '{}' is part of the plan, and is another one now: {}", name,
-                kAgain);
+                "the plan depends on the value of input '{}', which is different now; make a new "
+                "plan with 'clvet plan'",
+                name);
   }
   if (planned.given.size() == here.given.size()) return {};
-  return fail(ErrorCode::kInvalidArgument, "the plan is for other inputs: {}", kAgain);
+  return fail(ErrorCode::kInvalidArgument,
+              "the plan is for other inputs; make a new plan with 'clvet plan'");
 }
 
 }  // namespace
@@ -80,21 +80,25 @@ void set_device(const DeviceReport* device, PlanSubject& subject) {
 
 Status check_subject(const PlanSubject& planned, const PlanSubject& here) {
   if (planned.format != here.format) {
-    return fail(ErrorCode::kInvalidArgument, "the plan is for a model in {}, this one is {}",
-                planned.format, here.format);
+    return fail(ErrorCode::kInvalidArgument,
+                "the plan is for a model in the format {}, but this model is in {}", planned.format,
+                here.format);
   }
   if (planned.kernel_set != here.kernel_set) {
     return fail(ErrorCode::kInvalidArgument,
-                "the plan was made with other kernels than this program's: {}", kAgain);
+                "the plan was made with other kernels than this program has; make a new plan with "
+                "'clvet plan'");
   }
   if (planned.model != here.model) {
     return fail(ErrorCode::kInvalidArgument,
-                "the plan is for another model (SHA-256 {:.12}..., this one's is {:.12}...): {}",
-                planned.model, here.model, kAgain);
+                "the plan is for another model (SHA-256 {:.12}..., but this model's is {:.12}...); "
+                "make a new plan with 'clvet plan'",
+                planned.model, here.model);
   }
   if (planned.inputs != here.inputs) {
-    return fail(ErrorCode::kInvalidArgument, "the plan is for inputs {}, these are {}: {}",
-                inputs_text(planned), inputs_text(here), kAgain);
+    return fail(ErrorCode::kInvalidArgument,
+                "the plan is for inputs {}, but these are {}; make a new plan with 'clvet plan'",
+                inputs_text(planned), inputs_text(here));
   }
   return check_given(planned, here);
 }

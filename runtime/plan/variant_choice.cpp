@@ -68,13 +68,9 @@ Verdict worst_of(const VariantEvidence* evidence) {
   return evidence ? evidence->worst : Verdict::kMissing;
 }
 
-tl::unexpected<Error> not_right(const std::string& variant, Verdict verdict) {
-  return fail(code_of_refusal(verdict), "{} is {}", variant, to_string(verdict));
-}
-
 Result<std::vector<TensorRole>> roles_of(const WantedCall& wanted) {
   const OpContract* contract = find_op_contract(wanted.op);
-  if (!contract) return fail(ErrorCode::kUnsupported, "no kernel for {}", wanted.op);
+  if (!contract) return fail(ErrorCode::kUnsupported, "there is no kernel for {}", wanted.op);
   return contract->roles(wanted.dims);
 }
 
@@ -83,6 +79,11 @@ Result<std::vector<TensorRole>> roles_of(const WantedCall& wanted) {
 ErrorCode code_of_refusal(Verdict verdict) {
   if (verdict == Verdict::kMissing) return ErrorCode::kUntested;
   return verdict == Verdict::kUnsupported ? ErrorCode::kUnsupported : ErrorCode::kDeviceError;
+}
+
+Error refusal(const std::string& variant, Verdict verdict) {
+  return {code_of_refusal(verdict),
+          fmt::format("the verdict of kernel {} is {}", variant, to_string(verdict)), 0};
 }
 
 VariantChooser::VariantChooser(std::shared_ptr<const VariantTable> table, DeviceEvidence evidence,
@@ -170,26 +171,28 @@ Result<ChosenVariant> VariantChooser::choose(const WantedCall& wanted) const {
       }
     }
   }
-  if (!instead_of.empty()) return not_right(instead_of, verdict);
-  return fail(ErrorCode::kUnavailable, "no kernel variant takes this call");
+  if (!instead_of.empty()) return tl::unexpected(refusal(instead_of, verdict));
+  return fail(ErrorCode::kUnavailable, "no kernel variant supports its shapes and attributes");
 }
 
 Result<ChosenVariant> VariantChooser::choose_named(const WantedCall& wanted,
                                                    const std::string& variant) const {
   const TableRow* row = table_->find(variant);
   if (!row || row->variant.manifest->op != wanted.op) {
-    return fail(ErrorCode::kNotFound, "there is no variant '{}' of {}", variant, wanted.op);
+    return fail(ErrorCode::kNotFound, "there is no kernel variant '{}' for {}", variant, wanted.op);
   }
   const Candidate one = candidate(*row);
   if (!one.trusted()) {
     const Verdict verdict = worst_of(one.evidence);
-    return fail(code_of_refusal(verdict), "the report does not vouch for {}: {}", variant,
+    return fail(code_of_refusal(verdict),
+                "the report does not show that kernel {} is correct: its verdict is {}", variant,
                 to_string(verdict));
   }
   const auto roles = roles_of(wanted);
   const bool same_weights = row->variant.weight_type.value_or(wanted.type) == wanted.type;
   auto chosen = roles && same_weights ? as_chosen(one, wanted, *roles) : std::nullopt;
-  if (!chosen) return fail(ErrorCode::kUnavailable, "{} does not take this call", variant);
+  if (!chosen)
+    return fail(ErrorCode::kUnavailable, "kernel {} does not support this call", variant);
   return std::move(*chosen);
 }
 

@@ -43,6 +43,7 @@ struct WantedCall {
 // Why a variant with that verdict is not used: kUntested, kUnsupported (the device does not have
 // what it needs), or kDeviceError (the driver does it wrong).
 ErrorCode code_of_refusal(Verdict verdict);
+Error refusal(const std::string& variant, Verdict verdict);
 
 class VariantChooser {
  public:

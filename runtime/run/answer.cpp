@@ -1,11 +1,22 @@
 #include "runtime/run/answer.h"
 
+#include <fmt/format.h>
+
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
+#include <tl/expected.hpp>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/event.h"
+#include "base/result.h"
+#include "runtime/llm/sampler.h"
 #include "runtime/llm/text_stream.h"
+#include "runtime/run/language_session.h"
 
 namespace clvet {
 namespace {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "runtime/plan/combination_json.h"
+#include "runtime/run/answer.h"
 #include "runtime/run/language_session.h"
 
 namespace clvet {

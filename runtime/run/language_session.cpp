@@ -36,16 +36,25 @@ namespace {
 // Logits of a model: finite, and not all alike (what a driver that computes nothing leaves).
 std::string fault_of(std::span<const float> logits) {
   if (!std::all_of(logits.begin(), logits.end(), [](float v) { return std::isfinite(v); })) {
-    return "values beyond the range of the precision (logits are not finite)";
+    return "values exceed the range of the precision (the logits are not finite)";
   }
   const auto [low, high] = std::minmax_element(logits.begin(), logits.end());
   return *low == *high ? "all logits are equal" : "";
 }
 
+std::string no_result(const LanguageRecord& record, const std::string& fault) {
+  return fmt::format("the combination {} gave no usable result on {}: {}",
+                     to_string(record.combination), record.device, fault);
+}
+
+tl::unexpected<Error> refuse(const std::string& reason) {
+  return fail(ErrorCode::kUnavailable, "--strict: no device can run the model ({})", reason);
+}
+
 std::string describe(const RefusedCombination& first, const ExecutionPlan& plan) {
-  return fmt::format("avoids {} ({}); each token reads {:.2g} times as many bytes as with it",
-                     to_string(first.combination), first.reason,
-                     plan.bytes / std::max(1.0, first.bytes));
+  return fmt::format(
+      "the combination {} is not used ({}); each token reads {:.2g} times as many bytes without it",
+      to_string(first.combination), first.reason, plan.bytes / std::max(1.0, first.bytes));
 }
 
 }  // namespace
@@ -66,9 +75,7 @@ void LanguageSession::warn(const std::string& text) {
 }
 
 Status LanguageSession::open_somewhere(const Report* report) {
-  if (!report && options_.device != "host" && options_.strict) {
-    return fail(ErrorCode::kUnavailable, "--strict: no device can run the model (no report)");
-  }
+  if (!report && options_.device != "host" && options_.strict) return refuse("there is no report");
   if (options_.device == "host" || !report) return open_host();
   CLVET_ASSIGN_OR_RETURN(
       PlannedDevices found,
@@ -81,11 +88,8 @@ Status LanguageSession::open_somewhere(const Report* report) {
     if (opened) return {};
     found.reason = fmt::format("{}: {}", name, opened.error().message);
   }
-  if (options_.strict) {
-    return fail(ErrorCode::kUnavailable, "--strict: no device can run the model ({})",
-                found.reason);
-  }
-  warn(fmt::format("runs on the host: {}", found.reason));
+  if (options_.strict) return refuse(found.reason);
+  warn(fmt::format("the model runs on the host: {}", found.reason));
   return open_host();
 }
 
@@ -136,19 +140,21 @@ Status LanguageSession::open_host() {
 }
 
 Status LanguageSession::step_down(const std::string& fault) {
-  const std::string where = fmt::format("{} on {}", to_string(record_.combination), record_.device);
-  if (!used_) return fail(ErrorCode::kDeviceError, "{}: {}", where, fault);
-  if (options_.strict) return fail(ErrorCode::kUnavailable, "--strict: {}: {}", where, fault);
+  const std::string what = no_result(record_, fault);
+  if (!used_) return fail(ErrorCode::kDeviceError, "{}", what);
+  if (options_.strict) {
+    return fail(ErrorCode::kUnavailable, "--strict forbids a fallback: {}", what);
+  }
   if (record_.combination.precision != Precision::kHigh) {
     options_.words.precision = Precision::kHigh;
     auto plan = DecoderPlanner(config_, weights_, *chooser_).plan(options_.words);
     if (plan && open_device({used_, chooser_, std::move(*plan)})) {
-      warn(fmt::format("{}: {}; computed again with {}", where, fault,
+      warn(fmt::format("{}; the tokens were computed again with {}", what,
                        to_string(record_.combination)));
       return {};
     }
   }
-  warn(fmt::format("{}: {}; computed again on the host", where, fault));
+  warn(fmt::format("{}; the tokens were computed again on the host", what));
   return open_host();
 }
 

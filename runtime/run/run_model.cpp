@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/event.h"
 #include "base/numbers.h"
 #include "base/result.h"
 #include "kernels/combination.h"
@@ -165,9 +164,9 @@ void Runner::warn_of_plan() {
   if (choice_.plan.fallbacks.empty()) return;
   const Fallback& first = choice_.plan.fallbacks.front();
   warn(
-      fmt::format("{} nodes avoid kernels that are not correct here; the first is '{}': {} was {}, "
-                  "so it runs on {}",
-                  choice_.plan.fallbacks.size(), first.node, first.from, first.verdict, first.to));
+      fmt::format("{} nodes avoid kernels that are not correct here; the first: node '{}' uses {} "
+                  "instead of {} ({})",
+                  choice_.plan.fallbacks.size(), first.node, first.to, first.from, first.verdict));
 }
 
 // Whether host and device are to be compared: the caller set no device, combination or plan.
@@ -201,7 +200,7 @@ void Runner::prefer_host(const MeasuredTimes& times) {
   record_.choice = times;
   if (!times.host_wins()) return;
   record_.fallbacks.clear();
-  take_host(fmt::format("faster here: {:.3g} ms against {:.3g} ms on {}", times.host_ms,
+  take_host(fmt::format("the host is faster: {:.3g} ms instead of {:.3g} ms on {}", times.host_ms,
                         times.device_ms, choice_.device->name));
 }
 
@@ -235,7 +234,8 @@ Result<std::map<std::string, Tensor>> Runner::run_on_device() {
   if (!may_compare() || record_.choice) return outputs;
   CLVET_ASSIGN_OR_RETURN(const MeasuredTimes times, measure_both(session));
   if (const auto kept = MeasuredTimesFile(options_.times_file).keep(times_key(), times); !kept)
-    warn(fmt::format("times are measured again next time: {}", kept.error().message));
+    warn(fmt::format("the measured times could not be saved; the next run measures them again: {}",
+                     kept.error().message));
   prefer_host(times);
   return outputs;
 }
@@ -249,15 +249,17 @@ Result<std::map<std::string, Tensor>> Runner::run_on_host() {
 Result<std::map<std::string, Tensor>> Runner::run() {
   if (!choice_.device) {
     if (options_.device != "host" && !record_.choice)
-      warn(fmt::format("runs on the host: {}", choice_.reason));
+      warn(fmt::format("the model runs on the host: {}", choice_.reason));
     return run_on_host();
   }
   auto outputs = run_on_device();
   if (outputs && choice_.device) return outputs;
   if (!outputs && options_.strict)
-    return fail(ErrorCode::kUnavailable, "--strict: {}", outputs.error().message);
+    return fail(ErrorCode::kUnavailable, "--strict: the device failed: {}",
+                outputs.error().message);
   if (!outputs) {
-    warn(fmt::format("the device failed ({}); computed on the host", outputs.error().message));
+    warn(fmt::format("the device failed ({}); the host computed the result",
+                     outputs.error().message));
     record_.fallbacks.push_back({"*", record_.device, "host", "launch-error"});
     take_host(outputs.error().message);
   }

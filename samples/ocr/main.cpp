@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
+#include "runtime/plan/plan.h"
 #include "runtime/run/run_model.h"
 #include "runtime/run/run_record.h"
 #include "samples/ocr/geometry.h"

@@ -169,8 +169,8 @@ TEST(ElfLibrary, WithoutADynamicSectionHasClassAndMachineAlone) {
 }
 
 TEST(ElfLibrary, IsRefusedWhereItIsNone) {
-  EXPECT_THAT(parse("").error().message, HasSubstr("no ELF file"));
-  EXPECT_THAT(parse("#!/bin/sh\n exit 0 # sixteen").error().message, HasSubstr("no ELF file"));
+  EXPECT_THAT(parse("").error().message, HasSubstr("not an ELF file"));
+  EXPECT_THAT(parse("#!/bin/sh\n exit 0 # sixteen").error().message, HasSubstr("not an ELF file"));
   std::string big_endian = test::write_elf(spec(64, EM_AARCH64, false));
   big_endian[EI_DATA] = ELFDATA2MSB;
   EXPECT_THAT(parse(big_endian).error().message, HasSubstr("byte order"));

@@ -2,10 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <cstddef>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "base/embedded.h"
@@ -82,6 +83,16 @@ TEST_F(LanguageTest, TranslatesASentenceThatStandsInAnother) {
       translated("no report for this machine yet; trying the kernels that are needed first (once)"),
       "本机还没有报告;先试验所需的内核(只需一次)");
   EXPECT_EQ(translated("/a b/c: No such file or directory"), "/a b/c: 没有那个文件或目录");
+}
+
+TEST_F(LanguageTest, TranslatesEachOfAList) {
+  set_language(Language::kChinese);
+  EXPECT_EQ(translated("any OpenCL driver, model G52, cl_khr_fp16"),
+            "任何 OpenCL 驱动, 型号 G52, cl_khr_fp16");
+  EXPECT_EQ(translated("known issue mali-x (grade B): driver mali, model G78"),
+            "已知问题 mali-x(B 级):驱动 mali, 型号 G78");
+  EXPECT_EQ(translated("any OpenCL driver, the quick brown fox"),
+            "any OpenCL driver, the quick brown fox");
 }
 
 TEST_F(LanguageTest, KeepsNamesThatAreWordsOfTheCatalogue) {

@@ -41,7 +41,7 @@ def overflow_is_noticed(clvet, model):
     cured = subprocess.run(command, capture_output=True, text=True, timeout=600)
     strict = subprocess.run([*command, "--strict"], capture_output=True, text=True, timeout=600)
     at_high = subprocess.run([*command[:-1], "high"], capture_output=True, text=True, timeout=600)
-    word = "values beyond the range of the precision"
+    word = "values exceed the range of the precision"
     return (cured.returncode == 0 and word in cured.stderr and "computed again with high/" in cured.stderr
             and cured.stdout == at_high.stdout and strict.returncode == 1 and word in strict.stderr
             and strict.stdout.strip() == "")

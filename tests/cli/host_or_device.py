@@ -41,7 +41,7 @@ def main():
     rewrite(lambda row: row.update(device_ms=100.0, host_ms=1.0))
     on_host = run(clvet, model, image)
     assert on_host["device"] == "host" and not on_host["fallbacks"] and not on_host["warnings"], on_host
-    assert all(node["where"] == "host" and "faster here" in node["reason"] for node in on_host["nodes"])
+    assert all(node["where"] == "host" and "the host is faster" in node["reason"] for node in on_host["nodes"])
     rewrite(lambda row: row.update(device_ms=1.0, host_ms=100.0))
     assert run(clvet, model, image)["device"] != "host"
 

@@ -18,6 +18,7 @@
 #include "runtime/infer/infer.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/ops/contract/op_def.h"
+#include "runtime/plan/plan.h"
 #include "runtime/run/run_model.h"
 #include "runtime/run/run_record.h"
 #include "tests/conformance/by_design.h"
@@ -93,10 +94,10 @@ std::vector<DType> types_of(const Graph& graph, const std::vector<ValueId>& ids)
 
 std::string why_on_host(const Graph& graph, const Node& node, const std::string& recorded) {
   const auto call = call_of(graph, node);
-  if (!call) return "a shape that is known only at run time";
+  if (!call) return "its shapes are known only at run time";
   const Lowering lowering = lower_node(*call, View::kChannelsFirst);
   if (lowering.kind == LoweringKind::kHost) return lowering.reason;
-  if (lowering.kind == LoweringKind::kAlias) return "a view of a tensor on the host";
+  if (lowering.kind == LoweringKind::kAlias) return "it is a view of a tensor on the host";
   return recorded;
 }
 

@@ -64,7 +64,7 @@ struct BadField {
 
 TEST(Manifest, WithABadFieldIsRefusedNamingFileAndField) {
   const BadField rows[] = {{"op", "", "missing"},
-                           {"op", "\"gemv\"", "must begin the id"},
+                           {"op", "\"gemv\"", "does not begin with it"},
                            {"op", "\"gem\"", "no contract"},
                            {"colour", "\"red\"", "not a known"},
                            {"precisions", R"(["medium"])", "'medium'"},
@@ -73,7 +73,7 @@ TEST(Manifest, WithABadFieldIsRefusedNamingFileAndField) {
                            {"weight_types", "[]", "together"},
                            {"params", "[1]", "object of numbers"},
                            {"pack", "20", "multiple of 16"},
-                           {"timed", "[\"huge\"]", "names 'huge', which is no test"},
+                           {"timed", "[\"huge\"]", "names 'huge', which is not a test"},
                            {"pack", "\"x\"", "an integer"},
                            {"where", R"(["K %% 4"])", "expected a value"},
                            {"args", R"(["in:x"])", "hold an output"},

@@ -81,7 +81,8 @@ TEST(TestsOfAManifest, ComeAfterThoseOfItsOp) {
 
 TEST(TestsOfAManifest, MayTakeANameThatItIsNotTriedOnOtherwise) {
   constexpr const char* kOwn = R"([{"name": "a", "dims": {"N": 8, "K": 8, "act": 0}}])";
-  EXPECT_THAT(tests_with("/tests", kOwn), ElementsAre(HasSubstr("names 'a', a test of the op")));
+  EXPECT_THAT(tests_with("/tests", kOwn),
+              ElementsAre(HasSubstr("names 'a', which already is a test of the op")));
   const std::string alone = test::with_field(kSample, "/shapes", "[\"b\"]");
   const auto catalog = parse(test::with_field(alone, "/tests", kOwn));
   ASSERT_TRUE(catalog) << catalog.error().message;

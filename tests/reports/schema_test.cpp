@@ -19,6 +19,7 @@
 #include "runtime/check/check.h"
 #include "runtime/check/check_record.h"
 #include "runtime/plan/plan.h"
+#include "runtime/run/answer.h"
 #include "runtime/run/generate_record.h"
 #include "runtime/run/language_session.h"
 #include "runtime/run/run_record.h"

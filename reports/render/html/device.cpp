@@ -7,12 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/language.h"
 #include "base/text.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
 #include "reports/render/html/builder.h"
 #include "reports/render/html/parts.h"
 #include "reports/render/html/tables.h"
+#include "reports/render/shown.h"
 #include "reports/render/text.h"
 #include "reports/render/verdict_matrix.h"
 #include "reports/render/verdict_words.h"
@@ -25,10 +27,11 @@ constexpr size_t kMostFailed = 8;
 void add_best(Html& page, const DeviceReport& device) {
   page.open("p", {{"class", device.best ? "best" : "best none"}});
   if (device.best) {
-    page.element("b", "Use " + describe(device.best->combination) + ".").markup(" ");
-    page.text(shorten(device.best->why, kLongestText)).markup(".</p>\n");
+    page.element("b", tr("Use {}.", describe(device.best->combination))).markup(" ");
+    page.text(shorten(translated(device.best->why), kLongestText)).markup(".</p>\n");
   } else {
-    page.markup("<b>No combination is wholly right.</b> Models run on the CPU.</p>\n");
+    page.element("b", tr("No combination passed every test.")).markup(" ");
+    page.text(tr("Models run on the CPU.")).markup("</p>\n");
   }
 }
 
@@ -36,22 +39,22 @@ void add_warnings(Html& page, const DeviceReport& device) {
   for (const auto& [name, row] : device.capabilities) {
     if (row.verdict == CapabilityVerdict::kTrue) continue;
     page.element("p",
-                 fmt::format("The capability {} is {}: {}", name, to_string(row.verdict),
-                             shorten(row.evidence, kLongestText)),
+                 tr("The capability {} is {}: {}", name, shown(row.verdict),
+                    shorten(translated(row.evidence), kLongestText)),
                  {{"class", "warning"}});
   }
 }
 
 void add_what_failed(Html& page, const std::vector<FailureKind>& failures, const std::string& id) {
   if (failures.empty()) return;
-  page.markup("<p>What failed: ");
+  page.markup("<p>").text(tr("What failed:")).markup(" ");
   for (size_t i = 0; i < failures.size(); ++i) {
     const VerdictWord& word = word_of(failures[i].verdict);
     page.open("a", {{"class", std::string("chip ") + word.tone},
                     {"href", "#" + evidence_anchor(id, i, 0)}});
     page.element("b", std::string(1, word.letter));
-    page.text(fmt::format(" {} in {}: {}", to_string(failures[i].verdict),
-                          to_string(failures[i].stage), failures[i].cases));
+    page.text(fmt::format(" {}: {}", shown_event(failures[i].verdict, failures[i].stage, 0),
+                          failures[i].cases));
     page.markup("</a> ");
   }
   page.markup("</p>\n");
@@ -78,58 +81,64 @@ const char* tone_of(CombinationStatus status) {
   }
 }
 
+std::string note_of(const CombinationReport& row) {
+  std::string note = translated(row.reason);
+  const size_t listed = std::min(row.failed_cases.size(), kMostFailed);
+  for (size_t i = 0; i < listed; ++i)
+    note += (note.empty() ? tr("failed:") + " " : ", ") + row.failed_cases[i];
+  if (listed < row.failed_cases.size())
+    note += ", " + tr("and {} more", row.failed_cases.size() - listed);
+  return note;
+}
+
 void add_combinations(Html& page, const DeviceReport& device) {
-  page.markup("<details><summary>Combinations and their speed</summary>\n");
-  open_table(page, "precision/memory/activations/weights; a dash where there are no weights",
-             {"combination", "status", "right", "GFLOP/s", "note"});
+  open_fold(page, tr("Combinations and their speed"));
+  open_table(page, tr("precision/memory/activations/weights; - means that there are no weights"),
+             {tr("combination"), tr("status"), tr("right"), "GFLOP/s", tr("note")});
   for (const CombinationReport& row : device.combinations) {
     page.open("tr").element("th", to_string(row.combination), {{"scope", "row"}});
-    page.element("td", to_string(row.status), {{"class", tone_of(row.status)}});
-    page.element("td", fmt::format("{} of {}", row.passed, row.planned));
+    page.element("td", shown(row.status), {{"class", tone_of(row.status)}});
+    page.element("td", fmt::format("{} / {}", row.passed, row.planned));
     page.element("td", speeds(row));
-    std::string note = row.reason;
-    const size_t shown = std::min(row.failed_cases.size(), kMostFailed);
-    for (size_t i = 0; i < shown; ++i)
-      note += (note.empty() ? "failed: " : ", ") + row.failed_cases[i];
-    if (shown < row.failed_cases.size())
-      note += fmt::format(" and {} more", row.failed_cases.size() - shown);
-    page.element("td", shorten(note, kLongestText)).markup("</tr>\n");
+    page.element("td", shorten(note_of(row), kLongestText)).markup("</tr>\n");
   }
   close_table(page);
-  page.markup("</details>\n");
+  close_fold(page);
 }
 
 void add_capabilities(Html& page, const DeviceReport& device) {
-  page.markup("<details open><summary>Capabilities: claimed and found</summary>\n");
-  open_table(page, "Capabilities", {"capability", "claimed", "found", "evidence"});
+  open_fold(page, tr("Capabilities: claimed and found"), true);
+  open_table(page, tr("Capabilities"),
+             {tr("capability"), tr("claimed"), tr("found"), tr("evidence")});
   for (const auto& [name, row] : device.capabilities) {
     page.open("tr").element("th", name, {{"scope", "row"}});
-    page.element("td", row.claimed ? "yes" : "no");
-    page.element("td", to_string(row.verdict),
+    page.element("td", row.claimed ? tr("yes") : tr("no"));
+    page.element("td", shown(row.verdict),
                  {{"class", row.verdict == CapabilityVerdict::kTrue ? "good" : "false"}});
-    page.element("td", shorten(row.evidence, kLongestText)).markup("</tr>\n");
+    page.element("td", shorten(translated(row.evidence), kLongestText)).markup("</tr>\n");
   }
   close_table(page);
-  page.markup("</details>\n");
+  close_fold(page);
 }
 
 void add_properties(Html& page, const DeviceReport& device) {
   std::vector<std::pair<std::string, std::string>> rows;
   for (const auto& [name, value] : device.properties) {
-    rows.emplace_back(name,
-                      value.error ? fmt::format("query failed: {}", value.error) : value.value);
+    rows.emplace_back(name, value.error ? tr("query failed: {}", value.error) : value.value);
   }
-  page.markup("<details><summary>Device properties</summary>\n");
-  add_facts(page, "What the driver says of the device", rows);
-  page.markup("</details>\n<details><summary>Extensions and driver files</summary>\n<p>");
+  open_fold(page, tr("Device properties"));
+  add_facts(page, tr("What the driver says about the device"), rows);
+  close_fold(page);
+  open_fold(page, tr("Extensions and driver files"));
+  page.markup("<p>");
   for (const std::string& name : device.extensions) page.element("code", name).markup(" ");
   page.markup("</p>\n");
   rows.clear();
   for (const DriverObject& row : device.objects) rows.emplace_back(row.path, row.identity);
   for (const auto& [name, value] : device.variables) rows.emplace_back("$" + name, value);
-  rows.emplace_back("environment key", device.environment_key);
-  add_facts(page, "Files the driver mapped, and variables it reads", rows);
-  page.markup("</details>\n");
+  rows.emplace_back(tr("environment key"), device.environment_key);
+  add_facts(page, tr("Files that the driver mapped, and variables that it reads"), rows);
+  close_fold(page);
 }
 
 void add_untried(Html& page, const Report& report, const DeviceReport& device) {
@@ -137,7 +146,8 @@ void add_untried(Html& page, const Report& report, const DeviceReport& device) {
   if (reasons.empty()) return;
   page.markup("<ul class=\"untried\">\n");
   for (const auto& [reason, count] : reasons) {
-    page.element("li", fmt::format("{} cases not tried: {}", count, shorten(reason, kLongestText)));
+    page.element(
+        "li", tr("{} cases were not tried: {}", count, shorten(translated(reason), kLongestText)));
   }
   page.markup("</ul>\n");
 }
@@ -146,21 +156,22 @@ void add_title(Html& page, const DeviceReport& device) {
   page.markup("<h2>").text(device.name).markup(" <small>");
   page.text(device.id).markup("</small></h2>\n");
   page.element("p",
-               fmt::format("{} · {} · {} · driver {} · through {}", device.platform, device.type,
-                           device.device_version, device.driver, device.library),
+               tr("{} · {} · {} · driver {} · through {}", device.platform, device.type,
+                  device.device_version, device.driver, device.library),
                {{"class", "dim"}});
   if (!device.also_via.empty()) {
-    page.element("p", fmt::format("also via {}", fmt::join(device.also_via, ", ")),
-                 {{"class", "dim"}});
+    const std::string others = fmt::format("{}", fmt::join(device.also_via, ", "));
+    page.element("p", tr("also via {}", others), {{"class", "dim"}});
   }
 }
 
 void add_verdicts(Html& page, const Report& report, const DeviceReport& device,
                   const std::vector<FailureKind>& failures, const std::string& id) {
-  page.markup("<h3>Verdicts</h3>\n");
-  page.markup(
-      "<p class=\"dim\">The number beside a letter counts cases. A cell that names a failure leads "
-      "to its evidence.</p>\n");
+  page.element("h3", tr("Verdicts"));
+  page.element("p",
+               tr("The number beside a letter counts cases. A cell with a failure is a link to its "
+                  "evidence."),
+               {{"class", "dim"}});
   const std::vector<MatrixRow> rows = verdict_matrix(report, device);
   add_legend(page, rows);
   add_matrix(page, rows, failures, id);
@@ -179,10 +190,10 @@ void add_device(Html& page, const Report& report, const DeviceReport& device, co
   add_what_failed(page, found, id);
   add_verdicts(page, report, device, found, id);
   if (!found.empty()) {
-    page.markup("<h3>Evidence</h3>\n");
+    page.element("h3", tr("Evidence"));
     add_evidence(page, found, id, budget);
   }
-  page.markup("<h3>The device</h3>\n");
+  page.element("h3", tr("The device"));
   add_combinations(page, device);
   add_capabilities(page, device);
   add_properties(page, device);

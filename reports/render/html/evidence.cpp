@@ -12,12 +12,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/language.h"
 #include "base/text.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
 #include "reports/render/html/builder.h"
 #include "reports/render/html/parts.h"
 #include "reports/render/html/tables.h"
+#include "reports/render/shown.h"
 #include "reports/render/verdict_matrix.h"
 #include "reports/render/verdict_words.h"
 
@@ -30,8 +32,8 @@ constexpr size_t kLongestNote = 400;
 
 using Cases = std::vector<const VerdictReport*>;
 
-std::string plural(size_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
+std::string variants_text(size_t count) {
+  return std::string(trim(count == 1 ? tr(" 1 variant") : tr(" {} variants", count)));
 }
 
 // The case without the kernel and the combination that its group names.
@@ -42,14 +44,14 @@ std::string short_name(const VerdictReport& row) {
 }
 
 std::string figure(double value) {
-  return std::isfinite(value) ? fmt::format("{:.3g}", value) : "not finite";
+  return std::isfinite(value) ? fmt::format("{:.3g}", value) : tr("not finite");
 }
 
 std::string ending(const Evidence& evidence) {
   std::string text = evidence.call;
-  if (evidence.signal) text += fmt::format(", signal {}", evidence.signal);
-  if (evidence.exit_status) text += fmt::format(", exit status {}", *evidence.exit_status);
-  if (evidence.cl_error) text += fmt::format(", OpenCL error {}", evidence.cl_error);
+  if (evidence.signal) text += tr(", signal {}", evidence.signal);
+  if (evidence.exit_status) text += tr(", exit status {}", *evidence.exit_status);
+  if (evidence.cl_error) text += tr(", OpenCL error {}", evidence.cl_error);
   return text.starts_with(", ") ? text.substr(2) : text;
 }
 
@@ -69,29 +71,30 @@ void add_case(Html& page, const VerdictReport& row, bool compared) {
   if (compared) add_error(page, evidence.error);
   page.element("td", fmt::format("{} / {}", row.attempts, row.repeats));
   page.element("td", fmt::format("{:.3g} / {:.3g}", evidence.wall_ms, evidence.cpu_ms));
-  std::string note = shorten(evidence.note, kLongestNote);
-  if (row.cure) note += fmt::format("{}cured by {}", note.empty() ? "" : "; ", *row.cure);
+  std::string note = shorten(translated(evidence.note), kLongestNote);
+  if (row.cure) note += (note.empty() ? "" : "; ") + tr("cured by {}", *row.cure);
   page.element("td", note).markup("</tr>\n");
 }
 
 void add_cases(Html& page, const FailureGroup& group) {
   const bool compared = std::any_of(group.cases.begin(), group.cases.end(),
                                     [](const auto* row) { return row->evidence.error; });
-  const std::string caption = fmt::format("{} at {}", group.kernel, to_string(group.combination));
+  std::vector<std::string> columns = {tr("case"), tr("driver call and how it ended")};
   if (compared) {
-    open_table(page, caption,
-               {"case", "driver call and end", "largest error", "bound", "ULP",
-                "first bad value at", "attempts / repeats", "ms wall / CPU", "note"});
-  } else {
-    open_table(page, caption,
-               {"case", "driver call and end", "attempts / repeats", "ms wall / CPU", "note"});
+    for (const std::string& name :
+         {tr("largest error"), tr("bound"), std::string("ULP"), tr("first wrong value at")})
+      columns.push_back(name);
   }
+  for (const std::string& name : {tr("attempts / repeats"), tr("ms wall / CPU"), tr("note")})
+    columns.push_back(name);
+  open_table(page, fmt::format("{} · {}", group.kernel, to_string(group.combination)), columns);
   for (const VerdictReport* row : group.cases) add_case(page, *row, compared);
   close_table(page);
 }
 
 // Each different text once, with the cases that gave it.
-void add_texts(Html& page, const Cases& cases, const char* what, std::string Evidence::*member) {
+void add_texts(Html& page, const Cases& cases, const std::string& what,
+               std::string Evidence::*member) {
   std::map<std::string_view, std::string> names;
   for (const VerdictReport* row : cases) {
     const std::string_view text = trim(row->evidence.*member);
@@ -102,8 +105,7 @@ void add_texts(Html& page, const Cases& cases, const char* what, std::string Evi
   size_t shown = 0;
   for (const auto& [text, list] : names) {
     if (shown++ == kMostLogs) {
-      page.element("p", fmt::format("{} more in report.json",
-                                    plural(names.size() - kMostLogs, "text", "texts")));
+      page.element("p", tr("report.json has {} more", names.size() - kMostLogs));
       break;
     }
     page.element("p", fmt::format("{} ({})", what, shorten(list, kLongestNote)));
@@ -117,16 +119,17 @@ Html group_body(const FailureGroup& group) {
   for (const VerdictReport* row : group.cases)
     constructs.insert(row->constructs.begin(), row->constructs.end());
   if (!constructs.empty()) {
-    body.element("p", fmt::format("Its text uses: {}", fmt::join(constructs, ", ")));
+    const std::string list = fmt::format("{}", fmt::join(constructs, ", "));
+    body.element("p", tr("The kernel's source uses: {}", list));
   }
   if (group.trial_only) {
-    body.element("p",
-                 "Tried because other engines use such kernels; clvet runs none of them, so the "
-                 "combination's status does not count it.");
+    body.element(
+        "p", tr("This kernel was tried because other engines use such kernels. clvet does not run "
+                "it, so the combination's status does not count it."));
   }
   add_cases(body, group);
-  add_texts(body, group.cases, "Build log", &Evidence::log);
-  add_texts(body, group.cases, "Printed by the driver", &Evidence::stderr_text);
+  add_texts(body, group.cases, tr("Build log"), &Evidence::log);
+  add_texts(body, group.cases, tr("Printed by the driver"), &Evidence::stderr_text);
   return body;
 }
 
@@ -136,11 +139,11 @@ void add_group(Html& page, const FailureGroup& group, const std::string& anchor,
   const bool fits = body.size() <= budget.left;
   if (fits) budget.left -= body.size();
   page.open("details", {{"id", anchor}, {"class", "group"}}).open("summary");
-  page.element("code", group.kernel).markup(" at ");
+  page.element("code", group.kernel).markup(" ");
   page.element("code", to_string(group.combination));
-  page.text(fmt::format(": {}{}{}", plural(group.cases.size(), "case", "cases"),
-                        group.trial_only ? ", tried for other engines" : "",
-                        fits ? "" : " (evidence left out here, it is in report.json)"));
+  page.text(": " + shown_cases(group.cases.size()));
+  if (group.trial_only) page.text(tr(", tried because other engines use such kernels"));
+  if (!fits) page.text(" (" + tr("the evidence is left out here; report.json has it") + ")");
   page.close("summary");
   if (fits) page.add(body);
   page.markup("</details>\n");
@@ -159,13 +162,11 @@ void add_evidence(Html& page, const std::vector<FailureKind>& failures, const st
     const VerdictWord& word = word_of(row.verdict);
     page.markup("<details class=\"kind\"><summary>");
     page.open("span", {{"class", word.tone}}).element("b", std::string(1, word.letter));
-    page.close("span").markup(" ").element("b", to_string(row.verdict));
-    page.text(fmt::format(" in {}{}: {} of {}", to_string(row.stage),
-                          row.signal ? fmt::format(" (signal {})", row.signal) : "",
-                          plural(row.cases, "case", "cases"),
-                          plural(row.groups.size(), "variant", "variants")));
-    page.close("summary").element("p",
-                                  fmt::format("{}: {}.", to_string(row.verdict), word.meaning));
+    page.close("span").markup(" ");
+    page.element("b", shown_event(row.verdict, row.stage, row.signal));
+    page.text(fmt::format(": {}, {}", shown_cases(row.cases), variants_text(row.groups.size())));
+    page.close("summary").element(
+        "p", fmt::format("{}: {}.", shown(row.verdict), translated(word.meaning)));
     for (size_t group = 0; group < row.groups.size(); ++group) {
       add_group(page, row.groups[group], evidence_anchor(id, kind, group), budget);
     }

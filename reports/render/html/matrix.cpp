@@ -14,11 +14,13 @@
 #include <tuple>
 #include <vector>
 
+#include "base/language.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
 #include "reports/render/html/builder.h"
 #include "reports/render/html/parts.h"
 #include "reports/render/html/tables.h"
+#include "reports/render/shown.h"
 #include "reports/render/verdict_matrix.h"
 #include "reports/render/verdict_words.h"
 
@@ -35,9 +37,9 @@ struct PrecisionNote {
   const char* text;
 };
 constexpr std::array<PrecisionNote, 3> kNotes{
-    {{Precision::kLow, "half storage, half arithmetic"},
-     {Precision::kNormal, "half storage, float arithmetic"},
-     {Precision::kHigh, "float throughout"}}};
+    {{Precision::kLow, "half-precision storage and arithmetic"},
+     {Precision::kNormal, "half-precision storage, float arithmetic"},
+     {Precision::kHigh, "float storage and arithmetic"}}};
 
 // Finds the evidence of a cell's failures.
 class Anchors {
@@ -64,7 +66,7 @@ class Anchors {
 
 void add_count(Html& page, const VerdictWord& word, int count, const std::string& anchor) {
   if (!anchor.empty()) page.open("a", {{"href", "#" + anchor}});
-  page.element("abbr", std::string(1, word.letter), {{"title", to_string(word.verdict)}});
+  page.element("abbr", std::string(1, word.letter), {{"title", shown(word.verdict)}});
   page.text(fmt::format(" {}", count));
   if (!anchor.empty()) page.close("a");
 }
@@ -100,7 +102,7 @@ void add_cell(Html& page, const MatrixRow& row, const Combination& combination, 
   page.open("td", {{"colspan", span}, {"class", gravest.tone}}).add(counts);
   const int total = total_of(found->second);
   if (total > found->second.at(gravest.verdict)) {
-    page.element("small", fmt::format(" of {}", total));
+    page.element("small", " / " + std::to_string(total));
   }
   page.close("td");
 }
@@ -123,9 +125,9 @@ void add_row(Html& page, const MatrixRow& row, Precision precision, bool wide,
   page.markup("</tr>\n");
 }
 
-void add_heading(Html& page, Markup label, int repeats, int columns,
+void add_heading(Html& page, const std::string& label, int repeats, int columns,
                  std::initializer_list<const char*> words) {
-  page.markup("<tr><th scope=\"row\">").markup(label).close("th");
+  page.open("tr").element("th", label, {{"scope", "row"}});
   for (int i = 0; i < repeats; ++i) {
     for (const char* word : words) {
       page.element(
@@ -140,14 +142,14 @@ void add_table(Html& page, const std::vector<const MatrixRow*>& rows, const Prec
                const Anchors& anchors) {
   const bool wide =
       std::any_of(rows.begin(), rows.end(), [](const MatrixRow* row) { return row->weights; });
-  open_wide(page, fmt::format("verdicts at precision {}", to_string(note.precision)));
-  page.markup("<table class=\"matrix\"><caption>precision <b>");
-  page.text(to_string(note.precision)).markup("</b>: ").text(note.text);
+  open_wide(page, tr("verdicts at precision {}", to_string(note.precision)));
+  page.open("table", {{"class", "matrix"}}).open("caption").text(tr("precision")).markup(" ");
+  page.element("b", to_string(note.precision)).text(": " + translated(note.text));
   page.markup("</caption><thead>\n");
-  add_heading(page, "activations", 1, wide ? 4 : 1, {"buffer", "image"});
+  add_heading(page, tr("activations"), 1, wide ? 4 : 1, {"buffer", "image"});
   if (wide) {
-    add_heading(page, "memory", 2, 2, {"low", "normal"});
-    add_heading(page, "weights", 4, 1, {"buffer", "image"});
+    add_heading(page, tr("memory"), 2, 2, {"low", "normal"});
+    add_heading(page, tr("weights"), 4, 1, {"buffer", "image"});
   }
   page.markup("</thead><tbody>\n");
   for (const MatrixRow* row : rows) add_row(page, *row, note.precision, wide, anchors);
@@ -163,12 +165,12 @@ void add_legend(Html& page, const std::vector<MatrixRow>& rows) {
       for (const auto& [verdict, count] : counts) present.insert(verdict);
     }
   }
-  page.markup("<ul class=\"legend\">\n");
+  page.open("ul", {{"class", "legend"}});
   for (const VerdictWord& word : verdict_words()) {
     if (present.count(word.verdict) == 0) continue;
     page.open("li").open("span", {{"class", word.tone}});
     page.element("b", std::string(1, word.letter)).close("span").markup(" ");
-    page.element("b", to_string(word.verdict)).text(fmt::format(": {}", word.meaning));
+    page.element("b", shown(word.verdict)).text(": " + translated(word.meaning));
     page.markup("</li>\n");
   }
   page.markup("</ul>\n");
@@ -177,7 +179,7 @@ void add_legend(Html& page, const std::vector<MatrixRow>& rows) {
 void add_matrix(Html& page, const std::vector<MatrixRow>& rows,
                 const std::vector<FailureKind>& failures, const std::string& id) {
   const Anchors anchors(failures, id);
-  page.markup("<div class=\"matrices\">\n");
+  page.open("div", {{"class", "matrices"}});
   for (const PrecisionNote& note : kNotes) {
     std::vector<const MatrixRow*> present;
     for (const MatrixRow& row : rows) {

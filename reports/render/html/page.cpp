@@ -10,6 +10,7 @@
 
 #include "base/embedded.h"
 #include "base/hash.h"
+#include "base/language.h"
 #include "embedded_page_parts.h"
 #include "probe/report/report.h"
 #include "reports/render/html/builder.h"
@@ -41,19 +42,23 @@ std::string sha256_base64(std::string_view text) {
 }
 
 std::string title_of(const std::vector<NamedReport>& reports) {
-  if (reports.size() != 1) return fmt::format("OpenCL reports of {} machines", reports.size());
+  if (reports.size() != 1) return tr("OpenCL reports of {} machines", reports.size());
   const Report& report = reports.front().report;
   for (const std::string& name : {report.host.board, report.host.soc, report.host.cpu}) {
-    if (!name.empty()) return "OpenCL on " + name;
+    if (!name.empty()) return tr("OpenCL on {}", name);
   }
-  return "OpenCL report";
+  return tr("OpenCL report");
 }
 
 std::string anchor(size_t report, size_t device) { return fmt::format("r{}d{}", report, device); }
 
 void add_contents(std::string& page, const std::vector<NamedReport>& reports) {
   Html nav;
-  nav.markup("<nav aria-label=\"Contents\"><ul>\n");
+  // The script labels its buttons with the last two.
+  nav.open("nav", {{"aria-label", tr("Contents")},
+                   {"data-open", tr("Open all folds")},
+                   {"data-close", tr("Close all folds")}});
+  nav.markup("<ul>\n");
   for (size_t i = 0; i < reports.size(); ++i) {
     const auto& devices = reports[i].report.devices;
     if (reports.size() > 1) {
@@ -63,7 +68,8 @@ void add_contents(std::string& page, const std::vector<NamedReport>& reports) {
       nav.open("li").element("a", devices[j].name, {{"href", "#" + anchor(i, j)}}).close("li");
     }
     for (const char* part : {"Advice", "Discovery", "Host", "Run"}) {
-      nav.open("li").element("a", part, {{"href", fmt::format("#r{}-{}", i, part)}}).close("li");
+      nav.open("li");
+      nav.element("a", translated(part), {{"href", fmt::format("#r{}-{}", i, part)}}).close("li");
     }
   }
   nav.markup("</ul></nav>\n");
@@ -72,15 +78,14 @@ void add_contents(std::string& page, const std::vector<NamedReport>& reports) {
 
 void add_warnings(Html& page, const Report& report) {
   if (report.devices.empty()) {
-    page.markup(
-        "<p class=\"warning\"><b>No OpenCL device was found.</b> Discovery says what was "
-        "tried; models run on the CPU.</p>\n");
+    page.open("p", {{"class", "warning"}}).element("b", tr("No OpenCL device was found."));
+    page.text(" " + tr("Models run on the CPU. Discovery lists what was tried.")).close("p");
   }
   if (report.complete) return;
   page.element("p",
                report.run.only_cases.empty()
-                   ? "This probe did not come to its end: what is missing was not reached."
-                   : "This probe tried only the cases asked for.",
+                   ? tr("This probe was stopped early: the missing cases were not tried.")
+                   : tr("This probe tried only the cases asked for."),
                {{"class", "warning"}});
 }
 
@@ -99,8 +104,8 @@ Html report_part(const NamedReport& named, size_t index, bool alone) {
   page.open("article", {{"id", id}});
   if (!alone) page.element("h1", named.name);
   page.element("p",
-               fmt::format("{}, {} · {} cases of tier {} · {}", report.host.os, report.host.cpu,
-                           report.run.cases, report.run.tier, report.created),
+               tr("{}, {} · {} cases of tier {} · {}", report.host.os, report.host.cpu,
+                  report.run.cases, report.run.tier, report.created),
                {{"class", "dim"}});
   add_warnings(page, report);
   for (size_t i = 0; i < report.devices.size(); ++i) {
@@ -119,9 +124,9 @@ Html report_part(const NamedReport& named, size_t index, bool alone) {
 std::string html_page(const std::vector<NamedReport>& reports) {
   const std::string_view style = embedded("page.css"), script = embedded("page.js");
   Html head;
-  head.markup(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+  head.markup("<!DOCTYPE html>\n").open("html", {{"lang", to_string(language())}}).open("head");
+  head.open("meta", {{"charset", "utf-8"}});
+  head.open("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
   // Should any text ever slip through as markup, a browser still runs and fetches nothing of it.
   head.open("meta", {{"http-equiv", "Content-Security-Policy"},
                      {"content", fmt::format("default-src 'none'; style-src 'unsafe-inline'; "

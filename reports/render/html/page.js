@@ -14,7 +14,8 @@ document.addEventListener("click", (event) => {
 // Buttons are made here: without scripts they could do nothing.
 const tools = document.createElement("p");
 tools.className = "tools";
-for (const [text, open] of [["Open all folds", true], ["Close all folds", false]]) {
+const nav = document.querySelector("nav");
+for (const [text, open] of [[nav.dataset.open, true], [nav.dataset.close, false]]) {
   const button = document.createElement("button");
   button.type = "button";
   button.textContent = text;
@@ -23,5 +24,5 @@ for (const [text, open] of [["Open all folds", true], ["Close all folds", false]
   });
   tools.append(button, " ");
 }
-document.querySelector("nav").append(tools);
+nav.append(tools);
 openTarget();

@@ -1,7 +1,6 @@
 #include "reports/render/html/tables.h"
 
 #include <cstddef>
-#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,16 +20,21 @@ void open_wide(Html& page, const std::string& label) {
             {{"class", "wide"}, {"tabindex", "0"}, {"role", "group"}, {"aria-label", label}});
 }
 
-void open_table(Html& page, const std::string& caption, std::initializer_list<Markup> columns) {
+void open_table(Html& page, const std::string& caption, const std::vector<std::string>& columns) {
   open_wide(page, caption);
   page.open("table").element("caption", caption).markup("<thead><tr>");
-  for (const Markup& column : columns) {
-    page.open("th", {{"scope", "col"}}).markup(column).close("th");
-  }
+  for (const std::string& column : columns) page.element("th", column, {{"scope", "col"}});
   page.markup("</tr></thead><tbody>\n");
 }
 
 void close_table(Html& page) { page.markup("</tbody></table></div>\n"); }
+
+void open_fold(Html& page, const std::string& summary, bool open) {
+  page.markup(open ? Markup("<details open>") : Markup("<details>"));
+  page.element("summary", summary).markup("\n");
+}
+
+void close_fold(Html& page) { page.markup("</details>\n"); }
 
 void add_facts(Html& page, const std::string& caption,
                const std::vector<std::pair<std::string, std::string>>& rows) {

@@ -1,7 +1,6 @@
 // Tables with a caption and headings that say what they head.
 #pragma once
 
-#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,8 +13,12 @@ namespace clvet {
 void open_wide(Html& page, const std::string& label);
 
 // Opens a table that scrolls sideways where it is wider than the page, up to its first body row.
-void open_table(Html& page, const std::string& caption, std::initializer_list<Markup> columns);
+void open_table(Html& page, const std::string& caption, const std::vector<std::string>& columns);
 void close_table(Html& page);
+
+// Opens a fold; close_fold closes it.
+void open_fold(Html& page, const std::string& summary, bool open = false);
+void close_fold(Html& page);
 
 // Name and value, a row each.
 void add_facts(Html& page, const std::string& caption,

@@ -70,10 +70,10 @@ Status check_attribute(const OpDef& def, const Node& node, const std::string& ke
     const auto values = split(words, '|');
     const auto& value = *attribute.get_if<std::string>();
     if (std::find(values.begin(), values.end(), value) != values.end()) return {};
-    return fail(ErrorCode::kInvalidArgument, "{}'s {} is '{}', which is none of {}", node.op, key,
-                one_line(value), words.substr(words.starts_with('|') ? 1 : 0));
+    return fail(ErrorCode::kInvalidArgument, "{}'s attribute {} is '{}', but must be one of {}",
+                node.op, key, one_line(value), words.substr(words.starts_with('|') ? 1 : 0));
   }
-  return fail(ErrorCode::kInvalidArgument, "{} takes no attribute '{}' of kind '{}'", node.op,
+  return fail(ErrorCode::kInvalidArgument, "{} takes no attribute '{}' of the kind '{}'", node.op,
               one_line(key), attribute.kind());
 }
 
@@ -113,13 +113,14 @@ Status check_node(const OpDef& def, const Node& node) {
   const std::vector<InputSpec> specs = input_specs(def.inputs);
   const bool open = !specs.empty() && specs.back().repeated;
   if (!open && node.inputs.size() > specs.size()) {
-    return fail(ErrorCode::kInvalidArgument, "{} takes {} inputs, not {}", node.op, specs.size(),
-                node.inputs.size());
+    return fail(ErrorCode::kInvalidArgument, "{} takes at most {} inputs, not {}", node.op,
+                specs.size(), node.inputs.size());
   }
   for (size_t i = 0; i < specs.size(); ++i) {
     const bool absent = i >= node.inputs.size() || node.inputs[i] == kNoValue;
     if (absent && !specs[i].optional) {
-      return fail(ErrorCode::kInvalidArgument, "{} lacks its input {}", node.op, i);
+      return fail(ErrorCode::kInvalidArgument, "{} needs its input {}, which is missing", node.op,
+                  i);
     }
   }
   const int outputs = static_cast<int>(node.outputs.size());
@@ -140,13 +141,14 @@ Status check_types(const OpDef& def, const OpCall& call) {
     const InputSpec& spec = specs[std::min(i, specs.size() - 1)];
     const DType dtype = call.type(i).dtype;
     if (!type_fits(spec.type, dtype, def.types)) {
-      return fail(ErrorCode::kUnsupported, "{} does not take {} as input {}", call.node.op,
-                  to_string(dtype), i);
+      return fail(ErrorCode::kUnsupported, "{} does not support the type {} for its input {}",
+                  call.node.op, to_string(dtype), i);
     }
     if (spec.type != 'T') continue;
     if (common && *common != dtype) {
-      return fail(ErrorCode::kInvalidArgument, "{} got {} and {}, which must be alike",
-                  call.node.op, to_string(*common), to_string(dtype));
+      return fail(ErrorCode::kInvalidArgument,
+                  "{} has inputs of the types {} and {}, which must be the same", call.node.op,
+                  to_string(*common), to_string(dtype));
     }
     common = dtype;
   }
@@ -186,11 +188,12 @@ Lowering kernel_calls(std::vector<LoweredCall> calls) {
 
 Result<std::vector<TensorType>> infer_node(const OpCall& call) {
   const Node& node = call.node;
-  if (!node.def) return fail(ErrorCode::kUnsupported, "unknown operator {}", node.op);
+  if (!node.def)
+    return fail(ErrorCode::kUnsupported, "clvet does not support the operator {}", node.op);
   CLVET_RETURN_IF_ERROR(check_types(*node.def, call));
   CLVET_ASSIGN_OR_RETURN(std::vector<TensorType> types, node.def->infer(call));
   if (types.size() < node.outputs.size()) {
-    return fail(ErrorCode::kInvalidArgument, "{} has {} outputs, the node names {}", node.op,
+    return fail(ErrorCode::kInvalidArgument, "{} has {} outputs, but the node names {}", node.op,
                 types.size(), node.outputs.size());
   }
   for (const TensorType& type : types) {
@@ -201,18 +204,22 @@ Result<std::vector<TensorType>> infer_node(const OpCall& call) {
   return types;
 }
 
+Lowering no_kernel(const OpCall& call) {
+  return host_only(fmt::format("no kernel computes {}", call.node.op));
+}
+
 Lowering lower_node(const OpCall& call, View preferred) {
   const OpDef* def = call.node.def;
-  if (!def) return host_only("unknown operator " + call.node.op);
-  if (!def->lower) return host_only("no kernel computes " + call.node.op);
+  if (!def) return host_only(fmt::format("clvet does not support the operator {}", call.node.op));
+  if (!def->lower) return no_kernel(call);
   for (const OpInput& input : call.inputs) {
     const bool empty = input.present && elements_of(input.type.shape) == 0;
-    if (empty && !input.value) return host_only("an empty tensor");
+    if (empty && !input.value) return host_only("a tensor has no elements");
   }
   const auto types = infer_node(call);
   if (!types) return host_only(types.error().message);
   for (const TensorType& type : *types) {
-    if (elements_of(type.shape) == 0) return host_only("an empty tensor");
+    if (elements_of(type.shape) == 0) return host_only("a tensor has no elements");
   }
   return def->lower(call, preferred);
 }

@@ -85,6 +85,7 @@ struct Lowering {
 Lowering kernel_call(LoweredCall call);
 Lowering kernel_calls(std::vector<LoweredCall> calls);
 Lowering host_only(std::string reason);
+Lowering no_kernel(const OpCall& call);  // host_only: there is none for this operator
 
 struct OpDef {
   // ONNX operator types with this definition, and the domain they belong to.

@@ -12,7 +12,8 @@ namespace clvet {
 
 Result<int64_t> normal_axis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank) {
-    return fail(ErrorCode::kInvalidArgument, "axis {} of a tensor of rank {}", axis, rank);
+    return fail(ErrorCode::kInvalidArgument, "axis {} does not exist in a tensor of rank {}", axis,
+                rank);
   }
   return axis < 0 ? axis + rank : axis;
 }
@@ -34,8 +35,8 @@ Result<Shape> broadcast(const Shape& a, const Shape& b) {
     const int64_t da = i < a.size() ? a[a.size() - 1 - i] : 1;
     const int64_t db = i < b.size() ? b[b.size() - 1 - i] : 1;
     if (da != db && da != 1 && db != 1) {
-      return fail(ErrorCode::kInvalidArgument, "shapes {} and {} do not broadcast", to_string(a),
-                  to_string(b));
+      return fail(ErrorCode::kInvalidArgument, "shapes {} and {} cannot be broadcast together",
+                  to_string(a), to_string(b));
     }
     out[out.size() - 1 - i] = da == 1 ? db : da;
   }

@@ -53,7 +53,8 @@ void map_binary(const Tensor& a, const Tensor& b, Tensor& out, Fn fn) {
 template <class Fn>
 Status visit_numbers(DType dtype, Fn&& fn) {
   if (dtype == DType::kF16 || dtype == DType::kBool) {
-    return fail(ErrorCode::kUnsupported, "no arithmetic on {}", to_string(dtype));
+    return fail(ErrorCode::kUnsupported, "arithmetic on the type {} is not supported",
+                to_string(dtype));
   }
   visit(dtype, [&]<class T>() {
     if constexpr (!std::is_same_v<T, Half> && !std::is_same_v<T, bool>) {
@@ -71,7 +72,8 @@ Status visit_floats(DType dtype, Fn&& fn) {
   else if (dtype == DType::kF64)
     fn.template operator()<double>();
   else
-    return fail(ErrorCode::kUnsupported, "no float arithmetic on {}", to_string(dtype));
+    return fail(ErrorCode::kUnsupported, "float arithmetic on the type {} is not supported",
+                to_string(dtype));
   return {};
 }
 

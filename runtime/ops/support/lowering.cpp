@@ -164,8 +164,8 @@ View usable_view(const Shape& shape, View view) {
 }
 
 Lowering lower_unary(const OpCall& call, const Activation& activation, View preferred) {
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
-  if (call.node.activation.act != Act::kNone) return host_only("two activations in one node");
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
+  if (call.node.activation.act != Act::kNone) return host_only("kernels apply only one activation");
   LoweredCall lowered;
   lowered.op = "eltwise_unary";
   const View view = usable_view(call.shape(0), preferred);
@@ -177,7 +177,7 @@ Lowering lower_unary(const OpCall& call, const Activation& activation, View pref
 }
 
 Lowering lower_binary(const OpCall& call, EltwiseCode code, View preferred) {
-  if (!on_device(call.type(0).dtype)) return host_only("not float tensors");
+  if (!on_device(call.type(0).dtype)) return host_only("the tensors are not of a float type");
   const auto out = broadcast(call.shape(0), call.shape(1));
   if (!out) return host_only(out.error().message);
   if (auto unary = lower_as_unary(call, code, *out, preferred)) return std::move(*unary);
@@ -187,7 +187,7 @@ Lowering lower_binary(const OpCall& call, EltwiseCode code, View preferred) {
   const Shape x = padded_shape(call.shape(first), out->size());
   const Shape x2 = padded_shape(call.shape(1 - first), out->size());
   const View view = usable_view(*out, preferred);
-  if (!merges_alike(x2, *out, view)) return host_only("broadcast over some of the outer axes");
+  if (!merges_alike(x2, *out, view)) return host_only("it broadcasts only some of the outer axes");
   std::vector<LoweredCall> calls;
   LoweredInput x1{"x1", first, view, out->size()};
   if (x != *out) {
@@ -233,7 +233,7 @@ LoweredCall binary_call(const Shape& shape, const Shape& second, EltwiseCode cod
 
 Lowering lower_bmm(const OpCall& call, const MatrixOperand& left, const MatrixOperand& right,
                    double alpha) {
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
   const size_t rank = std::max(left.shape.size(), right.shape.size());
   const Shape a = padded_shape(left.shape, rank), b = padded_shape(right.shape, rank);
   Shape batch_out = a;
@@ -242,7 +242,7 @@ Lowering lower_bmm(const OpCall& call, const MatrixOperand& left, const MatrixOp
   std::vector<LoweredCall> calls;
   LoweredInput x1{"x1", left.input, matrix_view(left), rank};
   if (a != batch_out) {
-    if (left.transposed) return host_only("a transposed matrix for many");
+    if (left.transposed) return host_only("kernels do not repeat a transposed matrix");
     auto repeat = repeat_call(left.input, a, batch_out, last);
     if (!repeat) return host_only(kTooManyAxes);
     calls.push_back(std::move(*repeat));
@@ -250,7 +250,7 @@ Lowering lower_bmm(const OpCall& call, const MatrixOperand& left, const MatrixOp
   }
   const Shape batches = outer_axes(batch_out), second = outer_axes(b);
   if (!merges_alike(second, batches, last)) {
-    return host_only("broadcast over some of the outer axes");
+    return host_only("it broadcasts only some of the outer axes");
   }
   calls.push_back(bmm_call(left, right, batches, second, alpha));
   calls.back().inputs = {x1, {"x2", right.input, matrix_view(right), rank}};
@@ -261,7 +261,8 @@ Lowering then_add(const OpCall& call, Lowering product, int term, double scale) 
   const Shape out = (*call.node.def->infer(call))[0].shape;
   const View last = View::kChannelsLast;
   const Shape second = padded_shape(call.shape(static_cast<size_t>(term)), out.size());
-  if (!merges_alike(second, out, last)) return host_only("broadcast over some of the outer axes");
+  if (!merges_alike(second, out, last))
+    return host_only("it broadcasts only some of the outer axes");
   LoweredCall& before = product.calls.back();
   before.output = kTemporary;
   before.temporary = out;

@@ -201,12 +201,12 @@ std::optional<LoweredCall> reshape_call(const Shape& from, const View& view, con
 }
 
 Lowering lower_reshape(const OpCall& call, View preferred) {
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
   const auto types = call.node.def->infer(call);
-  if (!types) return host_only("the shape is computed at run time");
+  if (!types) return host_only("its shape is computed at run time");
   const Shape &from = call.shape(0), &to = (*types)[0].shape;
   const auto shared = shared_stretches(from, to);
-  if (!shared) return host_only("the shapes have no axes in common");
+  if (!shared) return host_only("its two shapes have no axes in common");
   if (preferred.order(from.size()).size() != from.size()) preferred = View::kChannelsLast;
   const auto order = kept_order(from, to, *shared, preferred);
   const View kept = order ? View::of(*order) : View::kChannelsLast;
@@ -221,8 +221,8 @@ Status reshape_on_host(const OpCall& call, std::vector<Tensor>& outputs) {
 }
 
 Lowering lower_transpose(const OpCall& call, const std::vector<int64_t>& perm, View preferred) {
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
-  if (perm.size() > kMaxViewRank) return host_only("a tensor of too many axes");
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
+  if (perm.size() > kMaxViewRank) return host_only("a tensor has too many axes");
   if (preferred.order(perm.size()).size() != perm.size()) preferred = View::kChannelsLast;
   std::vector<int64_t> order;
   for (const int64_t axis : preferred.order(perm.size())) {
@@ -252,7 +252,7 @@ std::optional<LoweredCall> range_call(const OpCall& call, const View& view, cons
 
 Lowering lower_range(const OpCall& call, View preferred, const Shape& shape,
                      std::span<const AxisRange> ranges) {
-  if (!on_device(call.type(0).dtype)) return host_only("not a float tensor");
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
   auto lowered = range_call(call, usable_view(call.shape(0), preferred), shape, ranges, 0);
   return lowered ? kernel_call(std::move(*lowered)) : host_only(kTooManyAxes);
 }

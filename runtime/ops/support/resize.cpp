@@ -171,8 +171,9 @@ Result<Wanted> wanted_of(const OpCall& call) {
   }
   const size_t count = out.scales.empty() ? out.sizes.size() : out.scales.size();
   if (count != out.axes.size() || out.axes.empty()) {
-    return fail(ErrorCode::kInvalidArgument, "{} of {} with {} scales and {} sizes", call.node.op,
-                to_string(call.shape(0)), out.scales.size(), out.sizes.size());
+    return fail(ErrorCode::kInvalidArgument,
+                "{} of {} needs one scale or size for each axis, but has {} scales and {} sizes",
+                call.node.op, to_string(call.shape(0)), out.scales.size(), out.sizes.size());
   }
   return out;
 }
@@ -186,7 +187,8 @@ Result<AxisRequest> request_of(const OpCall& call, const Settings& s, const Want
   const bool sized = wanted.scales.empty();
   r.scale = sized ? static_cast<float>(wanted.sizes[i]) / in : static_cast<float>(wanted.scales[i]);
   if (!(r.scale > 0) || !(r.scale * in < 1e9F)) {
-    return fail(ErrorCode::kInvalidArgument, "{} by a scale of {}", call.node.op, r.scale);
+    return fail(ErrorCode::kInvalidArgument, "{} cannot scale an axis by {}", call.node.op,
+                r.scale);
   }
   r.out = sized ? wanted.sizes[i] : static_cast<int64_t>(std::floor(r.scale * in));
   if (wanted.roi.size() != 2 * wanted.axes.size()) return r;
@@ -217,8 +219,8 @@ Result<ResizePlan> resize_plan(const OpCall& call) {
   ResizePlan plan;
   for (const AxisRequest& request : requests) {
     if (request.in < 1 || request.out < 1 || request.out > kLongestAxis) {
-      return fail(ErrorCode::kInvalidArgument, "{} of an axis of {} to {}", call.node.op,
-                  request.in, request.out);
+      return fail(ErrorCode::kInvalidArgument, "{} cannot resize an axis from {} to {}",
+                  call.node.op, request.in, request.out);
     }
     plan.axes.push_back(table(settings, request));
   }

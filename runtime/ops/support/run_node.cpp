@@ -73,7 +73,8 @@ Status activate(const Activation& activation, Tensor& tensor) {
     return {};
   }
   if (tensor.dtype() != DType::kF32) {
-    return fail(ErrorCode::kInternal, "a fused activation on {}", to_string(tensor.dtype()));
+    return fail(ErrorCode::kInternal, "an activation cannot be fused into a node of the type {}",
+                to_string(tensor.dtype()));
   }
   activate_f32(activation, std::span(tensor.data<float>(), count));
   return {};
@@ -106,14 +107,16 @@ Result<std::vector<Tensor>> run_widened(const OpCall& call) {
 }  // namespace
 
 Result<std::vector<Tensor>> run_node(const Node& node, std::span<const Tensor* const> inputs) {
-  if (!node.def) return fail(ErrorCode::kUnsupported, "unknown operator {}", node.op);
+  if (!node.def)
+    return fail(ErrorCode::kUnsupported, "clvet does not support the operator {}", node.op);
   const OpCall call = call_of(node, inputs);
   bool half = false;
   for (const OpInput& input : call.inputs) half |= input.present && input.type.dtype == DType::kF16;
   try {
     return half && !node.def->moves_elements ? run_widened(call) : run_checked(call);
   } catch (const std::bad_alloc&) {
-    return fail(ErrorCode::kResourceExhausted, "no memory to run {} '{}'", node.op, node.name);
+    return fail(ErrorCode::kResourceExhausted, "there is not enough memory to run {} '{}'", node.op,
+                node.name);
   }
 }
 

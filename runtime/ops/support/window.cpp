@@ -22,13 +22,14 @@ Status take(const std::vector<int64_t>* list, size_t count, int64_t lowest, cons
             Extent3& target) {
   if (!list) return {};
   if (list->size() != count) {
-    return fail(ErrorCode::kInvalidArgument, "{} has {} values for {} axes", what, list->size(),
-                count);
+    return fail(ErrorCode::kInvalidArgument, "{} has {} values, but there are {} axes", what,
+                list->size(), count);
   }
   for (size_t i = 0; i < count; ++i) {
     const int64_t value = (*list)[i];
     if (value < lowest || value >= kLimit) {
-      return fail(ErrorCode::kInvalidArgument, "{} holds {}", what, value);
+      return fail(ErrorCode::kInvalidArgument, "{} contains {}, which is out of range", what,
+                  value);
     }
     target[3 - count + i] = value;
   }
@@ -38,7 +39,8 @@ Status take(const std::vector<int64_t>* list, size_t count, int64_t lowest, cons
 Status take_pads(const std::vector<int64_t>& pads, SlidingWindow& window) {
   const auto count = static_cast<size_t>(window.rank);
   if (pads.size() != 2 * count) {
-    return fail(ErrorCode::kInvalidArgument, "pads has {} values for {} axes", pads.size(), count);
+    return fail(ErrorCode::kInvalidArgument,
+                "pads has {} values, but each of the {} axes needs two", pads.size(), count);
   }
   const std::vector<int64_t> begin(pads.begin(), pads.begin() + window.rank);
   const std::vector<int64_t> end(pads.begin() + window.rank, pads.end());
@@ -50,7 +52,8 @@ Result<SlidingWindow> common(const Node& node, const Shape& shape, const Shape& 
   SlidingWindow window;
   window.rank = static_cast<int>(shape.size()) - 2;
   if (window.rank < 1 || window.rank > 3) {
-    return fail(ErrorCode::kUnsupported, "{} on a tensor of rank {}", node.op, shape.size());
+    return fail(ErrorCode::kUnsupported, "{} does not support a tensor of rank {}", node.op,
+                shape.size());
   }
   const auto count = static_cast<size_t>(window.rank);
   const std::vector<int64_t> spatial(shape.begin() + 2, shape.end());
@@ -161,7 +164,7 @@ Result<SlidingWindow> transposed_window_of(const Node& node, const Shape& shape,
     if (wanted[i] >= 0) split_padding(whole - wanted[i], auto_pad == "SAME_UPPER", begin, end);
     window.out[i] = wanted[i] >= 0 ? wanted[i] : whole - begin - end;
     if (window.out[i] < 1) {
-      return fail(ErrorCode::kInvalidArgument, "ConvTranspose would make an extent of {}",
+      return fail(ErrorCode::kInvalidArgument, "ConvTranspose's output would have the extent {}",
                   window.out[i]);
     }
   }

@@ -159,7 +159,7 @@ const std::vector<Behaviour> kBehaviours{
     {"NotRun", R"("clEnqueueNDRangeKernel")", R"("action":"skip")", Verdict::kWrong, Stage::kRead},
     {"OutOfBounds", R"("clEnqueueNDRangeKernel")", R"("action":"out_of_bounds","side":"after")",
      Verdict::kWrong, Stage::kRead,
-     [](const Evidence& found) { EXPECT_THAT(found.note, HasSubstr("guard zone behind")); }},
+     [](const Evidence& found) { EXPECT_THAT(found.note, HasSubstr("guard zone after")); }},
     {"BitFlip", R"("clEnqueueNDRangeKernel")",
      R"("action":"bit_flip","bit":0,"offset":0,"every":2)", Verdict::kNondeterministic,
      Stage::kRead},

@@ -11,6 +11,7 @@
 #include "probe/files/layer_view.h"
 #include "probe/files/linker.h"
 #include "probe/files/loader_view.h"
+#include "probe/report/report.h"
 #include "tests/boards.h"
 #include "tests/support.h"
 
@@ -66,9 +67,9 @@ TEST(Layers, OfTheUsualFolderAreListedByNameWithWhatStandsInTheirWay) {
 TEST(Layers, OfAFolderThatAVariableNamesStandInItsPlace) {
   const auto found = look(LoaderKind::kKhronos, {{"OPENCL_LAYER_PATH", "/mine"}});
   EXPECT_THAT(states(found), ElementsAre("broken", "broken", "broken"));
-  EXPECT_THAT(found[0].reason, HasSubstr("it is no layer"));
+  EXPECT_THAT(found[0].reason, HasSubstr("it is not a layer"));
   EXPECT_THAT(found[1].reason, HasSubstr("names no library"));
-  EXPECT_THAT(found[2].reason, HasSubstr("link to nothing"));
+  EXPECT_THAT(found[2].reason, HasSubstr("link leads to nothing"));
 }
 
 TEST(Layers, OfFoldersAreNothingToALoaderThatReadsNone) {

@@ -191,7 +191,7 @@ TEST(Candidates, HoldABoundedNumberOfIcdFilesAndNoneThatWouldBlock) {
   const auto list = find_candidates({}, variables({{"OCL_ICD_VENDORS", dir.path()}}));
   EXPECT_EQ(list->icd_files.size(), 256u);
   EXPECT_THAT(list->icd_files.at(0).faults,
-              ElementsAre(fault(IcdFaultKind::kUnreadable, "it is no file")));
+              ElementsAre(fault(IcdFaultKind::kUnreadable, "it is not a regular file")));
   EXPECT_THAT(read_icd_file(*view_of(""), dir / "b.icd").faults,
               ElementsAre(fault(IcdFaultKind::kUnreadable, "does not exist")));
 }

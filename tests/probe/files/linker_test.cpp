@@ -45,7 +45,8 @@ TEST(FileView, OpensNoDevicesAndPipes) {
   const test::TempDir dir;
   ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);
   const auto view = view_of(dir.path());
-  EXPECT_THAT(view->text("/pipe", 100).error().message, testing::HasSubstr("it is no file"));
+  EXPECT_THAT(view->text("/pipe", 100).error().message,
+              testing::HasSubstr("it is not a regular file"));
   EXPECT_FALSE(view->library("/pipe"));
   EXPECT_FALSE(view_of("/")->text("/dev/null", 100));
 }

@@ -12,6 +12,7 @@
 #include "probe/files/icd_view.h"
 #include "probe/files/linker.h"
 #include "probe/files/loader_view.h"
+#include "probe/report/report.h"
 #include "tests/boards.h"
 #include "tests/json_fields.h"
 #include "tests/support.h"

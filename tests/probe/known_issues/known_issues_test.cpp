@@ -207,9 +207,9 @@ TEST(AdviceData, NamesTheFileAndTheFault) {
   EXPECT_THAT(refused("[]"), HasSubstr(file));
   json bad = good;
   bad["identity"] = {{{"stack", {"mali"}}, {"name", {"Mali"}}}};
-  EXPECT_THAT(refused(bad.dump()), HasSubstr("not anchored"));
+  EXPECT_THAT(refused(bad.dump()), HasSubstr("must begin with ^"));
   bad["identity"] = {{{"stack", {"mali"}}, {"version", {"r5p0"}}}};
-  EXPECT_THAT(refused(bad.dump()), HasSubstr("no bound"));
+  EXPECT_THAT(refused(bad.dump()), HasSubstr("not a version bound"));
   bad["identity"] = {{{"stack", {"mali"}}, {"colour", {"red"}}}};
   EXPECT_THAT(refused(bad.dump()), HasSubstr("unknown member"));
   bad["identity"] = {{{"stack", {"mali"}}, {"name", {"^(((($"}}}};

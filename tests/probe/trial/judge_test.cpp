@@ -260,7 +260,7 @@ TEST_P(JudgeOutputsOfSeveral, CallsAnUnwrittenRowWrong) {
 
 TEST_P(JudgeOutputsOfSeveral, CallsATouchedGuardOfTheLastWrong) {
   readings_[2].back() = std::byte{0};
-  EXPECT_THAT(judged().evidence.note, HasSubstr("guard zone behind"));
+  EXPECT_THAT(judged().evidence.note, HasSubstr("guard zone after"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Judge, JudgeOutputsOfSeveral,

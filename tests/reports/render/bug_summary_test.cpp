@@ -3,11 +3,13 @@
 #include <string>
 #include <vector>
 
+#include "base/language.h"
 #include "base/text.h"
 #include "probe/report/report.h"
 #include "reports/render/bug_summary.h"
 #include "reports/render/redact.h"
 #include "tests/probe/samples.h"
+#include "tests/scoped_language.h"
 
 namespace clvet {
 namespace {
@@ -53,7 +55,22 @@ TEST(BugSummary, HasTenLinesOfAnEmptyAndOfAHugeReport) {
   for (const std::string& line : lines) EXPECT_LT(line.size(), 400u);
 }
 
-TEST(BugSummary, NamesNoUserNoHostNoSerialAndNoHome) {
+TEST(BugSummary, IsInTheLanguageOfTheProcess) {
+  const test::ScopedLanguage chinese(Language::kChinese);
+  const std::vector<std::string> lines = lines_of(bug_summary(test::sample_report(), {}));
+  ASSERT_EQ(lines.size(), 10u);
+  EXPECT_THAT(lines[0], StartsWith("工具: clvet 0.1.0"));
+  EXPECT_THAT(lines[5], HasSubstr("libmali.so.1 可用; libx.so 缺少依赖"));
+  EXPECT_THAT(lines[8], HasSubstr("1 x gemm 编译阶段崩溃 (信号 6)"));
+}
+
+class PrivateBugSummary : public testing::TestWithParam<Language> {
+ private:
+  const test::ScopedLanguage language_{GetParam()};
+};
+
+// No letter of a language may hide a name from the search for it.
+TEST_P(PrivateBugSummary, NamesNoUserNoHostNoSerialAndNoHome) {
   Report report = test::sample_report();
   report.host.board = "Radxa ROCK 5B serial: RA5BX77231";
   report.host.cpu = "Cortex of workshop-pi";
@@ -68,14 +85,19 @@ TEST(BugSummary, NamesNoUserNoHostNoSerialAndNoHome) {
   report.devices[0].driver = "1.0 9f8e7d6c-1234-5678-9abc-def012345678";
   report.verdicts[0].evidence.stderr_text = "printed by Marta";
   report.verdicts[0].evidence.log = "log of Marta";
+  report.host.container = "marta";
+  report.icd_files[0].faults = {{IcdFaultKind::kOther, "names 'marta', which is no library"}};
   const std::string text = bug_summary(report, {"workshop-pi", "w"});
   for (const char* word : {"marta", "Marta", "workshop", "RA5BX77231", "/home", "/root", "secret",
                            "9a:bc", "9f8e7d6c", "/data", "mail.org", "/opt"})
     EXPECT_THAT(text, Not(HasSubstr(word)));
-  EXPECT_THAT(text, AllOf(HasSubstr("Radxa ROCK 5B"), HasSubstr(".../libOpenCL.so usable"),
-                          HasSubstr("/usr/lib"), HasSubstr("mali.icd -> .../libmali.so"),
-                          HasSubstr("OCL_ICD_VENDORS=.../icd")));
+  EXPECT_THAT(
+      text, AllOf(HasSubstr("Radxa ROCK 5B"), HasSubstr(".../libOpenCL.so "), HasSubstr("/usr/lib"),
+                  HasSubstr("mali.icd -> .../libmali.so"), HasSubstr("OCL_ICD_VENDORS=.../icd")));
 }
+
+INSTANTIATE_TEST_SUITE_P(Languages, PrivateBugSummary,
+                         testing::Values(Language::kEnglish, Language::kChinese));
 
 TEST(Redactor, KeepsThePathsOfTheSystem) {
   const Redactor redact({});

@@ -2,9 +2,11 @@
 
 #include <string>
 
+#include "base/language.h"
 #include "probe/report/report.h"
 #include "reports/render/text.h"
 #include "tests/probe/samples.h"
+#include "tests/scoped_language.h"
 
 namespace clvet {
 namespace {
@@ -52,6 +54,16 @@ TEST(SummaryText, TellsTheSameFailureOnce) {
   const std::string text = summary_text(report, false);
   EXPECT_THAT(text, HasSubstr("51 cases of 1 variants"));
   EXPECT_LT(text.size(), 3000u);
+}
+
+TEST(SummaryText, IsInTheLanguageOfTheProcess) {
+  Report report = test::sample_report();
+  report.advice = {{"a", "cause", {}, {"fix"}, "en"}, {"a", "原因", {}, {"办法"}, "zh"}};
+  const test::ScopedLanguage chinese(Language::kChinese);
+  const std::string text = summary_text(report, false);
+  EXPECT_THAT(text, AllOf(HasSubstr("最佳:精度 high,内存 normal"),
+                          HasSubstr("编译阶段崩溃 (信号 6)"), HasSubstr("建议 原因: 办法"),
+                          Not(HasSubstr("fix")), HasSubstr("1 崩溃, 1 通过")));
 }
 
 TEST(SummaryText, OfAnEmptyReportDoesNotFail) { EXPECT_NE(summary_text(Report{}, false), ""); }

@@ -160,7 +160,7 @@ TEST(CheckGguf, SaysThatShorterBlocksAreQuantisedAgain) {
 TEST(CheckGguf, FindsWhatCannotRun) {
   const CheckRecord unknown = checked(tiny_model("phi3"));
   EXPECT_FALSE(unknown.runs());
-  EXPECT_THAT(unknown.findings, ElementsAre(HasSubstr("'phi3' is not known")));
+  EXPECT_THAT(unknown.findings, ElementsAre(HasSubstr("does not support the architecture 'phi3'")));
   EXPECT_THAT(unknown.devices, IsEmpty());
 
   auto builder = tiny_model("llama");
@@ -172,12 +172,12 @@ TEST(CheckGguf, FindsWhatCannotRun) {
   const test::TinyShape shape{.layers = 1, .width = 256, .ff = 256, .head_dim = 64};
   const CheckRecord foreign = checked(tiny_model("llama", shape, "IQ4_XS"));
   EXPECT_THAT(foreign.findings,
-              ElementsAre(AllOf(HasSubstr("8 tensors are of type IQ4_XS"), HasSubstr("Q4_K"))));
+              ElementsAre(AllOf(HasSubstr("8 tensors have the type IQ4_XS"), HasSubstr("Q4_K"))));
   EXPECT_THAT(foreign.devices, IsEmpty());
 
   builder = tiny_model("llama");
   builder.tensors[0].type = 77;
-  EXPECT_THAT(checked(builder).findings, ElementsAre(HasSubstr("of type 77")));
+  EXPECT_THAT(checked(builder).findings, ElementsAre(HasSubstr("the unknown type 77")));
 }
 
 TEST(CheckGguf, IsAnErrorWhereTheFileIsBroken) {
@@ -199,10 +199,12 @@ TEST(CheckGguf, AllocatesNothingOfTheSizeOfWeights) {
     const test::MemoryLimit limit;
     return check_gguf(folder / "m.gguf", nullptr);
   };
-  EXPECT_THAT(big("phi3", 1)->findings, ElementsAre(HasSubstr("'phi3' is not known")));
-  EXPECT_THAT(big("llama", 77)->findings, ElementsAre(HasSubstr("of type 77")));
-  EXPECT_THAT(big("llama", 23)->findings, Contains(HasSubstr("of type IQ4_XS")));
-  EXPECT_THAT(big("llama", 1)->findings, ElementsAre(HasSubstr("'rows' is no tensor of llama")));
+  EXPECT_THAT(big("phi3", 1)->findings,
+              ElementsAre(HasSubstr("does not support the architecture 'phi3'")));
+  EXPECT_THAT(big("llama", 77)->findings, ElementsAre(HasSubstr("the unknown type 77")));
+  EXPECT_THAT(big("llama", 23)->findings, Contains(HasSubstr("the type IQ4_XS")));
+  EXPECT_THAT(big("llama", 1)->findings,
+              ElementsAre(HasSubstr("'rows' does not belong to the architecture llama")));
 }
 
 // High precision, memory normal, from the sums above.
@@ -231,7 +233,7 @@ TEST(CheckGguf, MeasuresWeightsAndCacheAgainstADevicesLimits) {
 
   const Report pieces = test::report_of(test::device_with(limits(1000000, 49215)));
   EXPECT_THAT(row_of(checked(builder, &pieces), words).reason,
-              AllOf(HasSubstr("'0.gate_up' takes 49216"), HasSubstr("49215")));
+              AllOf(HasSubstr("'0.gate_up' needs 49216"), HasSubstr("49215")));
 
   const Report tiny = test::report_of(test::device_with(limits(1000000, 1000)));
   const CheckRecord none = checked(builder, &tiny);
@@ -249,7 +251,7 @@ TEST(CheckGguf, SaysWhichWeightsAreTooWideForImages) {
   EXPECT_TRUE(row_of(record, words).runs);
   ASSERT_EQ(row_of(record, words).in_buffers.size(), 1u);
   EXPECT_EQ(row_of(record, words).in_buffers[0].matrix, "0.gate_up");
-  EXPECT_THAT(row_of(record, words).in_buffers[0].reason, HasSubstr("images"));
+  EXPECT_THAT(row_of(record, words).in_buffers[0].reason, HasSubstr("largest image"));
   EXPECT_THAT(row_of(record, "high/normal/buffer/buffer").in_buffers, IsEmpty());
 }
 

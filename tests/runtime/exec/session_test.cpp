@@ -154,7 +154,7 @@ TEST_F(GivenInput, IsRefusedWithAnotherValueShapeOrType) {
         Tensor::of<int32_t>({2}, {2, 3}), Tensor(), shape_.reshaped({1, 2})}) {
     const auto outputs = run({{"shape", other}});
     ASSERT_FALSE(outputs) << to_string(other.type());
-    EXPECT_THAT(outputs.error().message, HasSubstr("'shape' is part of the plan"));
+    EXPECT_THAT(outputs.error().message, HasSubstr("depends on the value of input 'shape'"));
   }
   EXPECT_THAT(run({}).error().message, HasSubstr("input 'shape' is missing"));
 }

@@ -225,7 +225,7 @@ TEST(LanguageSession, DoesNotStartWhereTheMemoryIsTooSmall) {
   ASSERT_TRUE(talk.open(test::report_of(driver.device(small))));
   EXPECT_EQ(talk.record().device, "host");
   EXPECT_THAT(talk.record().warnings,
-              ElementsAre(AllOf(HasSubstr("in one piece"), HasSubstr("1000 at most"))));
+              ElementsAre(AllOf(HasSubstr("in one piece"), HasSubstr("at most 1000"))));
 }
 
 struct Made {

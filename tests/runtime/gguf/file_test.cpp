@@ -115,8 +115,9 @@ TEST(GgufMetadata, SaysWhichKeyIsMissingOrOfAnotherKind) {
   EXPECT_THAT(data.string("absent").error().message,
               testing::AllOf(HasSubstr("test.gguf"), HasSubstr("'absent' is missing")));
   EXPECT_THAT(data.integer("word", 0, 1).error().message,
-              HasSubstr("'word' should be an integer and is string"));
-  EXPECT_THAT(data.integer("big", 0, 8).error().message, HasSubstr("'big' is 9, not from 0 to 8"));
+              HasSubstr("'word' should be an integer, but is string"));
+  EXPECT_THAT(data.integer("big", 0, 8).error().message,
+              HasSubstr("'big' is 9, but must be from 0 to 8"));
   EXPECT_THAT(data.strings("word").error().message, HasSubstr("array of strings"));
   EXPECT_FALSE(data.integers("word"));
   EXPECT_FALSE(data.boolean("big"));

@@ -71,7 +71,7 @@ TEST(GgufMetadata, BoundsIntegersOfEveryWidthAtTheirEnds) {
 TEST(GgufMetadata, RefusesAnIntegerThatNoInt64Holds) {
   const OneKey data(number(GgufKind::kU64, uint64_t{1} << 63));
   EXPECT_THAT(data->integer("k", INT64_MIN, INT64_MAX).error().message,
-              HasSubstr("'k' should be an integer and is u64"));
+              HasSubstr("'k' should be an integer, but is u64"));
   EXPECT_FALSE(data->number("k"));
   const OneKey list(test::gguf_array(GgufKind::kU64, 2, raw(uint64_t{1}) + raw(~uint64_t{0})));
   EXPECT_FALSE(list->integers("k"));

@@ -108,20 +108,20 @@ TEST(SortTopologically, RefusesWhatCannotBeOrderedAndNamesIt) {
     void (*draw)(Sketch&);
   };
   const Row rows[] = {
-      {"cycle through or before node 'a'",
+      {"cycle; node 'a'",
        [](Sketch& s) { s.node("a", {"b"}, {"a"}).node("b", {"a"}, {"b"}).output("b"); }},
       {"cycle", [](Sketch& s) { s.node("self", {"y"}, {"y"}).output("y"); }},
-      {"node 'two' (Op) makes 'y', which exists already",
+      {"node 'two' (Op) computes 'y', which exists already",
        [](Sketch& s) { s.node("one", {"x"}, {"y"}).node("two", {"x"}, {"y"}).output("y"); }},
-      {"node 'n' (Op) makes 'y', which exists already",
+      {"node 'n' (Op) computes 'y', which exists already",
        [](Sketch& s) {
          s.node("n", {"x"}, {"y", "y"}).output("y");
        }},
-      {"makes 'x'", [](Sketch& s) { s.node("n", {"x"}, {"x"}).output("x"); }},
-      {"makes 'w'", [](Sketch& s) { s.constant("w").node("n", {"x"}, {"w"}).output("w"); }},
-      {"node 'n' (Op) reads 'nowhere', which nothing makes",
+      {"computes 'x'", [](Sketch& s) { s.node("n", {"x"}, {"x"}).output("x"); }},
+      {"computes 'w'", [](Sketch& s) { s.constant("w").node("n", {"x"}, {"w"}).output("w"); }},
+      {"node 'n' (Op) reads 'nowhere', which no node computes",
        [](Sketch& s) { s.node("n", {"nowhere"}, {"y"}).output("y"); }},
-      {"nothing makes the output 'z'", [](Sketch& s) { s.output("z"); }},
+      {"no node computes the output 'z'", [](Sketch& s) { s.output("z"); }},
   };
   for (const Row& row : rows) {
     Sketch sketch;

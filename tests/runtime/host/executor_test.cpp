@@ -64,10 +64,10 @@ TEST(HostExecutor, RefusesInputsThatDoNotFit) {
     std::map<std::string, Tensor> inputs;
     const char* part;
   } faults[] = {
-      {{}, "'x' is not given"},
-      {{{"x", Tensor::of<int64_t>({1, 2}, {1, 2})}}, "is i64, the model wants f32"},
-      {{{"x", test::noise({1, 3})}}, "[1,3], the model wants [?,2]"},
-      {{{"x", test::noise({2})}}, "[2], the model wants"},
+      {{}, "'x' was not given"},
+      {{{"x", Tensor::of<int64_t>({1, 2}, {1, 2})}}, "is i64, but the model takes f32"},
+      {{{"x", test::noise({1, 3})}}, "[1,3], but the model takes [?,2]"},
+      {{{"x", test::noise({2})}}, "[2], but the model takes"},
       {{{"x", test::noise({1, 2})}, {"z", test::noise({1})}}, "no input 'z'"},
   };
   for (const auto& fault : faults) {
@@ -146,7 +146,7 @@ TEST(HostExecutor, NamesTheNodeThatFails) {
   const auto run = HostExecutor(model.build())
                        .run({{"x", test::noise({3})}, {"i", Tensor::of<int64_t>({1}, {3})}});
   ASSERT_FALSE(run);
-  EXPECT_THAT(run.error().message, HasSubstr("node 'Gather_y': Gather of index 3"));
+  EXPECT_THAT(run.error().message, HasSubstr("node 'Gather_y' (Gather): Gather's index 3"));
 }
 
 TEST(HostExecutor, SkipsOutputsThatNobodyWants) {

@@ -68,7 +68,7 @@ TEST(Chat, RefusesAnotherTemplateByItsName) {
   };
   EXPECT_THAT(refused("<start_of_turn>user"), HasSubstr("Gemma"));
   EXPECT_THAT(refused("{{'<|start_header_id|>'}}"), HasSubstr("Llama 3"));
-  EXPECT_THAT(refused("{{ messages }}"), HasSubstr("no kind that is recognised"));
+  EXPECT_THAT(refused("{{ messages }}"), HasSubstr("does not know the model's chat template"));
   EXPECT_THAT(refused(""), HasSubstr("no chat template"));
 }
 

@@ -91,7 +91,7 @@ TEST_P(Buffers, NameWhatHasNoRoom) {
   limits.memory = memory().bytes(4096);
   EXPECT_THAT(memory().misfit(limits, 4096), IsEmpty());
   limits.memory -= 1;
-  EXPECT_THAT(memory().misfit(limits, 4096), HasSubstr("4096 positions take"));
+  EXPECT_THAT(memory().misfit(limits, 4096), HasSubstr("4096 positions need"));
   limits.largest_buffer -= 1;
   EXPECT_THAT(memory().misfit(limits, 4096), AllOf(HasSubstr("'0.k'"), HasSubstr("in one piece")));
   EXPECT_THAT(memory().misfit(limits, 64), IsEmpty());

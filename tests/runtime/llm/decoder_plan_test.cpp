@@ -222,7 +222,7 @@ TEST_F(DecoderPlan, OfAModelWhoseValuesExceedHalfIsOfPrecisionHighUnlessAnotherI
     if (row.combination.precision == Precision::kHigh) continue;
     ++left_out;
     EXPECT_FALSE(row.runs);
-    EXPECT_THAT(row.reason, HasSubstr("exceed half precision"));
+    EXPECT_THAT(row.reason, HasSubstr("exceed the range of half precision"));
   }
   EXPECT_GT(left_out, 0);
   EXPECT_TRUE(avoided_by(*made).empty());
@@ -256,7 +256,7 @@ TEST_F(DecoderPlan, ThatFitsNotInTheMemoryIsRefusedInItsWords) {
   judge(all_pass, {.largest = "20000"});
   made = plan_for(kLow);
   ASSERT_FALSE(made);
-  EXPECT_THAT(made.error().message, HasSubstr("in one piece, the device gives 20000 at most"));
+  EXPECT_THAT(made.error().message, HasSubstr("in one piece, but the device allows at most 20000"));
   EXPECT_FALSE(plan());
 }
 

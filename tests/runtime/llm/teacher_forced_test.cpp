@@ -51,23 +51,24 @@ TEST(TeacherForced, RefusesFilesThatHoldSomethingElseNamingCaseAndField) {
     const char* fault;
   };
   for (const Row& row :
-       {Row{"", "not a golden file"}, Row{"[]", "not a golden file"},
-        Row{"{\"cases\": []}", "not a golden file"},
-        Row{"{\"cases\": [1]}", "cases[0] is no object"},
-        Row{"{\"cases\": [{}]}", "'prompt_ids' is no array"},
-        Row{"{\"cases\": [{\"prompt_ids\": [-1]}]}", "'prompt_ids' holds -1"},
-        Row{"{\"cases\": [{\"prompt_ids\": [1.5]}]}", "'prompt_ids' holds 1.5"},
-        Row{"{\"cases\": [{\"prompt_ids\": [4294967296]}]}", "'prompt_ids' holds 4294967296"},
-        Row{"{\"cases\": [{\"prompt_ids\": [1], \"greedy_ids\": {}}]}", "'greedy_ids' is no array"},
+       {Row{"", "not a file of reference tokens"}, Row{"[]", "not a file of reference tokens"},
+        Row{"{\"cases\": []}", "not a file of reference tokens"},
+        Row{"{\"cases\": [1]}", "cases[0] is not an object"},
+        Row{"{\"cases\": [{}]}", "'prompt_ids' is not an array"},
+        Row{"{\"cases\": [{\"prompt_ids\": [-1]}]}", "'prompt_ids' contains -1"},
+        Row{"{\"cases\": [{\"prompt_ids\": [1.5]}]}", "'prompt_ids' contains 1.5"},
+        Row{"{\"cases\": [{\"prompt_ids\": [4294967296]}]}", "'prompt_ids' contains 4294967296"},
+        Row{"{\"cases\": [{\"prompt_ids\": [1], \"greedy_ids\": {}}]}",
+            "'greedy_ids' is not an array"},
         Row{"{\"cases\": [{\"prompt_ids\": [1], \"greedy_ids\": [1], \"top1_top2_margin\": [1], "
             "\"fp32_teacher_forced_argmax\": [1]}]}",
             "different lengths"},
-        Row{"{\"cases\": [{\"prompt_ids\": [\"a\"]}]}", "'prompt_ids' holds \"a\""},
+        Row{"{\"cases\": [{\"prompt_ids\": [\"a\"]}]}", "'prompt_ids' contains \"a\""},
         Row{"{\"cases\": [{\"prompt_ids\": [1], \"greedy_ids\": [1, 2], \"top1_top2_margin\": "
             "[1]}]}",
             "different lengths"},
         Row{"{\"cases\": [{\"prompt_ids\": [], \"greedy_ids\": [1], \"top1_top2_margin\": [1]}]}",
-            "no prompt"}}) {
+            "the prompt is empty"}}) {
     ASSERT_TRUE(write_file_atomically(path, std::string_view(row.text)));
     const auto read = read_teacher_forced(path);
     ASSERT_FALSE(read) << row.text;
@@ -109,7 +110,7 @@ TEST(TeacherForced, GivesThePromptAtOnceAndThenTokenByToken) {
   EXPECT_EQ(count->right, 2);
   EXPECT_EQ(count->of, 3);
   EXPECT_EQ(taken, (std::vector<std::vector<int32_t>>{{}, {5, 6, 7}, {0}, {1}, {}}));
-  EXPECT_EQ(told, (std::vector<std::string>{"text 1 of 2", "text 2 of 2"}));
+  EXPECT_EQ(told, (std::vector<std::string>{"reference text 1 of 2", "reference text 2 of 2"}));
 }
 
 }  // namespace

@@ -167,9 +167,9 @@ void remove_key(test::GgufBuilder& builder, const std::string& key) {
 const VocabularyFault kVocabularyFaults[] = {
     {"no_model", "'tokenizer.ggml.model' is missing",
      [](test::GgufBuilder& b) { remove_key(b, "tokenizer.ggml.model"); }},
-    {"other_model", "the tokenizer 'bert' is not known",
+    {"other_model", "does not support the tokenizer 'bert'",
      [](test::GgufBuilder& b) { b.put("tokenizer.ggml.model", test::gguf_text("bert")); }},
-    {"other_words", "the pre-tokenizer 'falcon' is not known",
+    {"other_words", "does not support the pre-tokenizer 'falcon'",
      [](test::GgufBuilder& b) { b.put("tokenizer.ggml.pre", test::gguf_text("falcon")); }},
     {"no_tokens", "'tokenizer.ggml.tokens' is missing",
      [](test::GgufBuilder& b) { remove_key(b, "tokenizer.ggml.tokens"); }},
@@ -183,7 +183,7 @@ const VocabularyFault kVocabularyFaults[] = {
      [](test::GgufBuilder& b) {
        b.put("tokenizer.ggml.token_type", test::gguf_ints({1, 1}));
      }},
-    {"type_nine", "of type 9",
+    {"type_nine", "the type 9",
      [](test::GgufBuilder& b) {
        b.put("tokenizer.ggml.token_type", test::gguf_ints(std::vector<int>(485, 9)));
      }},

@@ -243,7 +243,7 @@ TEST(LlmWeights, NameATokenThatTheModelHasNot) {
     const auto rows = model->embeddings(ids);
     ASSERT_FALSE(rows) << id;
     EXPECT_EQ(rows.error().code, ErrorCode::kInvalidArgument);
-    EXPECT_THAT(rows.error().message, HasSubstr(std::to_string(id) + " is not among"));
+    EXPECT_THAT(rows.error().message, HasSubstr(std::to_string(id) + " is not one of"));
   }
 }
 

@@ -166,7 +166,7 @@ const Fault kFaults[] = {
      [](ModelBuilder& m) { attribute(m, "a", 0); }},
     {"attribute_of_sparse_tensor", "attribute type 11 is not supported",
      [](ModelBuilder& m) { attribute(m, "a", 11); }},
-    {"attribute_of_a_function", "refers to a function's attribute",
+    {"attribute_of_a_function", "refers to an attribute of a function",
      [](ModelBuilder& m) { attribute(m, "a", 2).set_ref_attr_name("outer"); }},
     {"attribute_with_broken_tensor", "attribute 'a': its dims say 2 values",
      [](ModelBuilder& m) {
@@ -174,25 +174,26 @@ const Fault kFaults[] = {
        tensor->set_data_type(1);
        tensor->add_dims(2);
      }},
-    {"input_twice", "the name 'x' is given twice", [](ModelBuilder& m) { m.input("x", {2}); }},
+    {"input_twice", "the name 'x' is used twice", [](ModelBuilder& m) { m.input("x", {2}); }},
     {"input_without_a_name", "a value has no name", [](ModelBuilder& m) { m.input("", {2}); }},
     {"input_without_a_type", "input 'z' is not a tensor",
      [](ModelBuilder& m) { m.graph().add_input()->set_name("z"); }},
-    {"output_named_like_an_input", "the name 'x' is given twice",
+    {"output_named_like_an_input", "the name 'x' is used twice",
      [](ModelBuilder& m) { m.graph().mutable_node(0)->set_output(0, "x"); }},
-    {"no_operator", "clvet has no such operator",
+    {"no_operator", "clvet does not support this operator",
      [](ModelBuilder& m) { m.graph().mutable_node(0)->clear_op_type(); }},
-    {"operator_set_zero", "version 0 makes no sense",
+    {"operator_set_zero", "version 0 is not valid",
      [](ModelBuilder& m) { m.model().mutable_opset_import(0)->set_version(0); }},
-    {"operator_set_beyond_int", "version 4294967297 makes no sense",
+    {"operator_set_beyond_int", "version 4294967297 is not valid",
      [](ModelBuilder& m) {
        m.model().mutable_opset_import(0)->set_version((int64_t{1} << 32) + 1);
      }},
-    {"operator_set_of_another_domain_alone", "needs the ONNX operator set, which is not named",
+    {"operator_set_of_another_domain_alone",
+     "needs the ONNX operator set, but the model does not name its version",
      [](ModelBuilder& m) { m.model().mutable_opset_import(0)->set_domain("com.example"); }},
-    {"operator_set_too_old", "operator set 5 is not supported, 6 to",
+    {"operator_set_too_old", "operator set 5 is not supported; export the model with 6 to",
      [](ModelBuilder& m) { m.model().mutable_opset_import(0)->set_version(5); }},
-    {"needed_input_left_out", "lacks its input 0",
+    {"needed_input_left_out", "needs its input 0",
      [](ModelBuilder& m) { m.graph().mutable_node(0)->set_input(0, ""); }},
 };
 
@@ -283,10 +284,10 @@ TEST(Subgraph, IsRefusedWithTheNodeThatOwnsIt) {
   input->mutable_type()->mutable_tensor_type()->set_elem_type(1);
   without_output.clear_output();
   const std::pair<onnx::GraphProto, const char*> rows[] = {
-      {with_input, "a subgraph with inputs of its own"},
+      {with_input, "a subgraph with its own inputs"},
       {without_output, "the graph has no output"},
-      {branch("Neg", {"nowhere"}, "t"), "reads 'nowhere', which nothing makes"},
-      {branch("Frobnicate", {"x"}, "t"), "no such operator"},
+      {branch("Neg", {"nowhere"}, "t"), "reads 'nowhere', which no node computes"},
+      {branch("Frobnicate", {"x"}, "t"), "does not support this operator"},
       {branch("Neg", {"y"}, "t"), "cycle"},
       {branch("Neg", {"t"}, "t"), "cycle"},
   };
@@ -309,7 +310,7 @@ TEST(Subgraph, NestedTooDeepIsNoModel) {
     body = outer.graph();
   }
   model.graph().mutable_node(0)->add_attribute()->mutable_g()->CopyFrom(body);
-  EXPECT_THAT(fault_of(model), HasSubstr("not an ONNX model, or cut short"));
+  EXPECT_THAT(fault_of(model), HasSubstr("not an ONNX model, or incomplete"));
 }
 
 }  // namespace

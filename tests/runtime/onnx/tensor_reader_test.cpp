@@ -132,19 +132,19 @@ TEST(TensorReader, RefusesSizesThatLie) {
     size_t values, raw;
   };
   for (const Row& row : {
-           Row{"its dims say 4 values, its data holds 3", {2, 2}, 3, 0},
-           Row{"its dims say 4 values, its data holds 5", {4}, 5, 0},
-           Row{"its dims say 1 values, its data holds 0", {}, 0, 0},
-           Row{"its dims say 0 values, its data holds 1", {0}, 1, 0},
-           Row{"its dims [2] say 8 bytes, its raw data holds 7", {2}, 0, 7},
-           Row{"its dims [0] say 0 bytes, its raw data holds 4", {0}, 0, 4},
-           Row{"its dims [] say 4 bytes, its raw data holds 8", {}, 0, 8},
+           Row{"its dims say 4 values, but its data has 3", {2, 2}, 3, 0},
+           Row{"its dims say 4 values, but its data has 5", {4}, 5, 0},
+           Row{"its dims say 1 values, but its data has 0", {}, 0, 0},
+           Row{"its dims say 0 values, but its data has 1", {0}, 1, 0},
+           Row{"its dims [2] say 8 bytes, but its raw data has 7", {2}, 0, 7},
+           Row{"its dims [0] say 0 bytes, but its raw data has 4", {0}, 0, 4},
+           Row{"its dims [] say 4 bytes, but its raw data has 8", {}, 0, 8},
            Row{"too many elements", {INT64_MAX, 3}, 1, 0},
            Row{"too many elements", {int64_t{1} << 32, int64_t{1} << 32}, 0, 4},
            Row{"too many elements", {0, INT64_MAX, INT64_MAX}, 0, 0},
            Row{"negative", {2, -1}, 1, 0},
            Row{"negative", {INT64_MIN}, 1, 0},
-           Row{"its data holds 1", {int64_t{1} << 40}, 1, 0},
+           Row{"its data has 1", {int64_t{1} << 40}, 1, 0},
        }) {
     onnx::TensorProto proto = proto_of(1, row.dims);
     for (size_t i = 0; i < row.values; ++i) proto.add_float_data(1);
@@ -157,7 +157,7 @@ TEST(TensorReader, CountsOnlyTheFieldOfTheTensorsOwnType) {
   onnx::TensorProto proto = proto_of(7, {1});
   proto.add_float_data(1);
   proto.add_int32_data(1);
-  EXPECT_THAT(fault_of(proto), HasSubstr("its data holds 0"));
+  EXPECT_THAT(fault_of(proto), HasSubstr("its data has 0"));
 }
 
 TEST(TensorReader, RefusesTypesThatItDoesNotKnowByNumber) {
@@ -173,7 +173,7 @@ TEST(TensorReader, RefusesDataInAnotherFileEvenBesideData) {
   onnx::TensorProto proto = proto_of(1, {1});
   proto.add_float_data(1);
   proto.set_data_location(1);
-  EXPECT_THAT(fault_of(proto), HasSubstr("another file; save the model with its data inside"));
+  EXPECT_THAT(fault_of(proto), HasSubstr("another file; save the model with the data inside"));
 }
 
 class TensorFile : public ::testing::Test {

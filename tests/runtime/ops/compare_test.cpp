@@ -57,7 +57,7 @@ TEST(Compare, BroadcastsAndMakesTruthValues) {
   EXPECT_EQ(inferred(make_node("Less", 2), {noise({2, 1}), noise({3})}), "bool[2,3]");
   EXPECT_EQ(inferred(make_node("Less", 2), {noise({0, 1}), noise({3})}), "bool[0,3]");
   EXPECT_THAT(refusal(make_node("Less", 2), {noise({2}), noise({3})}),
-              HasSubstr("do not broadcast"));
+              HasSubstr("cannot be broadcast together"));
   EXPECT_THAT(refusal(make_node("Less", 2), {noise({2}), i64s({3})}), HasSubstr("f32 and i64"));
   const Tensor halves = Tensor::of<float>({2}, {1, 2}).cast(DType::kF16).value();
   EXPECT_EQ(pair("Less", halves, Tensor::scalar(1.5f).cast(DType::kF16).value()),
@@ -72,7 +72,8 @@ TEST(Logic, FollowsItsTruthTables) {
   EXPECT_EQ(pair("Xor", a, b), (std::vector<int64_t>{0, 1, 1, 0}));
   EXPECT_EQ(test::run_one(make_node("Not", 1), {b}).to_i64(), (std::vector<int64_t>{1, 0}));
   for (const char* op : {"And", "Or", "Xor"}) {
-    EXPECT_THAT(refusal(make_node(op, 2), {i64s({1}), i64s({1})}), HasSubstr("does not take i64"));
+    EXPECT_THAT(refusal(make_node(op, 2), {i64s({1}), i64s({1})}),
+                HasSubstr("does not support the type i64"));
   }
 }
 
@@ -114,11 +115,12 @@ TEST(Where, KeepsNansOutOfTheOtherChoice) {
 
 TEST(Where, RefusesWhatDoesNotFit) {
   const Node node = make_node("Where", 3);
-  EXPECT_THAT(refusal(node, {noise({1}), noise({1}), noise({1})}), HasSubstr("f32 as input 0"));
+  EXPECT_THAT(refusal(node, {noise({1}), noise({1}), noise({1})}),
+              HasSubstr("f32 for its input 0"));
   EXPECT_THAT(refusal(node, {Tensor::scalar(true), noise({1}), i64s({1})}),
               HasSubstr("f32 and i64"));
   EXPECT_THAT(refusal(node, {Tensor::of<bool>({2}, {}), noise({3}), noise({1})}),
-              HasSubstr("do not broadcast"));
+              HasSubstr("cannot be broadcast together"));
 }
 
 TEST(Mod, TakesTheSignOfTheDivisorOrOfTheDividend) {
@@ -224,7 +226,7 @@ TEST(Cast, RefusesTypesThatItDoesNotKnow) {
                 HasSubstr("ONNX type " + std::to_string(code)));
   }
   EXPECT_THAT(refusal(make_node("CastLike", 1), {noise({1})}),
-              HasSubstr("CastLike lacks its input 1"));
+              HasSubstr("CastLike needs its input 1"));
 }
 
 TEST(CastLike, TakesTheTypeAloneFromItsSecondInput) {

@@ -264,7 +264,7 @@ TEST(Conv, RefusesWhatContradictsItself) {
       {"uneven groups", {1, 3, 5, 5}, {2, 1, 3, 3}, {{"group", int64_t{2}}}, "[1,3,5,5]"},
       {"uneven filters", {1, 4, 5, 5}, {3, 2, 3, 3}, {{"group", int64_t{2}}}, "[3,2,3,3]"},
       {"ranks that differ", {1, 2, 5}, {2, 2, 3, 3}, {}, "[2,2,3,3]"},
-      {"no spatial axis", {1, 2}, {2, 2}, {}, "Conv of [1,2]"},
+      {"no spatial axis", {1, 2}, {2, 2}, {}, "Conv's input [1,2]"},
       {"four spatial axes", {1, 1, 2, 2, 2, 2}, {1, 1, 1, 1, 1, 1}, {}, "rank 6"},
       {"another kernel_shape",
        {1, 2, 5, 5},
@@ -272,23 +272,23 @@ TEST(Conv, RefusesWhatContradictsItself) {
        {{"kernel_shape", list({3, 5})}},
        "[3,5]"},
       {"one stride", {1, 2, 5, 5}, {2, 2, 3, 3}, {{"strides", list({1})}}, "strides has 1 values"},
-      {"stride 0", {1, 2, 5, 5}, {2, 2, 3, 3}, {{"strides", list({1, 0})}}, "strides holds 0"},
+      {"stride 0", {1, 2, 5, 5}, {2, 2, 3, 3}, {{"strides", list({1, 0})}}, "strides contains 0"},
       {"dilation -1",
        {1, 2, 5, 5},
        {2, 2, 3, 3},
        {{"dilations", list({-1, 1})}},
-       "dilations holds -1"},
+       "dilations contains -1"},
       {"two pads", {1, 2, 5, 5}, {2, 2, 3, 3}, {{"pads", list({1, 1})}}, "pads has 2 values"},
       {"a negative pad",
        {1, 2, 5, 5},
        {2, 2, 3, 3},
        {{"pads", list({0, 0, -1, 0})}},
-       "pads holds -1"},
+       "pads contains -1"},
       {"a pad beyond all",
        {1, 2, 5, 5},
        {2, 2, 3, 3},
        {{"pads", list({0, INT64_MAX, 0, 0})}},
-       "pads holds 9223372036854775807"},
+       "pads contains 9223372036854775807"},
       {"a reach beyond all",
        {1, 2, 5, 5},
        {2, 2, 3, 3},
@@ -308,7 +308,7 @@ TEST(Conv, RefusesWhatContradictsItself) {
        {1, 2, 5, 5},
        {2, 2, 3, 3},
        {{"group", 1.0}},
-       "'group' of kind 'f'"},
+       "'group' of the kind 'f'"},
   };
   for (const auto& fault : faults) {
     SCOPED_TRACE(fault.what);
@@ -319,14 +319,16 @@ TEST(Conv, RefusesWhatContradictsItself) {
 
 TEST(Conv, RefusesOtherTypesAndABiasOfAnotherLength) {
   const Tensor x = noise({1, 2, 5, 5}), w = noise({2, 2, 3, 3});
-  EXPECT_THAT(refusal(make_node("Conv", 3), {x, w, noise({3})}), HasSubstr("bias is [3] for 2"));
-  EXPECT_THAT(refusal(make_node("Conv", 3), {x, w, noise({1, 2})}), HasSubstr("bias is [1,2]"));
+  EXPECT_THAT(refusal(make_node("Conv", 3), {x, w, noise({3})}),
+              HasSubstr("bias [3] does not fit 2"));
+  EXPECT_THAT(refusal(make_node("Conv", 3), {x, w, noise({1, 2})}), HasSubstr("bias [1,2]"));
   EXPECT_THAT(refusal(make_node("Conv", 2), {x, w.cast(DType::kF16).value()}),
               HasSubstr("f32 and f16"));
   const Tensor wide = x.cast(DType::kF64).value();
   EXPECT_THAT(refusal(make_node("Conv", 2), {wide, wide}), HasSubstr("f64"));
-  EXPECT_THAT(refusal(make_node("Conv", 1), {x}), HasSubstr("lacks its input 1"));
-  EXPECT_THAT(refusal(make_node("Conv", 4), {x, w, noise({2}), x}), HasSubstr("takes 3 inputs"));
+  EXPECT_THAT(refusal(make_node("Conv", 1), {x}), HasSubstr("needs its input 1"));
+  EXPECT_THAT(refusal(make_node("Conv", 4), {x, w, noise({2}), x}),
+              HasSubstr("takes at most 3 inputs"));
 }
 
 TEST(Conv, LowersToTheWindowAsTheKernelNamesIt) {
@@ -353,7 +355,7 @@ TEST(Conv, NamesTheKernelByItsGroups) {
   EXPECT_EQ(op({1, 4, 5, 5}, {8, 1, 3, 3}, 4), "conv2d_group");
   EXPECT_EQ(op({1, 4, 5, 5}, {4, 2, 3, 3}, 2), "conv2d_group");
   EXPECT_EQ(op({1, 1, 5, 5}, {1, 1, 3, 3}, 1), "conv2d");
-  EXPECT_EQ(op({1, 1, 5, 5, 5}, {1, 1, 3, 3, 3}, 1), "three spatial axes");
+  EXPECT_EQ(op({1, 1, 5, 5, 5}, {1, 1, 3, 3, 3}, 1), "kernels support at most two spatial axes");
 }
 
 TEST(Conv, GivesTheKernelItsWeightsByTapThenChannelThenFilter) {

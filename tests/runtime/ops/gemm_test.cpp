@@ -96,7 +96,7 @@ TEST(Gemm, RefusesShapesThatDoNotFit) {
       {{2, 3}, {2, 4}, {4}, false, "[2,3] by [2,4]"},
       {{2, 3}, {3, 4}, {4}, true, "[2,3] by [3,4]"},
       {{2, 3, 1}, {3, 4}, {4}, false, "[2,3,1]"},
-      {{3}, {3, 4}, {4}, false, "Gemm of [3]"},
+      {{3}, {3, 4}, {4}, false, "Gemm cannot multiply [3]"},
       {{2, 3}, {3, 4}, {3}, false, "C [3]"},
       {{2, 3}, {3, 4}, {3, 4}, false, "C [3,4]"},
       {{1, 3}, {3, 4}, {2, 4}, false, "C [2,4]"},
@@ -203,8 +203,8 @@ TEST(MatMul, RefusesShapesThatDoNotFit) {
       {{{}, {3}}, "scalar"},
       {{{3}, {4}}, "[3] by [4]"},
       {{{2, 3}, {2, 3}}, "[2,3] by [2,3]"},
-      {{{2, 2, 3}, {3, 3, 2}}, "[2] and [3] do not broadcast"},
-      {{{2, 3}, {3, 4}, {3}}, "bias is [3] for 4"},
+      {{{2, 2, 3}, {3, 3, 2}}, "[2] and [3] cannot be broadcast together"},
+      {{{2, 3}, {3, 4}, {3}}, "bias [3] does not fit 4"},
   };
   for (const auto& fault : faults) {
     std::vector<Tensor> inputs;
@@ -222,7 +222,7 @@ TEST(MatMul, LowersWeightsToOneProductOfAllRows) {
   EXPECT_EQ(lowering.calls[0].dims.at("N"), 5);
   EXPECT_EQ(lowering.calls[0].dims.at("K"), 4);
   EXPECT_EQ(test::lowered(make_node("MatMul", 2), {noise({2, 4}), noise({4})}).reason,
-            "a vector operand");
+            "an operand is a vector");
 }
 
 }  // namespace

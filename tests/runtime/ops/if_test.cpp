@@ -75,7 +75,7 @@ TEST(If, RunsWithoutWhatTheOtherBranchWouldRefuse) {
   EXPECT_EQ(test::run_one(node, {Tensor::scalar(true), i64s({5})}).to_i64(),
             (std::vector<int64_t>{-5}));
   EXPECT_THAT(refusal(node, {Tensor::scalar(false), i64s({5})}),
-              HasSubstr("Relu does not take i64"));
+              HasSubstr("Relu does not support the type i64"));
 }
 
 TEST(If, WaitsForAConditionAndForCapturedValues) {
@@ -91,15 +91,15 @@ TEST(If, WaitsForAConditionAndForCapturedValues) {
 TEST(If, RefusesConditionsAndBranchesThatDoNotFit) {
   const Branch one = constants({i64s({1})});
   EXPECT_THAT(refusal(if_node(one, one), {Tensor::of<bool>({2}, {true, true})}),
-              HasSubstr("condition of [2]"));
+              HasSubstr("single value, not [2]"));
   EXPECT_THAT(refusal(if_node(one, one), {Tensor::of<bool>({0}, {})}),
-              HasSubstr("condition of [0]"));
-  EXPECT_THAT(refusal(if_node(one, one), {i64s({1})}), HasSubstr("does not take i64"));
+              HasSubstr("single value, not [0]"));
+  EXPECT_THAT(refusal(if_node(one, one), {i64s({1})}), HasSubstr("does not support the type i64"));
   EXPECT_THAT(refusal(if_node(one, one, 1, 2), {Tensor::scalar(true)}),
-              HasSubstr("fitting then branch"));
+              HasSubstr("has no then_branch"));
   Node half = if_node(one, one);
   half.attributes.erase("else_branch");
-  EXPECT_THAT(refusal(half, {Tensor::scalar(false)}), HasSubstr("fitting else branch"));
+  EXPECT_THAT(refusal(half, {Tensor::scalar(false)}), HasSubstr("has no else_branch"));
 }
 
 }  // namespace

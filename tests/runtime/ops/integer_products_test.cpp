@@ -89,7 +89,8 @@ TEST(MatMulInteger, RefusesTypesAndZeroPointsThatDoNotFit) {
   EXPECT_THAT(why(bytes<uint8_t>({2}, 1), none), HasSubstr("2 zero points"));
   EXPECT_THAT(why(none, bytes<uint8_t>({5}, 1)), HasSubstr("5 zero points"));
   EXPECT_THAT(why(none, bytes<uint8_t>({0}, 1)), HasSubstr("0 zero points"));
-  EXPECT_THAT(refusal(make_node("MatMulInteger", 2), {a, noise({5, 4})}), HasSubstr("on f32"));
+  EXPECT_THAT(refusal(make_node("MatMulInteger", 2), {a, noise({5, 4})}),
+              HasSubstr("the type f32"));
   EXPECT_THAT(refusal(make_node("MatMulInteger", 2), {a, a}), HasSubstr("[3,5] by [3,5]"));
   EXPECT_THAT(refusal(make_node("MatMulInteger", 2), {Tensor::scalar<uint8_t>(1), b}),
               HasSubstr("scalar"));
@@ -159,7 +160,7 @@ TEST(DynamicQuantizeLinear, TakesZeroesAndNothing) {
 TEST(DynamicQuantizeLinear, WantsAllThreeOutputsAndFloats) {
   EXPECT_THAT(refusal(make_node("DynamicQuantizeLinear", 1), {noise({2})}), HasSubstr("1 outputs"));
   EXPECT_THAT(refusal(make_node("DynamicQuantizeLinear", 1, {}, 11, 3), {test::i64s({2})}),
-              HasSubstr("does not take i64"));
+              HasSubstr("does not support the type i64"));
 }
 
 }  // namespace

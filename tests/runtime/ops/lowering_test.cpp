@@ -442,7 +442,7 @@ TEST(Lowering, SaysWhyOnlyTheHostCan) {
   const Lowering lowering =
       lower_node(test::make_call(node, inputs, {false, false}), View::kChannelsLast);
   EXPECT_EQ(lowering.kind, LoweringKind::kHost);
-  EXPECT_EQ(lowering.reason, "weights computed at run time");
+  EXPECT_EQ(lowering.reason, "its weights are computed at run time");
   const Node integer = test::make_node("Add", 2);
   const std::vector<Tensor> ints = {Tensor::of<int64_t>({2}, {1, 2}),
                                     Tensor::of<int64_t>({2}, {1, 2})};

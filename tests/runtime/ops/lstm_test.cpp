@@ -204,7 +204,7 @@ TEST(Lstm, RefusesShapesThatDoNotFit) {
   };
   for (const auto& fault : faults) {
     EXPECT_THAT(refusal(make_node("LSTM", 3), small(fault.x, fault.w, fault.r)),
-                HasSubstr("LSTM of " + to_string(fault.x)));
+                HasSubstr("input " + to_string(fault.x)));
   }
 }
 

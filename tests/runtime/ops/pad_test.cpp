@@ -81,7 +81,8 @@ TEST(Pad, FillsAnEmptyTensorWithTheConstantAlone) {
       test::run_one(pad_node("constant", 3), {noise({0}), i64s({1, 2}), Tensor::scalar(5.f)});
   EXPECT_EQ(test::floats(y), (std::vector<float>{5, 5, 5}));
   for (const char* mode : {"edge", "reflect", "wrap"}) {
-    EXPECT_THAT(refusal(pad_node(mode), {noise({0}), i64s({1, 2})}), HasSubstr("Pad of [0]"));
+    EXPECT_THAT(refusal(pad_node(mode), {noise({0}), i64s({1, 2})}),
+                HasSubstr("Pad cannot extend [0]"));
     EXPECT_EQ(test::run_one(pad_node(mode), {noise({0, 2}), i64s({0, 0, 0, 0})}).shape(),
               (Shape{0, 2}));
   }
@@ -118,8 +119,8 @@ TEST(Pad, RefusesPadsThatMakeNoSense) {
     std::vector<int64_t> pads;
     const char* part;
   } faults[] = {
-      {{1, 1}, "2 pads for 2 axes"},
-      {{}, "0 pads for 2 axes"},
+      {{1, 1}, "has 2 pads for 2 axes"},
+      {{}, "has 0 pads for 2 axes"},
       {{-3, 0, 0, 0}, "-3 and 0 on axis 0"},
       {{0, -2, 0, -2}, "-2 and -2 on axis 1"},
       {{INT64_MAX, 0, INT64_MAX, 0}, "on axis 0"},

@@ -202,17 +202,17 @@ TEST(Pools, RefuseWhatContradictsItself) {
     Attributes attributes;
     const char* part;
   } faults[] = {
-      {{1, 2, 5, 5}, {}, "without kernel_shape"},
-      {{1, 2}, {{"kernel_shape", list({})}}, "of [1,2]"},
+      {{1, 2, 5, 5}, {}, "needs the attribute kernel_shape"},
+      {{1, 2}, {{"kernel_shape", list({})}}, "the shape [1,2]"},
       {{1, 2, 5, 5}, {{"kernel_shape", list({3})}}, "kernel_shape has 1 values"},
-      {{1, 2, 5, 5}, {{"kernel_shape", list({3, 0})}}, "kernel_shape holds 0"},
+      {{1, 2, 5, 5}, {{"kernel_shape", list({3, 0})}}, "kernel_shape contains 0"},
       {{1, 2, 5, 5}, {{"kernel_shape", list({6, 1})}}, "window of 6"},
       {{1, 2, 5, 5},
        {{"kernel_shape", list({1, 1})}, {"strides", list({0, 1})}},
-       "strides holds 0"},
+       "strides contains 0"},
       {{1, 2, 5, 5}, {{"kernel_shape", list({1, 1})}, {"pads", list({1})}}, "pads has 1 values"},
       {{1, 2, 5, 5}, {{"kernel_shape", list({1, 1})}, {"auto_pad", word("same")}}, "auto_pad"},
-      {{1, 2, 5, 5}, {{"kernel_shape", list({INT64_MAX, 1})}}, "kernel_shape holds"},
+      {{1, 2, 5, 5}, {{"kernel_shape", list({INT64_MAX, 1})}}, "kernel_shape contains"},
   };
   for (const auto& fault : faults) {
     for (const char* op : {"MaxPool", "AveragePool"}) {
@@ -279,9 +279,9 @@ TEST(GlobalPools, SumInDouble) {
 
 TEST(GlobalPools, RefuseAVectorAndWhatIsNoFloat) {
   EXPECT_THAT(refusal(make_node("GlobalMaxPool", 1), {noise({3})}),
-              HasSubstr("GlobalMaxPool of [3]"));
+              HasSubstr("GlobalMaxPool does not take an input of the shape [3]"));
   EXPECT_THAT(refusal(make_node("GlobalAveragePool", 1), {Tensor::of<int32_t>({1, 1}, {1})}),
-              HasSubstr("does not take i32"));
+              HasSubstr("does not support the type i32"));
 }
 
 }  // namespace

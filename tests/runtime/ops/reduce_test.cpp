@@ -145,7 +145,7 @@ TEST_P(Reduces, RefuseAxesThatAreNotThereOrThereTwice) {
   const auto why = [](const std::vector<int64_t>& axes) {
     return refusal(make_node(GetParam().op, 2), {noise({2, 3}), i64s(axes)});
   };
-  EXPECT_THAT(why({2}), HasSubstr("axis 2 of a tensor of rank 2"));
+  EXPECT_THAT(why({2}), HasSubstr("axis 2 does not exist in a tensor of rank 2"));
   EXPECT_THAT(why({-3}), HasSubstr("axis -3"));
   EXPECT_THAT(why({INT64_MIN}), HasSubstr("axis -9223372036854775808"));
   EXPECT_THAT(why({1, -1}), HasSubstr("twice"));

@@ -94,13 +94,13 @@ TEST(Slice, OfAnEmptyAxisIsEmpty) {
 
 TEST(Slice, RefusesListsThatDoNotFit) {
   const Tensor x = noise({3, 4});
-  EXPECT_THAT(refusal(slice_node(), bounds(x, {0}, {1, 2}, {0}, {1})),
-              HasSubstr("1 starts, 2 ends"));
-  EXPECT_THAT(refusal(slice_node(), bounds(x, {0}, {1}, {0, 1}, {1})), HasSubstr("2 axes"));
-  EXPECT_THAT(refusal(slice_node(), bounds(x, {0}, {1}, {0}, {1, 1})), HasSubstr("2 steps"));
+  EXPECT_THAT(refusal(slice_node(), bounds(x, {0}, {1, 2}, {0}, {1})), HasSubstr("1, 2, 1 and 1"));
+  EXPECT_THAT(refusal(slice_node(), bounds(x, {0}, {1}, {0, 1}, {1})), HasSubstr("1, 1, 2 and 1"));
+  EXPECT_THAT(refusal(slice_node(), bounds(x, {0}, {1}, {0}, {1, 1})), HasSubstr("1, 1, 1 and 2"));
   EXPECT_THAT(refusal(slice_node(), bounds(x, {0}, {1}, {2}, {1})), HasSubstr("axis 2"));
   EXPECT_THAT(refusal(slice_node(), bounds(x, {0}, {1}, {INT64_MIN}, {1})), HasSubstr("axis -92"));
-  EXPECT_THAT(refusal(slice_node(), bounds(x, {0}, {1}, {0}, {0})), HasSubstr("step 0"));
+  EXPECT_THAT(refusal(slice_node(), bounds(x, {0}, {1}, {0}, {0})),
+              HasSubstr("step must not be 0"));
   EXPECT_THAT(refusal(slice_node(), bounds(x, {0, 0, 0}, {1, 1, 1}, {}, {})), HasSubstr("axis 2"));
   EXPECT_THAT(refusal(make_node("Slice", 3), {x, noise({1}), i64s({1})}), HasSubstr("input 1"));
 }
@@ -159,7 +159,7 @@ TEST(Split, RefusesPartsThatDoNotMakeUpTheAxis) {
                                                                              {INT64_MAX, INT64_MAX},
                                                                              {INT64_MIN, 4},
                                                                              {}}) {
-    EXPECT_THAT(refusal(node, {noise({4, 2}), i64s(parts)}), HasSubstr("Split of [4,2]"));
+    EXPECT_THAT(refusal(node, {noise({4, 2}), i64s(parts)}), HasSubstr("Split cannot cut [4,2]"));
   }
   EXPECT_THAT(refusal(make_node("Split", 1, {{"axis", int64_t{2}}}, 13, 2), {noise({4, 2})}),
               HasSubstr("axis 2"));
@@ -214,12 +214,13 @@ TEST(Concat, RefusesPartsThatDoNotFit) {
   const auto why = [](int64_t axis, const std::vector<Tensor>& parts) {
     return refusal(make_node("Concat", parts.size(), {{"axis", axis}}), parts);
   };
-  EXPECT_THAT(why(0, {noise({2, 3}), noise({2, 4})}), HasSubstr("Concat of [2,3] and [2,4]"));
-  EXPECT_THAT(why(0, {noise({2, 3}), noise({2})}), HasSubstr("Concat of [2,3] and [2]"));
+  EXPECT_THAT(why(0, {noise({2, 3}), noise({2, 4})}),
+              HasSubstr("Concat cannot join [2,3] and [2,4]"));
+  EXPECT_THAT(why(0, {noise({2, 3}), noise({2})}), HasSubstr("Concat cannot join [2,3] and [2]"));
   EXPECT_THAT(why(2, {noise({2, 3}), noise({2, 3})}), HasSubstr("axis 2"));
   EXPECT_THAT(why(0, {Tensor::scalar(1.f), Tensor::scalar(1.f)}), HasSubstr("rank 0"));
   EXPECT_THAT(why(0, {noise({2}), i64s({2})}), HasSubstr("f32 and i64"));
-  EXPECT_THAT(why(0, {}), HasSubstr("lacks its input 0"));
+  EXPECT_THAT(why(0, {}), HasSubstr("needs its input 0"));
 }
 
 TEST(Concat, InfersAnEmptyTensorAndRefusesOneBeyondAll) {

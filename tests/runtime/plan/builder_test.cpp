@@ -165,9 +165,10 @@ TEST(NetworkPlanSteps, GiveANodeWithoutARightKernelToTheHostAndTellIt) {
   const std::string variant = "eltwise_unary_texel/high/-/buffer/-/-";
   const PlannedNode& node = test::node_of(*plan, "Sigmoid_y");
   EXPECT_EQ(node.place, Place::kHost);
-  EXPECT_EQ(node.reason, variant + " is crash");
+  EXPECT_EQ(node.reason, "the verdict of kernel " + variant + " is crash");
   EXPECT_THAT(plan->fallbacks,
-              ElementsAre(Fallback{"Sigmoid_y", "eltwise_unary", "host", variant + " is crash"}));
+              ElementsAre(Fallback{"Sigmoid_y", "eltwise_unary", "host",
+                                   "the verdict of kernel " + variant + " is crash"}));
   EXPECT_THAT(outline(*plan),
               ElementsAre("upload x", "kernel pool_global", "download p", "host Sigmoid_y"));
   EXPECT_EQ(test::node_of(*plan, "GlobalAveragePool_p").place, Place::kDevice);

@@ -206,10 +206,10 @@ TEST(CheckNetworkPlan, SaysWhereAPlanDiffers) {
       {{"", [](ExecutionPlan& p) { ++p.constants[0].part; }}, "constants[0]"},
       {{"", [](ExecutionPlan& p) { p.phases[0].name = "token"; }}, "phases[0].name"},
       {{"", [](ExecutionPlan& p) { p.phases[0].nodes[0].name = "a"; }}, "phases[0].nodes[0]"},
-      {{"", [](ExecutionPlan& p) { p.slot_bytes.push_back(4); }}, "slot_bytes where there are"},
+      {{"", [](ExecutionPlan& p) { p.slot_bytes.push_back(4); }}, "slot_bytes has"},
       {{"", [](ExecutionPlan& p) { node(p, "Transpose_t").place = Place::kDevice; }},
        "node 'Transpose_t' has no kernel"},
-      {{"", [](ExecutionPlan& p) { p.phases.clear(); }}, "has not the 9 nodes"},
+      {{"", [](ExecutionPlan& p) { p.phases.clear(); }}, "does not have the 9 nodes"},
   };
   for (const auto& [forgery, where] : rows) {
     ExecutionPlan plan = plan_for();

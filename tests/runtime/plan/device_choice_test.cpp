@@ -76,7 +76,7 @@ TEST(PlanOnDevices, LeavesOutDevicesWithoutAPlanAndSaysWhyNot) {
   EXPECT_EQ(none->reason, "C: no kernel is right");
   const auto empty = plan_on_devices(Report(), "auto", taking({}));
   ASSERT_TRUE(empty);
-  EXPECT_EQ(empty->reason, "the report holds no device");
+  EXPECT_EQ(empty->reason, "the report has no device");
 }
 
 TEST(PlanOnDevices, TakesThoseThatTheSelectorMeans) {
@@ -162,10 +162,10 @@ TEST(NetworkPlan, IsForTheFastestDeviceOrTheHostWithAReason) {
     const Report* report;
     std::string device, node_reason, reason;
   } rows[] = {
-      {&report, "host", "asked for", ""},
-      {nullptr, "auto", "no report", ""},
-      {&wrong, "auto", "Board: no combination runs the model: no node of the model",
-       "Board: no combination runs the model"},
+      {&report, "host", "the host was requested", ""},
+      {nullptr, "auto", "there is no report", ""},
+      {&wrong, "auto", "Board: no combination can run the model: no node of the model",
+       "Board: no combination can run the model"},
   };
   for (const auto& row : rows) {
     const auto host = plan_network_on(graph, {row.report, row.device, {}, "m", nullptr});

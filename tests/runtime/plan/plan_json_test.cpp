@@ -244,8 +244,8 @@ TEST(PlanJson, WithAFieldLessOrAWordThatMeansNothingNamesIt) {
       {"/tensors/0/rows", "fixed, of-step, of-text"},
       {"/tensors/0/order", "channels-first, channels-last"},
       {"/constants/1/from", "zeros, node, matrix, vector"},
-      {"/combination/precision", "no word of a combination"},
-      {"/phases/0/steps/1/scalars/act_lo", "is no number"},
+      {"/combination/precision", "not a word of a combination"},
+      {"/phases/0/steps/1/scalars/act_lo", "is not a number"},
       {"/schema", "clvet.plan/1"}};
   for (const auto& [path, text] : words) {
     changed = json;
@@ -255,7 +255,7 @@ TEST(PlanJson, WithAFieldLessOrAWordThatMeansNothingNamesIt) {
   for (const char* path : {"/combination/precision", "/combination/activations"}) {
     changed = json;
     changed.at(Json::json_pointer(path)) = nullptr;
-    EXPECT_THAT(told(changed), HasSubstr("has a precision and a storage"));
+    EXPECT_THAT(told(changed), HasSubstr("must have a precision and a storage"));
   }
 }
 

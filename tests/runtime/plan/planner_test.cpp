@@ -144,7 +144,8 @@ TEST(BestPlan, TakesTheFewestBytesOfPlansThatAreWithinATenthOfTheFastest) {
     EXPECT_EQ(best->combination, both[row.second]) << row.name;
     if (row.second) {
       EXPECT_EQ(best->refused[0].reason,
-                "predicted 2 ms against 2.19 ms, with 0.002 MB of weights for 0.0019");
+                "predicted to take 2 ms instead of 2.19 ms, with 0.002 MB of weights instead of "
+                "0.0019 MB");
     }
   }
 }
@@ -169,8 +170,9 @@ TEST(BestPlan, ListsEachOtherCombinationWithItsReason) {
   const std::vector<RefusedCombination> wanted = {
       {all[2], "gemm is wrong", false, 0, 0},
       {all[3], "it is too large", false, 0, 0},
-      {all[1], "predicted 1.5 ms against 2 ms", true, 1.5, 1500},
-      {all[4], "'conv1' would need a fallback: a variant is crash", true, 0.5, 500}};
+      {all[1], "predicted to take 1.5 ms instead of 2 ms", true, 1.5, 1500},
+      {all[4], "node 'conv1' would need a fallback from a variant to another (crash)", true, 0.5,
+       500}};
   EXPECT_EQ(best->refused, wanted);
 }
 
@@ -178,7 +180,7 @@ TEST(BestPlan, SaysOfPlansWithoutPredictionsThatTheyWereNotTimed) {
   const auto best = best_plan(std::vector{at(Precision::kHigh), at(Precision::kNormal)},
                               [](const Combination& one) { return plan_of(one, 0, 2); }, {});
   ASSERT_EQ(best->refused.size(), 1u);
-  EXPECT_EQ(best->refused[0].reason, "not timed");
+  EXPECT_EQ(best->refused[0].reason, "its kernels were not timed");
 }
 
 TEST(BestPlan, SaysWhyThereIsNone) {
@@ -188,10 +190,10 @@ TEST(BestPlan, SaysWhyThereIsNone) {
   const auto none = best_plan(std::vector{at(Precision::kNormal), at(Precision::kLow)}, refuse, {});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::kUnavailable);
-  EXPECT_EQ(none.error().message, "no combination runs the model: normal does not run");
+  EXPECT_EQ(none.error().message, "no combination can run the model: normal does not run");
   const auto nothing = best_plan({}, refuse, {});
   ASSERT_FALSE(nothing);
-  EXPECT_THAT(nothing.error().message, HasSubstr("none was asked for"));
+  EXPECT_THAT(nothing.error().message, HasSubstr("no combination was requested"));
 }
 
 TEST(BestPlan, StopsAtAFaultThatIsNoReasonToTryAnother) {

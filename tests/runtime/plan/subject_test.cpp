@@ -83,17 +83,18 @@ struct Mismatch {
 
 TEST(Subject, OfAnotherModelInputsOrKernelsIsRefusedByName) {
   const std::vector<Mismatch> rows = {
-      {[](PlanSubject& s) { s.format = "gguf"; }, "a model in gguf, this one is onnx"},
+      {[](PlanSubject& s) { s.format = "gguf"; },
+       "a model in the format gguf, but this model is in onnx"},
       {[](PlanSubject& s) { s.kernel_set = "old"; }, "other kernels"},
       {[](PlanSubject& s) { s.model = "fedcba98765432"; },
-       "another model (SHA-256 fedcba987654..., this one's is 0123456789ab...)"},
+       "another model (SHA-256 fedcba987654..., but this model's is 0123456789ab...)"},
       {[](PlanSubject& s) {
          s.inputs["x"] = {2, 4};
        },
-       "inputs bound [], x [2,4], z [4], these are bound [], x [2,3], z [4]"},
-      {[](PlanSubject& s) { s.inputs.erase("z"); }, "inputs bound [], x [2,3], these are"},
-      {[](PlanSubject& s) { s.given["bound"] = "0"; }, "input 'bound' is part of the plan"},
-      {[](PlanSubject& s) { s.given.clear(); }, "input 'bound' is part of the plan"},
+       "inputs bound [], x [2,4], z [4], but these are bound [], x [2,3], z [4]"},
+      {[](PlanSubject& s) { s.inputs.erase("z"); }, "inputs bound [], x [2,3], but these are"},
+      {[](PlanSubject& s) { s.given["bound"] = "0"; }, "depends on the value of input 'bound'"},
+      {[](PlanSubject& s) { s.given.clear(); }, "depends on the value of input 'bound'"},
       {[](PlanSubject& s) { s.given["more"] = "0"; }, "other inputs"},
   };
   for (const Mismatch& row : rows) {

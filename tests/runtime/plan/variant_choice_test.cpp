@@ -101,7 +101,7 @@ TEST_F(VariantChoice, NeverTakesAVariantThatTheReportDoesNotHold) {
   EXPECT_EQ(name(test::kBuffers), kTile8);
   evidence_.variants.clear();
   EXPECT_EQ(name(test::kBuffers), "");
-  EXPECT_EQ(reason_, kTile4 + " is missing");
+  EXPECT_EQ(reason_, "the verdict of kernel " + kTile4 + " is missing");
   EXPECT_EQ(code_, ErrorCode::kUntested);
   evidence_.variants[key(kTile4)] = {};
   EXPECT_EQ(name(test::kBuffers), "");
@@ -111,10 +111,10 @@ TEST_F(VariantChoice, TellsWhichVariantWasWantedAndWhatIsWrongWithIt) {
   distrust(kTile4, Verdict::kCrash);
   distrust(kTile8, Verdict::kWrong);
   EXPECT_EQ(name(test::kBuffers), "");
-  EXPECT_EQ(reason_, kTile4 + " is crash");
+  EXPECT_EQ(reason_, "the verdict of kernel " + kTile4 + " is crash");
   features_.device_class = "cpu";
   EXPECT_EQ(name(test::kBuffers), "");
-  EXPECT_EQ(reason_, kTile8 + " is wrong");
+  EXPECT_EQ(reason_, "the verdict of kernel " + kTile8 + " is wrong");
   EXPECT_EQ(code_, ErrorCode::kDeviceError);
   distrust(kTile8, Verdict::kUnsupported);
   EXPECT_EQ(name(test::kBuffers), "");
@@ -275,7 +275,7 @@ TEST_F(VariantChoice, TakesTheTypeOfWeightsThatTheCallHas) {
 TEST_F(VariantChoice, NamesWhatNoKernelTakes) {
   op_ = "fly";
   EXPECT_FALSE(choose(test::kBuffers));
-  EXPECT_EQ(reason_, "no kernel for fly");
+  EXPECT_EQ(reason_, "there is no kernel for fly");
   op_ = "gemm";
   EXPECT_FALSE(choose(test::kBuffers, {{"M", 1}}));
   EXPECT_THAT(reason_, HasSubstr("gemm: dim"));
@@ -284,25 +284,27 @@ TEST_F(VariantChoice, NamesWhatNoKernelTakes) {
   features_.image_width = 0;
   EXPECT_FALSE(choose({Precision::kHigh, Memory::kNormal, Storage::kImage, std::nullopt},
                       {{"N", 1}, {"H", 1}, {"W", 1}, {"C", 1}}));
-  EXPECT_EQ(reason_, "no kernel variant takes this call");
+  EXPECT_EQ(reason_, "no kernel variant supports its shapes and attributes");
 }
 
 TEST_F(VariantChoice, TakesANamedVariantOnlyWhereItIsTrustedAndFits) {
   trust(kTile4);
   distrust(kTile8, Verdict::kCrash);
   EXPECT_EQ(refusal(kTile4), "");
-  EXPECT_EQ(refusal(kTile8), "the report does not vouch for " + kTile8 + ": crash");
-  EXPECT_THAT(refusal("gemm_tile4x4/low/normal/buffer/buffer/float"), HasSubstr(": missing"));
-  EXPECT_EQ(refusal("gemm_best"), "there is no variant 'gemm_best' of gemm");
+  EXPECT_EQ(refusal(kTile8),
+            "the report does not show that kernel " + kTile8 + " is correct: its verdict is crash");
+  EXPECT_THAT(refusal("gemm_tile4x4/low/normal/buffer/buffer/float"),
+              HasSubstr("its verdict is missing"));
+  EXPECT_EQ(refusal("gemm_best"), "there is no kernel variant 'gemm_best' for gemm");
   const std::string relu = "eltwise_unary_texel/high/-/buffer/-/-";
   trust(relu);
-  EXPECT_THAT(refusal(relu), HasSubstr("there is no variant"));
-  EXPECT_EQ(refusal(kTile4, {{"M", 1}}), kTile4 + " does not take this call");
+  EXPECT_THAT(refusal(relu), HasSubstr("there is no kernel variant"));
+  EXPECT_EQ(refusal(kTile4, {{"M", 1}}), "kernel " + kTile4 + " does not support this call");
   const std::string image = "gemm_tile4x4/high/normal/image/buffer/float";
   trust(image);
   EXPECT_EQ(refusal(image), "");
   features_.image_width = 63;
-  EXPECT_EQ(refusal(image), image + " does not take this call");
+  EXPECT_EQ(refusal(image), "kernel " + image + " does not support this call");
 }
 
 TEST_F(VariantChoice, TakesANamedVariantOnlyForItsOwnTypeOfWeights) {
@@ -310,8 +312,9 @@ TEST_F(VariantChoice, TakesANamedVariantOnlyForItsOwnTypeOfWeights) {
   trust(int8);
   trust(kTile4);
   EXPECT_EQ(refusal(int8, kDims, WeightType::kInt8), "");
-  EXPECT_EQ(refusal(int8), int8 + " does not take this call");
-  EXPECT_EQ(refusal(kTile4, kDims, WeightType::kInt4), kTile4 + " does not take this call");
+  EXPECT_EQ(refusal(int8), "kernel " + int8 + " does not support this call");
+  EXPECT_EQ(refusal(kTile4, kDims, WeightType::kInt4),
+            "kernel " + kTile4 + " does not support this call");
 }
 
 }  // namespace

@@ -74,12 +74,12 @@ TEST(RunModel, RecordsThatTheHostRanAndWhy) {
   EXPECT_EQ(run.record.combination.precision, Precision::kHigh);
   EXPECT_THAT(run.record.nodes, Each(AllOf(Field(&NodeRecord::place, Place::kHost),
                                            Field(&NodeRecord::kernel, IsEmpty()),
-                                           Field(&NodeRecord::reason, "no report"))));
+                                           Field(&NodeRecord::reason, "there is no report"))));
   EXPECT_EQ(run.record.nodes.size(), 3u);
   EXPECT_THAT(run.record.fallbacks, IsEmpty());
   EXPECT_FALSE(run.record.choice) << "nothing was compared";
   const ModelRun asked = run_of(small_model(), small_inputs(), {.device = "host"});
-  EXPECT_THAT(asked.record.nodes, Each(Field(&NodeRecord::reason, "asked for")));
+  EXPECT_THAT(asked.record.nodes, Each(Field(&NodeRecord::reason, "the host was requested")));
   EXPECT_THAT(asked.record.warnings, IsEmpty());
 }
 
@@ -164,11 +164,11 @@ TEST(RunModel, TakesAShapeThatIsGivenAsAnInput) {
 TEST(RunModel, RefusesInputsThatTheModelDoesNotTake) {
   const Tensor good = small_inputs().at("x");
   const std::pair<Inputs, const char*> rows[] = {
-      {{}, "the model's input 'x' is not given"},
-      {{{"x", good}, {"q", good}}, "no input 'q'; its first is 'x'"},
+      {{}, "the model's input 'x' was not given"},
+      {{{"x", good}, {"q", good}}, "no input 'q'; its first input is 'x'"},
       {{{"x", good}, {"k", good}}, "no input 'k'"},
-      {{{"x", Tensor::of<int64_t>({1, 2}, {1, 2})}}, "input 'x' is i64, the model wants f32"},
-      {{{"x", Tensor::of<float>({2}, {1, 2})}}, "input 'x' is [2], the model wants [?,2]"},
+      {{{"x", Tensor::of<int64_t>({1, 2}, {1, 2})}}, "input 'x' is i64, but the model takes f32"},
+      {{{"x", Tensor::of<float>({2}, {1, 2})}}, "input 'x' is [2], but the model takes [?,2]"},
       {{{"x", Tensor::of<float>({1, 3}, {1, 2, 3})}}, "[1,3]"},
       {{{"x", Tensor()}}, "[0]"},
   };

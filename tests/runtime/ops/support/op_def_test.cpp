@@ -38,8 +38,8 @@ std::string checked(const Node& node) {
 
 TEST(CheckNode, CountsInputsAndOutputs) {
   EXPECT_EQ(checked(make_node("Add", 2)), "fits");
-  EXPECT_EQ(checked(make_node("Add", 1)), "Add lacks its input 1");
-  EXPECT_EQ(checked(make_node("Add", 3)), "Add takes 2 inputs, not 3");
+  EXPECT_EQ(checked(make_node("Add", 1)), "Add needs its input 1, which is missing");
+  EXPECT_EQ(checked(make_node("Add", 3)), "Add takes at most 2 inputs, not 3");
   EXPECT_EQ(checked(make_node("Add", 2, {}, 13, 2)), "Add cannot have 2 outputs");
   EXPECT_EQ(checked(make_node("Add", 2, {}, 13, 0)), "Add cannot have 0 outputs");
   EXPECT_EQ(checked(make_node("Concat", 40)), "fits");
@@ -47,7 +47,7 @@ TEST(CheckNode, CountsInputsAndOutputs) {
   node.inputs[2] = kNoValue;
   EXPECT_EQ(checked(node), "fits");
   node.inputs[1] = kNoValue;
-  EXPECT_EQ(checked(node), "Conv lacks its input 1");
+  EXPECT_EQ(checked(node), "Conv needs its input 1, which is missing");
 }
 
 TEST(CheckNode, RefusesAttributesByNameKindAndWord) {
@@ -55,12 +55,14 @@ TEST(CheckNode, RefusesAttributesByNameKindAndWord) {
     return checked(make_node("Conv", 2, {{key, std::move(value)}}));
   };
   EXPECT_EQ(with("group", int64_t{2}), "fits");
-  EXPECT_EQ(with("groups", int64_t{2}), "Conv takes no attribute 'groups' of kind 'i'");
-  EXPECT_EQ(with("group", std::vector<int64_t>{2}), "Conv takes no attribute 'group' of kind 'I'");
+  EXPECT_EQ(with("groups", int64_t{2}), "Conv takes no attribute 'groups' of the kind 'i'");
+  EXPECT_EQ(with("group", std::vector<int64_t>{2}),
+            "Conv takes no attribute 'group' of the kind 'I'");
   EXPECT_EQ(with("auto_pad", std::string("VALID")), "fits");
   EXPECT_EQ(with("auto_pad", std::string("valid")),
-            "Conv's auto_pad is 'valid', which is none of NOTSET|SAME_UPPER|SAME_LOWER|VALID");
-  EXPECT_EQ(with("auto_pad", int64_t{0}), "Conv takes no attribute 'auto_pad' of kind 'i'");
+            "Conv's attribute auto_pad is 'valid', but must be one of "
+            "NOTSET|SAME_UPPER|SAME_LOWER|VALID");
+  EXPECT_EQ(with("auto_pad", int64_t{0}), "Conv takes no attribute 'auto_pad' of the kind 'i'");
   EXPECT_EQ(with("auto_pad", std::string()), "fits") << "some exporters write no word for NOTSET";
   EXPECT_THAT(checked(make_node("Pad", 1, {{"mode", std::string()}})), HasSubstr("''"));
 }
@@ -76,11 +78,11 @@ TEST(CheckNode, SaysOnOneLineWhatHoldsSeveral) {
 
 TEST(CheckTypes, NamesTheInputThatDoesNotFit) {
   EXPECT_THAT(refusal(make_node("Gather", 2), {noise({2}), Tensor::of<uint8_t>({1}, {0})}),
-              HasSubstr("Gather does not take u8 as input 1"));
+              HasSubstr("Gather does not support the type u8 for its input 1"));
   EXPECT_THAT(refusal(make_node("Reshape", 2), {noise({2}), Tensor::of<int32_t>({1}, {2})}),
-              HasSubstr("Reshape does not take i32 as input 1"));
+              HasSubstr("Reshape does not support the type i32 for its input 1"));
   EXPECT_THAT(refusal(make_node("Sigmoid", 1), {Tensor::scalar(true)}),
-              HasSubstr("bool as input 0"));
+              HasSubstr("bool for its input 0"));
   EXPECT_THAT(refusal(make_node("Concat", 3), {noise({1}), noise({1}), i64s({1})}),
               HasSubstr("f32 and i64"));
 }
@@ -91,10 +93,10 @@ TEST(RunNode, RefusesAnOpThatItDoesNotKnow) {
   node.def = nullptr;
   const auto outputs = test::run_op(node, {noise({1}), noise({1})});
   ASSERT_FALSE(outputs);
-  EXPECT_EQ(outputs.error().message, "unknown operator Adder");
+  EXPECT_EQ(outputs.error().message, "clvet does not support the operator Adder");
   const Lowering lowering =
       lower_node(test::make_call(node, {noise({1})}, {false}), View::kChannelsLast);
-  EXPECT_EQ(lowering.reason, "unknown operator Adder");
+  EXPECT_EQ(lowering.reason, "clvet does not support the operator Adder");
 }
 
 // y = act(x + 0) on each side of every bend; what MNN and ONNX call these functions.
@@ -207,15 +209,16 @@ TEST(LowerBinary, FoldsASingleConstantIntoTheCall) {
 }
 
 TEST(LowerNode, LeavesWhatIsEmptyOrNoFloatToTheHost) {
-  EXPECT_EQ(test::lowered(make_node("Relu", 1), {noise({0, 3})}).reason, "an empty tensor");
+  EXPECT_EQ(test::lowered(make_node("Relu", 1), {noise({0, 3})}).reason,
+            "a tensor has no elements");
   EXPECT_EQ(test::lowered(make_node("Slice", 3), {noise({3}), i64s({2}), i64s({1})}).reason,
-            "an empty tensor");
+            "a tensor has no elements");
   EXPECT_THAT(test::lowered(make_node("Relu", 1), {noise({3}).cast(DType::kF64).value()}).reason,
-              HasSubstr("not a float tensor"));
+              HasSubstr("the tensor is not of a float type"));
   EXPECT_THAT(test::lowered(make_node("Erf", 1), {noise({3})}).reason, HasSubstr("Erf"));
   EXPECT_THAT(test::lowered(make_node("IsNaN", 1), {noise({3})}).reason, HasSubstr("IsNaN"));
   EXPECT_THAT(test::lowered(make_node("Add", 2), {noise({3}), noise({2})}).reason,
-              HasSubstr("do not broadcast"));
+              HasSubstr("cannot be broadcast together"));
 }
 
 }  // namespace
