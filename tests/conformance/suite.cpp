@@ -53,7 +53,7 @@ Result<Case> read_case(const std::filesystem::path& folder, const Suite& suite) 
     return suite.real_model_operators.contains(op);
   };
   const auto optional = [](const std::string& op) { return op.starts_with("Optional"); };
-  out.class_a = domains == std::set<std::string>{""} &&
+  out.class_a = !suite.other_answers.contains(out.name) && domains == std::set<std::string>{""} &&
                 only_types(model.graph().input(), suite.types) &&
                 only_types(model.graph().output(), suite.types) &&
                 std::none_of(out.operators.begin(), out.operators.end(), optional);
@@ -68,8 +68,9 @@ Result<Suite> read_suite(const std::string& path) {
   CLVET_ASSIGN_OR_RETURN(const std::string text, read_file(path));
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object()) return fail(ErrorCode::kInvalidArgument, "{}: not JSON", path);
-  return Suite{json.at("package"),    json.at("cases"),         json.at("class_a"),
-               json.at("real_model"), json.at("class_a_types"), json.at("real_model_operators")};
+  return Suite{json.at("package"),      json.at("cases"),         json.at("class_a"),
+               json.at("real_model"),   json.at("class_a_types"), json.at("real_model_operators"),
+               json.at("other_answers")};
 }
 
 Result<std::vector<Case>> list_cases(const std::string& folder, const Suite& suite) {

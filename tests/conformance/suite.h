@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ struct Suite {
   std::string package;
   size_t cases = 0, class_a = 0, real_model = 0;
   std::set<std::string> types, real_model_operators;
+  // Cases whose answer PyTorch and onnxruntime do not give, with the reason; they are of no class.
+  std::map<std::string, std::string> other_answers;
 };
 Result<Suite> read_suite(const std::string& path);
 
