@@ -1,4 +1,5 @@
 #include "runtime/plan/plan.h"
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
