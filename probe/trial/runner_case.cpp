@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kMaxAttempts = 2;
 
-// A program whose build failed for one shape fails for the others: the shape is no part of it.
+// A program does not depend on the shape: if its build failed for one shape, it fails for all.
 bool concerns_program(const VerdictReport& verdict) {
   const bool before_run = verdict.stage == Stage::kBuild || verdict.stage == Stage::kCreateKernel;
   return before_run && verdict.verdict != Verdict::kPass && verdict.verdict != Verdict::kToolError;

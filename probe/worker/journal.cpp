@@ -130,7 +130,8 @@ Status Journal::load(const std::string& text) {
   for (size_t i = 1; i < lines.size(); ++i) {
     if (is_blank(lines[i])) continue;
     const Json record = parse_line(lines[i]);
-    // A line cut short is what a crash leaves; anything else is no work of ours.
+    // A crash leaves a line cut short. Any other line that is not a record was not written by
+    // clvet.
     if (!record.is_object() && lines[i][0] == '{') continue;
     if (record.contains("session")) {
       boot = text_at(record, "session");

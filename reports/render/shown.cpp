@@ -9,10 +9,8 @@
 
 namespace clvet {
 
-// A format that is little more than " in " would fit half of all sentences. None begins with a
-// blank.
-// The blanks at the ends of these formats are cut off again: they keep translated() from taking
-// other sentences that hold " in " or " cases" for one of them.
+// These formats hold little text, so translated() would find them in many other sentences. They
+// begin with a blank, which no sentence does; it is trimmed off the result.
 std::string shown_event(Verdict verdict, Stage stage, int signal) {
   const std::string text = tr(" {} in {}", shown(verdict), shown(stage));
   return std::string(trim(text)) + (signal ? tr(" (signal {})", signal) : "");

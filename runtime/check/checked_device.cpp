@@ -53,8 +53,9 @@ Result<std::vector<CheckedDevice>> checked_devices(const Report* report) {
 std::vector<std::string> notes_on(const Report* report) {
   if (!report || report->devices.empty()) {
     return {
-        "there is no report of a device, so this check assumes that every kernel gives correct "
-        "results; 'clvet probe' finds out which kernels do on this machine"};
+        "there is no report of a device: this check assumes that every kernel gives correct "
+        "results; run "
+        "'clvet probe' to test them here"};
   }
   if (report->kernel_set == kernel_set()) return {};
   return {
