@@ -45,23 +45,25 @@ struct RunArguments {
   OutputOptions output;
 };
 
-Status write_outputs(const RunArguments& arguments, ModelRun& run) {
+// Each output as an .npy file, whose name the record gets, and the record itself.
+Status fill_folder(const std::string& folder, ModelRun& run) {
   std::vector<std::string> names;
-  for (const auto& [name, tensor] : run.outputs) names.push_back(name);
+  for (const OutputRecord& row : run.record.outputs) names.push_back(row.name);
   const std::vector<std::string> files = npy_names(names);
+  for (size_t i = 0; i < files.size(); ++i) {
+    OutputRecord& row = run.record.outputs[i];
+    row.file = folder + "/" + files[i];
+    CLVET_RETURN_IF_ERROR(write_npy(row.file, run.outputs.at(row.name)));
+  }
+  return write_file_atomically(folder + "/run.json", run_record_to_json(run.record));
+}
+
+Status write_outputs(const RunArguments& arguments, ModelRun& run) {
   for (const auto& [name, tensor] : run.outputs) {
-    OutputRecord row{name, to_string(tensor.dtype()), tensor.shape(), {}};
-    if (!arguments.output_dir.empty()) {
-      row.file = arguments.output_dir + "/" + files.at(run.record.outputs.size());
-      CLVET_RETURN_IF_ERROR(write_npy(row.file, tensor));
-    }
-    run.record.outputs.push_back(std::move(row));
+    run.record.outputs.push_back({name, to_string(tensor.dtype()), tensor.shape(), {}});
   }
-  const std::string json = run_record_to_json(run.record);
-  if (!arguments.output_dir.empty()) {
-    CLVET_RETURN_IF_ERROR(write_file_atomically(arguments.output_dir + "/run.json", json));
-  }
-  return write_document(arguments.output, json);
+  if (!arguments.output_dir.empty()) CLVET_RETURN_IF_ERROR(fill_folder(arguments.output_dir, run));
+  return write_document(arguments.output, run_record_to_json(run.record));
 }
 
 Status take_words(RunArguments& arguments) {

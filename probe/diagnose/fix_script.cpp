@@ -9,28 +9,58 @@
 #include <utility>
 #include <vector>
 
+#include "base/language.h"
 #include "base/text.h"
 #include "probe/files/change.h"
 
 namespace clvet {
 namespace {
 
-constexpr const char* kHead = R"sh(#!/bin/sh
-# Made by 'clvet discover --fix-script'. Read it before you run it.
-#   sh THIS            say what it would do
-#   sh THIS --apply    do it
-#   sh THIS --undo     take it back
-# CLVET_FIX_ROOT=FOLDER: the tree to work on.
-set -eu
+std::string comment(const std::string& text) {
+  std::string out;
+  for (const std::string& line : split(clean_utf8(text), '\n')) out += "# " + line + "\n";
+  return out;
+}
+
+// What the script prints: the name of a variable of the shell, and its text with %s for each field.
+std::string said(const char* name, const std::string& text) {
+  return fmt::format("{}={}\n", name, shell_word(text));
+}
+
+std::string texts() {
+  constexpr const char* kA = "%s";
+  return said("usage", tr("usage: sh {} [--dry-run|--apply|--undo]", kA)) +
+         said("is_link", tr("{} is a link and may lead out of {}: do this by hand", kA, kA)) +
+         said("already", tr("already done: {}", kA)) +
+         said("of_another", tr("{} is another script's, or changed since: undo that first", kA)) +
+         said("changed", tr("{} was changed since: left as it is", kA)) +
+         said("not_there", tr("{} is not there", kA)) + said("restored", tr("restored {}", kA)) +
+         said("would_link", tr("would link {} -> {}", kA, kA)) +
+         said("linked", tr("linked {} -> {}", kA, kA)) +
+         said("would_write", tr("would write {}: {}", kA, kA)) + said("wrote", tr("wrote {}", kA)) +
+         said("would_move", tr("would move {} to {}", kA, kA)) +
+         said("moved", tr("moved {} to {}", kA, kA)) + said("yourself", tr("by hand: {}", kA));
+}
+
+std::string head() {
+  return "#!/bin/sh\n" +
+         comment(tr("Made by 'clvet discover --fix-script'. Read it before you run it.")) +
+         comment("  sh FILE            " + tr("say what it would do")) +
+         comment("  sh FILE --apply    " + tr("do it")) +
+         comment("  sh FILE --undo     " + tr("take it back")) +
+         comment(tr("CLVET_FIX_ROOT=FOLDER: the tree to work on.")) + texts();
+}
+
+constexpr const char* kMode = R"sh(set -eu
 mode=${1:---dry-run}
-case $mode in --dry-run | --apply | --undo) ;; *) echo "usage: sh $0 [--dry-run|--apply|--undo]" >&2; exit 2 ;; esac
+say() { text=$1; shift; printf "$text\n" "$@" | LC_ALL=C tr -d '\001-\010\013-\037\177' || :; }
+case $mode in --dry-run | --apply | --undo) ;; *) say "$usage" "$0" >&2; exit 2 ;; esac
 )sh";
 
 constexpr const char* kTools = R"sh(case $root in '' | /*) ;; *) root=$PWD/$root ;; esac
 root=${root%/}
 failed=0
-say() { printf '%s\n' "$1" | LC_ALL=C tr -d '\001-\010\013-\037\177' || :; }
-warn() { say "$1" >&2; failed=1; }
+warn() { say "$@" >&2; failed=1; }
 there() { [ -e "$1" ] || [ -L "$1" ]; }
 folders() { # of a path, made where they are missing, and marked
   at=${1%/*}
@@ -50,7 +80,7 @@ inside() { # the tree, so that its own links lead nowhere else
   at=${1%/*}
   while [ -n "$at" ] && [ "$at" != "$root" ]; do
     if [ -L "$at" ]; then
-      if [ "$mode" != --undo ]; then warn "$at is a link and may lead out of $root: do this by hand"; fi
+      if [ "$mode" != --undo ]; then warn "$is_link" "$at" "$root"; fi
       return 1
     fi
     at=${at%/*}
@@ -59,7 +89,7 @@ inside() { # the tree, so that its own links lead nowhere else
 made() { there "$1.clvet-before" || there "$1.clvet-new"; }
 missing() { # PATH: true where it is still to be made
   if made "$1" && there "$1"; then
-    if ours "$1" "$2"; then say "already done: $1"; else warn "$1 is another script's, or changed since: undo that first"; fi
+    if ours "$1" "$2"; then say "$already" "$1"; else warn "$of_another" "$1"; fi
     return 1
   fi
   folders "$1"
@@ -72,17 +102,17 @@ put() { # PATH: its new self, made beside it, takes its place; kept is what stoo
 restore() {
   rm -f "$1.clvet-part"
   if ! made "$1"; then leave "$1"; return 0; fi
-  if there "$1" && ! ours "$1" "$2"; then warn "$1 was changed since: left as it is"; return 0; fi
+  if there "$1" && ! ours "$1" "$2"; then warn "$changed" "$1"; return 0; fi
   rm -f "$1"
   if there "$1.clvet-before"; then mv "$1.clvet-before" "$1"; else rm "$1.clvet-new"; leave "$1"; fi
-  say "restored $1"
+  say "$restored" "$1"
 }
 link() { # PATH TARGET
   inside "$1" || return 0
   ours() { [ -L "$1" ] && [ "$(readlink "$1")" = "$2" ]; }
   case $mode in
-    --dry-run) say "would link $1 -> $2" ;;
-    --apply) if missing "$1" "$2"; then ln -s -- "$2" "$1.clvet-part"; put "$1"; say "linked $1 -> $2"; fi ;;
+    --dry-run) say "$would_link" "$1" "$2" ;;
+    --apply) if missing "$1" "$2"; then ln -s -- "$2" "$1.clvet-part"; put "$1"; say "$linked" "$1" "$2"; fi ;;
     --undo) restore "$1" "$2" ;;
   esac
 }
@@ -91,13 +121,13 @@ file() { # PATH TEXT, which ends with a newline of its own
   ours() { [ -f "$1" ] && [ ! -L "$1" ] && [ "$(cat "$1"; echo .)" = "$2
 ." ]; }
   case $mode in
-    --dry-run) say "would write $1: $2" ;;
+    --dry-run) say "$would_write" "$1" "$2" ;;
     --apply)
       if missing "$1" "$2"; then
         printf '%s\n' "$2" > "$1.clvet-part"
         chmod 644 "$1.clvet-part"
         put "$1"
-        say "wrote $1"
+        say "$wrote" "$1"
       fi ;;
     --undo) restore "$1" "$2" ;;
   esac
@@ -105,13 +135,13 @@ file() { # PATH TEXT, which ends with a newline of its own
 move() { # FROM TO
   inside "$1" && inside "$2" || return 0
   case $mode in
-    --dry-run) say "would move $1 to $2" ;;
+    --dry-run) say "$would_move" "$1" "$2" ;;
     --apply)
-      if there "$2"; then :; elif there "$1"; then mv "$1" "$2"; say "moved $1 to $2"; else warn "$1 is not there"; fi ;;
-    --undo) if there "$2" && ! there "$1"; then mv "$2" "$1"; say "restored $1"; fi ;;
+      if there "$2"; then :; elif there "$1"; then mv "$1" "$2"; say "$moved" "$1" "$2"; else warn "$not_there" "$1"; fi ;;
+    --undo) if there "$2" && ! there "$1"; then mv "$2" "$1"; say "$restored" "$1"; fi ;;
   esac
 }
-by_hand() { if [ "$mode" != --undo ]; then say "by hand: $1"; fi; }
+by_hand() { if [ "$mode" != --undo ]; then say "$yourself" "$1"; fi; }
 )sh";
 
 std::string command_of(const Change& change) {
@@ -130,12 +160,6 @@ std::string command_of(const Change& change) {
       return fmt::format("by_hand {}\n", shell_word(fmt::format("export {}={}", change.path,
                                                                 shell_word(change.value))));
   }
-}
-
-std::string comment(const std::string& text) {
-  std::string out;
-  for (const std::string& line : split(clean_utf8(text), '\n')) out += "# " + line + "\n";
-  return out;
 }
 
 }  // namespace
@@ -165,7 +189,7 @@ std::string fix_script(const std::vector<ScriptStep>& steps, const std::string& 
   }
   const std::string body =
       fmt::format("default_root={}\nroot=${{CLVET_FIX_ROOT-$default_root}}\n", shell_word(root));
-  std::string text = kHead + body + kTools + "\nforward() {\n:\n";
+  std::string text = head() + kMode + body + kTools + "\nforward() {\n:\n";
   for (const std::string& row : forward) text += row;
   text += "}\nbackward() {\n:\n";
   std::reverse(forward.begin(), forward.end());

@@ -181,7 +181,7 @@ Driven<double> time_batch(DriverSession& session, const TrialRequest& request, i
   const double started = monotonic_seconds();
   for (int i = 0; i < launches; ++i) CLVET_DRIVE(enqueue(session, request));
   CLVET_DRIVE(finish_queue(session));
-  return (monotonic_seconds() - started) * 1e3 / launches;
+  return ms_since(started) / launches;
 }
 
 void tell_times(std::vector<double> single, const std::vector<double>& piped,

@@ -92,8 +92,8 @@ std::vector<TensorTypeCheck> check_types(const GgufFile& file) {
 }
 
 std::string type_finding(const TensorTypeCheck& row) {
-  return fmt::format("{} tensors have the type {}, which clvet cannot read; {}", row.tensors,
-                     row.type, advice_for(*find_block_type(row.type), {}));
+  return fmt::format("clvet cannot read tensors of the type {}, of which it has {}; {}", row.type,
+                     row.tensors, advice_for(*find_block_type(row.type), {}));
 }
 
 Result<TokenizerCheck> check_tokenizer(const GgufFile& file) {

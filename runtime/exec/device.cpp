@@ -121,7 +121,7 @@ Result<ClKernel> Device::kernel(const Program& program, ProgramGuard& guard) {
     built = std::move(made);
   }
   ClKernel kernel(api(), api().clCreateKernel(built.get(), program.entry.c_str(), &code));
-  build_ms_ += (monotonic_seconds() - started) * 1e3;
+  build_ms_ += ms_since(started);
   return checked(std::move(kernel), code, "clCreateKernel");
 }
 

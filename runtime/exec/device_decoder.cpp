@@ -126,8 +126,8 @@ Result<const DeviceDecoder::Weights*> DeviceDecoder::matrix(const ConstantRecipe
                                                             const Launch& launch) {
   const Variant& variant = launch.row->variant;
   const MatrixForm form = form_of(recipe.name, recipe.part, variant);
-  Weights& weights = matrices_[form];
-  if (weights.data) return &weights;
+  if (const auto known = matrices_.find(form); known != matrices_.end()) return &known->second;
+  Weights weights;
   CLVET_ASSIGN_OR_RETURN(const PackedWeights bytes, packed(recipe, launch, form));
   if (form.storage == Storage::kImage) {
     const cl_channel_type channel = channel_of(form.type, variant.precision);
@@ -138,7 +138,7 @@ Result<const DeviceDecoder::Weights*> DeviceDecoder::matrix(const ConstantRecipe
   if (!bytes.scales.empty()) {
     CLVET_ASSIGN_OR_RETURN(weights.scales, filled_buffer(device_, bytes.scales));
   }
-  return &weights;
+  return &matrices_.emplace(form, std::move(weights)).first->second;
 }
 
 Result<cl_mem> DeviceDecoder::object_of(const PlanStep& step, const Launch& launch,

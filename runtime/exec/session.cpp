@@ -316,7 +316,7 @@ Status Session::time_step(size_t index, std::vector<Tensor>& values, NodeTimes& 
   // A hand-over is waited for too: else the node after it would seem to take its time.
   if (step.kind != StepKind::kHost) CLVET_RETURN_IF_ERROR(device_->finish());
   if (step.node < 0) return {};
-  double ms = (monotonic_seconds() - started) * 1e3;
+  double ms = ms_since(started);
   if (times.piped && step.kind == StepKind::kKernel) {
     CLVET_ASSIGN_OR_RETURN(ms, piped_ms(index, ms));
   }
@@ -332,7 +332,7 @@ Result<double> Session::piped_ms(size_t index, double waited_ms) {
   const double started = monotonic_seconds();
   for (int i = 0; i < launches; ++i) CLVET_RETURN_IF_ERROR(run_step(index, none));
   CLVET_RETURN_IF_ERROR(device_->finish());
-  return (monotonic_seconds() - started) * 1e3 / launches;
+  return ms_since(started) / launches;
 }
 
 Result<std::map<std::string, Tensor>> Session::run(const std::map<std::string, Tensor>& inputs,

@@ -111,7 +111,7 @@ Result<std::vector<Tensor>> run_graph(const Graph& graph,
     const double start = monotonic_seconds();
     auto outputs = run_node(node, arguments);
     if (!outputs) return at_node(outputs.error(), node);
-    if (timings) timings->push_back({node.name, node.op, (monotonic_seconds() - start) * 1e3});
+    if (timings) timings->push_back({node.name, node.op, ms_since(start)});
     if (observer) observer(node, *outputs);
     update_values(node, std::move(*outputs), reads, values);
   }

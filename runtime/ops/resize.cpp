@@ -97,7 +97,7 @@ std::optional<PlaneMode> plane_mode(const Node& node) {
   const auto place = [](const std::array<std::string_view, 4>& words, const std::string& word) {
     return std::find(words.begin(), words.end(), word) - words.begin();
   };
-  const bool old = node.op == "Upsample" || node.opset < 11;
+  const bool old = is_early_resize(node);
   const std::string mode = node.string_attr("mode", "nearest");
   PlaneMode out;
   out.nearest = mode == "nearest";

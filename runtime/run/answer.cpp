@@ -21,8 +21,6 @@
 namespace clvet {
 namespace {
 
-double ms_since(double start) { return (monotonic_seconds() - start) * 1e3; }
-
 // Says tokens as text, or as ids where there is no tokenizer.
 class Speaker {
  public:

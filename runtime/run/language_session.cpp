@@ -66,7 +66,7 @@ Result<std::unique_ptr<LanguageSession>> LanguageSession::open(const GgufFile& f
   const double started = monotonic_seconds();
   std::unique_ptr<LanguageSession> session(new LanguageSession(file, config, std::move(options)));
   CLVET_RETURN_IF_ERROR(session->open_somewhere(report));
-  session->record_.load_ms = (monotonic_seconds() - started) * 1e3;
+  session->record_.load_ms = ms_since(started);
   return session;
 }
 

@@ -33,8 +33,6 @@
 namespace clvet {
 namespace {
 
-double ms_since(double start) { return (monotonic_seconds() - start) * 1e3; }
-
 std::map<std::string, Shape> shapes_of(const std::map<std::string, Tensor>& inputs) {
   std::map<std::string, Shape> shapes;
   for (const auto& [name, tensor] : inputs) shapes[name] = tensor.shape();

@@ -270,7 +270,7 @@ Status launch(const Target& target, Subject& subject) {
         "clEnqueueNDRangeKernel"));
   }
   CLVET_RETURN_IF_ERROR(cl_check(target.api.clFinish(target.queue.get()), "clFinish"));
-  subject.samples.push_back((monotonic_seconds() - started) * 1e3 / kBatch);
+  subject.samples.push_back(ms_since(started) / kBatch);
   return {};
 }
 

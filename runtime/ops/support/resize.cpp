@@ -45,7 +45,7 @@ Settings settings_of(const Node& node) {
   s.mode = node.string_attr("mode", "nearest");
   if (s.mode == "bilinear") s.mode = "linear";
   s.nearest = node.string_attr("nearest_mode", "round_prefer_floor");
-  const bool old = node.op == "Upsample" || node.opset < 11;
+  const bool old = is_early_resize(node);
   s.transform =
       node.string_attr("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel");
   if (old) s.nearest = "floor";
@@ -161,7 +161,7 @@ struct Wanted {
 Result<Wanted> wanted_of(const OpCall& call) {
   Wanted out;
   CLVET_ASSIGN_OR_RETURN(out.axes, resized_axes(call));
-  const bool old = call.node.op == "Upsample" || call.node.opset < 11;
+  const bool old = is_early_resize(call.node);
   CLVET_ASSIGN_OR_RETURN(out.scales, reals(call, old ? 1 : 2));
   const auto* list = call.node.floats_attr("scales");
   if (list && out.scales.empty()) out.scales = *list;
@@ -212,6 +212,8 @@ Result<std::vector<AxisRequest>> requests_of(const OpCall& call, const Settings&
 }
 
 }  // namespace
+
+bool is_early_resize(const Node& node) { return node.op == "Upsample" || node.opset < 11; }
 
 Result<ResizePlan> resize_plan(const OpCall& call) {
   const Settings settings = settings_of(call.node);

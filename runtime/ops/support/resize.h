@@ -26,6 +26,9 @@ struct ResizePlan {
   std::vector<ResizeAxis> axes;
 };
 
+// Upsample, and Resize before opset 11: scales come second, and coordinates are asymmetric.
+bool is_early_resize(const Node& node);
+
 // kUnavailable where sizes or scales are not known yet.
 Result<ResizePlan> resize_plan(const OpCall& call);
 

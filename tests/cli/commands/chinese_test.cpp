@@ -13,7 +13,7 @@
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
 #include "tests/boards.h"
-#include "tests/cli/english.h"
+#include "tests/english.h"
 #include "tests/probe/fake/helpers.h"
 #include "tests/probe/samples.h"
 #include "tests/runtime/llm/model_files.h"

@@ -6,9 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "base/language.h"
 #include "probe/diagnose/fix_script.h"
 #include "probe/files/change.h"
 #include "tests/boards.h"
+#include "tests/english.h"
+#include "tests/scoped_language.h"
 #include "tests/support.h"
 
 namespace clvet {
@@ -124,6 +127,31 @@ TEST_F(FixScriptRun, TakesATreeByARelativeName) {
     ASSERT_EQ(::system((command + "--undo > said 2>&1").c_str()), 0);
     EXPECT_TRUE(fs::is_empty(tree_));
   }
+}
+
+TEST_F(FixScriptRun, SpeaksTheLanguageOfWhoMadeIt) {
+  const test::ScopedLanguage chinese(Language::kChinese);
+  fs::create_symlink("/tmp", tree_ + "/link");
+  test::put(tree_ + "/from", "x");
+  const std::vector<Change> changes = {{Change::Kind::kFile, "/f", "new\n"},
+                                       {Change::Kind::kLink, "/l", "target"},
+                                       {Change::Kind::kMove, "/from", "/to"},
+                                       {Change::Kind::kMove, "/missing", "/never"},
+                                       {Change::Kind::kFile, "/link/clvet-never", "new\n"},
+                                       {Change::Kind::kVariable, "NAME", "value"}};
+  const std::vector<Change> other = {{Change::Kind::kFile, "/f", "other\n"}};
+  EXPECT_THAT(test::english_lines(fix_script({}, "").substr(0, 400)), testing::IsEmpty());
+  for (const char* mode : {"", "--apply", "--apply", "--nonsense"}) {
+    run(changes, mode);
+    EXPECT_THAT(said_, testing::ContainsRegex("[^ -~\n]")) << mode;
+    EXPECT_THAT(test::english_lines(said_), testing::IsEmpty()) << mode;
+  }
+  run(other, "--apply");
+  EXPECT_THAT(test::english_lines(said_), testing::IsEmpty());
+  run(other, "--undo");
+  EXPECT_THAT(test::english_lines(said_), testing::IsEmpty());
+  EXPECT_EQ(run(changes, "--undo"), 0);
+  EXPECT_THAT(said_, HasSubstr("已恢复"));
 }
 
 TEST_F(FixScriptRun, PrintsNoTerminalsCommands) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "tests/cli/english.h"
+#include "tests/english.h"
 
 namespace clvet::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/cli/english.h"
+#include "tests/english.h"
 
 #include <gmock/gmock.h>
 
