@@ -1,4 +1,5 @@
 #include <array>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
