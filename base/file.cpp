@@ -129,7 +129,7 @@ Status check_writable(const std::string& path) {
   return {};
 }
 
-Status write_file_atomically(const std::string& name, std::span<const std::byte> bytes) {
+Status write_file_atomically(const std::string& name, std::span<const std::byte> bytes, Sync sync) {
   const Target target = target_of(name);
   if (target.folder) return write_fault(name, EISDIR);
   if (target.special) return write_in_place(name, bytes);
@@ -140,7 +140,8 @@ Status write_file_atomically(const std::string& name, std::span<const std::byte>
   Status written = write_all(fd.get(), name, bytes);
   const mode_t mask = ::umask(0);
   ::umask(mask);
-  if (written && (::fchmod(fd.get(), 0666 & ~mask) != 0 || ::fsync(fd.get()) != 0)) {
+  const bool now = sync == Sync::kNow;
+  if (written && (::fchmod(fd.get(), 0666 & ~mask) != 0 || (now && ::fsync(fd.get()) != 0))) {
     written = write_fault(name, errno);
   }
   if (written && ::rename(temporary.c_str(), path.c_str()) != 0) written = write_fault(name, errno);
@@ -148,13 +149,14 @@ Status write_file_atomically(const std::string& name, std::span<const std::byte>
     ::unlink(temporary.c_str());
     return written;
   }
+  if (!now) return {};
   UniqueFd folder(::open(parent_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.valid()) ::fsync(folder.get());
   return {};
 }
 
-Status write_file_atomically(const std::string& path, std::string_view text) {
-  return write_file_atomically(path, std::as_bytes(std::span(text.data(), text.size())));
+Status write_file_atomically(const std::string& path, std::string_view text, Sync sync) {
+  return write_file_atomically(path, std::as_bytes(std::span(text.data(), text.size())), sync);
 }
 
 Status make_folders(const std::string& path) {

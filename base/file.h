@@ -14,11 +14,16 @@ namespace clvet {
 // larger than `max_bytes`; the message names the file and the fault.
 Result<std::string> read_file(const std::string& path, size_t max_bytes = size_t{1} << 31);
 
+// Whether a file is on the disk before the call returns, or when the system sees fit.
+enum class Sync { kNow, kLater };
+
 // Replaces `path` as a whole or leaves it untouched: temporary file beside it, fsync, rename, fsync
 // of the folder. A link stays and its target is replaced; a device or pipe is written to. Nothing
 // is left behind on failure. kInvalidArgument where the folder is missing or not writable.
-Status write_file_atomically(const std::string& path, std::span<const std::byte> bytes);
-Status write_file_atomically(const std::string& path, std::string_view text);
+Status write_file_atomically(const std::string& path, std::span<const std::byte> bytes,
+                             Sync sync = Sync::kNow);
+Status write_file_atomically(const std::string& path, std::string_view text,
+                             Sync sync = Sync::kNow);
 
 // Would write_file_atomically be able to? Its error if not; changes nothing.
 Status check_writable(const std::string& path);

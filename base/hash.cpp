@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nettle/sha2.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -56,6 +57,23 @@ Result<std::string> sha256_of_file(const std::string& path) {
     hash.add(std::string_view(piece.data(), static_cast<size_t>(file.gcount())));
   }
   if (!file.eof()) return fail(ErrorCode::kNotFound, "cannot read {}", path);
+  return hash.hex();
+}
+
+Result<std::string> sha256_of_ends(const std::string& path) {
+  constexpr std::streamoff kEnd = std::streamoff{1} << 20;
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const std::streamoff size = file.tellg();
+  if (!file || size < 0) return fail(ErrorCode::kNotFound, "cannot read {}", path);
+  Sha256 hash;
+  hash.add_field(std::to_string(size));
+  std::vector<char> piece(static_cast<size_t>(std::min(size, kEnd)));
+  for (const std::streamoff from : {std::streamoff{0}, std::max(std::streamoff{0}, size - kEnd)}) {
+    file.seekg(from);
+    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    if (!file) return fail(ErrorCode::kNotFound, "cannot read {}", path);
+    hash.add(std::string_view(piece.data(), piece.size()));
+  }
   return hash.hex();
 }
 

@@ -32,5 +32,7 @@ class Sha256 {
 std::string sha256_hex(std::string_view text);
 // Of a file of any size, read piece by piece. kNotFound: it cannot be read.
 Result<std::string> sha256_of_file(const std::string& path);
+// Of its size, its first and its last MiB: enough to tell one large model from another at once.
+Result<std::string> sha256_of_ends(const std::string& path);
 
 }  // namespace clvet

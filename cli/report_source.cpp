@@ -16,6 +16,7 @@
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
 #include "probe/worker/worker_limits.h"
+#include "runtime/run/history.h"
 
 namespace clvet {
 namespace {
@@ -49,16 +50,13 @@ bool serves(const std::string& file, const std::vector<std::string>& needs, Repo
   return true;
 }
 
-}  // namespace
-
-bool report_is_current(const Report& report, bool whole) {
-  return (report.complete || !whole) && !report.devices.empty() &&
-         report.kernel_set == kernel_set() &&
-         std::all_of(report.devices.begin(), report.devices.end(), same_environment);
+Result<Report> with_history(Result<Report> report) {
+  if (report) History(state_dir()).tell(*report);
+  return report;
 }
 
-Result<Report> current_report(const std::string& path, const EventSink& sink,
-                              const std::vector<std::string>& needs) {
+Result<Report> found_or_made(const std::string& path, const EventSink& sink,
+                             const std::vector<std::string>& needs) {
   const std::string file = path.empty() ? whole_file() : path;
   const std::string part = needs.empty() ? whole_file() : needs_file();
   std::string why = "no report for this machine yet";
@@ -75,6 +73,19 @@ Result<Report> current_report(const std::string& path, const EventSink& sink,
   return probe_now(why, needs, part, sink);
 }
 
+}  // namespace
+
+bool report_is_current(const Report& report, bool whole) {
+  return (report.complete || !whole) && !report.devices.empty() &&
+         report.kernel_set == kernel_set() &&
+         std::all_of(report.devices.begin(), report.devices.end(), same_environment);
+}
+
+Result<Report> current_report(const std::string& path, const EventSink& sink,
+                              const std::vector<std::string>& needs) {
+  return with_history(found_or_made(path, sink, needs));
+}
+
 Result<std::optional<Report>> kept_report(const std::string& path) {
   std::optional<Report> kept;
   const std::vector<std::string> files =
@@ -87,6 +98,7 @@ Result<std::optional<Report>> kept_report(const std::string& path) {
     if (!kept || report.kernel_set == kernel_set()) kept = std::move(report);
     if (kept->kernel_set == kernel_set()) break;
   }
+  if (kept) History(state_dir()).tell(*kept);
   return kept;
 }
 

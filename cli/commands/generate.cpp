@@ -200,6 +200,10 @@ Result<int> run_once(GenerateArguments& arguments) {
   if (arguments.options.device != "host") {
     CLVET_ASSIGN_OR_RETURN(
         report, current_report(arguments.report, arguments.options.sink, needs_of(config)));
+    if (arguments.options.model_key.empty()) {
+      CLVET_ASSIGN_OR_RETURN(arguments.options.model_key, sha256_of_ends(arguments.model));
+    }
+    arguments.options.state_dir = state_dir();
   }
   const StdoutGuard quiet_driver;
   CLVET_ASSIGN_OR_RETURN(

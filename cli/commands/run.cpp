@@ -88,7 +88,7 @@ Result<ModelRun> run_once(RunArguments& arguments) {
   if (arguments.options.device != "host") {
     CLVET_ASSIGN_OR_RETURN(report, current_report(arguments.report, arguments.options.sink));
     CLVET_ASSIGN_OR_RETURN(arguments.options.model_key, sha256_of_file(arguments.model));
-    arguments.options.times_file = state_dir() + "/times.json";
+    arguments.options.state_dir = state_dir();
   }
   std::vector<std::string> characters;
   if (arguments.decode == "ctc") {

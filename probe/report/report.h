@@ -273,6 +273,18 @@ struct RunReport {
   std::map<std::string, int> counts;  // verdict word -> cases
 };
 
+// What failed in use after its trials had passed. Kept beside the report (tombstones.h), not in it.
+struct Tombstone {
+  std::string environment_key;
+  std::string variant;  // its name; kMapReads; empty: nothing of the device is trusted
+  Verdict verdict = Verdict::kWrong;
+  Stage stage = Stage::kFinish;
+  std::string evidence;
+  std::string date;  // UTC, as `created`
+};
+// Reading buffers through mappings, in the place of a variant.
+inline constexpr const char* kMapReads = "map_read";
+
 struct Report {
   std::string tool_version, kernel_set, created;
   bool complete = false;
@@ -284,6 +296,7 @@ struct Report {
   RunReport run;
   std::vector<VerdictReport> verdicts;
   std::vector<AdviceReport> advice;
+  std::vector<Tombstone> tombstones;  // that hold for its devices; not in the document
 };
 
 }  // namespace clvet

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "kernels/call.h"
 #include "kernels/catalog.h"
 #include "kernels/layout.h"
 #include "probe/cl/api.h"
@@ -18,6 +19,8 @@
 #include "probe/cl/query.h"
 #include "probe/report/report.h"
 #include "runtime/exec/buffer_map.h"
+#include "runtime/exec/flight.h"
+#include "runtime/plan/variant_table.h"
 
 namespace clvet {
 namespace {
@@ -51,7 +54,7 @@ Status cl_status(cl_int code, const char* call) {
 static constexpr size_t kMostWrittenLater = size_t{1} << 15;
 
 // Where maps are right, and not slower than reading.
-static bool maps_reads(const DeviceReport& report) {
+static bool reads_by_maps(const DeviceReport& report) {
   const auto mapped = report.capabilities.find("map_read");
   if (mapped == report.capabilities.end() || mapped->second.verdict != CapabilityVerdict::kTrue)
     return false;
@@ -59,16 +62,18 @@ static bool maps_reads(const DeviceReport& report) {
   return !peaks.map_us || !peaks.read_us || *peaks.map_us <= *peaks.read_us;
 }
 
-Result<std::unique_ptr<Device>> Device::open(const DeviceReport& report) {
+Result<std::unique_ptr<Device>> Device::open(const DeviceReport& report, Flight& flight) {
+  flight.on(report.environment_key);
+  const InDriver calls(flight, Stage::kLoad);
   auto library = load_library(report.library);
   if (!library) {
     return fail(ErrorCode::kUnavailable, "cannot load {}: {}", report.library,
                 library.error().reason);
   }
-  std::unique_ptr<Device> device(new Device(std::move(*library)));
+  std::unique_ptr<Device> device(new Device(std::move(*library), flight));
   CLVET_RETURN_IF_ERROR(device->find(report));
   CLVET_RETURN_IF_ERROR(device->connect());
-  device->maps_reads_ = maps_reads(report);
+  device->maps_reads_ = reads_by_maps(report);
   return device;
 }
 
@@ -107,12 +112,14 @@ Result<ClQueue> Device::make_queue(cl_command_queue_properties properties) {
   return checked(std::move(queue), code, "clCreateCommandQueue");
 }
 
-Result<ClKernel> Device::kernel(const Program& program, ProgramGuard& guard) {
+Result<ClKernel> Device::kernel(const TableRow& row) {
+  const Program& program = *row.program;
   const double started = monotonic_seconds();
+  flight_.take(row.name);
+  const InDriver calls(flight_, Stage::kBuild);
   ClProgram& built = programs_[program.key];
   cl_int code = CL_SUCCESS;
   if (!built) {
-    CLVET_RETURN_IF_ERROR(guard.before_first_use(program));
     ClProgram made(api(), create_program(api(), context_.get(), program, &code));
     CLVET_ASSIGN_OR_RETURN(made, checked(std::move(made), code, "clCreateProgramWithSource"));
     CLVET_RETURN_IF_ERROR(cl_status(
@@ -120,6 +127,7 @@ Result<ClKernel> Device::kernel(const Program& program, ProgramGuard& guard) {
         "clBuildProgram"));
     built = std::move(made);
   }
+  flight_.enter(Stage::kCreateKernel);
   ClKernel kernel(api(), api().clCreateKernel(built.get(), program.entry.c_str(), &code));
   build_ms_ += ms_since(started);
   return checked(std::move(kernel), code, "clCreateKernel");
@@ -149,6 +157,7 @@ Result<ClMem> Device::image(const ImageExtent& extent, cl_channel_type type) {
 }
 
 Status Device::write(cl_mem buffer, std::span<const std::byte> bytes) {
+  const InDriver calls(flight_, Stage::kEnqueue);
   if (bytes.empty()) return {};
   return cl_status(api().clEnqueueWriteBuffer(queue_.get(), buffer, CL_TRUE, 0, bytes.size(),
                                               bytes.data(), 0, nullptr, nullptr),
@@ -166,6 +175,7 @@ Status Device::write_later(cl_mem buffer, Bytes bytes) {
 }
 
 Status Device::copy(cl_mem from, cl_mem to, size_t bytes) {
+  const InDriver calls(flight_, Stage::kEnqueue);
   if (!api().clEnqueueCopyBuffer) {
     return fail(ErrorCode::kUnsupported, "the driver has no clEnqueueCopyBuffer");
   }
@@ -176,6 +186,7 @@ Status Device::copy(cl_mem from, cl_mem to, size_t bytes) {
 
 Status Device::write_image(cl_mem image, const ImageExtent& extent,
                            std::span<const std::byte> bytes) {
+  const InDriver calls(flight_, Stage::kEnqueue);
   const Region region(extent);
   return cl_status(api().clEnqueueWriteImage(queue_.get(), image, CL_TRUE, region.origin,
                                              region.size, 0, 0, bytes.data(), 0, nullptr, nullptr),
@@ -184,33 +195,47 @@ Status Device::write_image(cl_mem image, const ImageExtent& extent,
 
 Status Device::read(cl_mem buffer, std::span<std::byte> bytes) {
   if (bytes.empty()) return {};
+  const InDriver calls(flight_, maps_reads_ ? Stage::kMap : Stage::kRead);
   if (maps_reads_) {
     CLVET_ASSIGN_OR_RETURN(BufferMap map,
                            BufferMap::read(api(), queue_.get(), buffer, bytes.size()));
     std::memcpy(bytes.data(), map.bytes().data(), bytes.size());
-    written_later_.clear();
+    waited();
     return map.unmap();
   }
   CLVET_RETURN_IF_ERROR(
       cl_status(api().clEnqueueReadBuffer(queue_.get(), buffer, CL_TRUE, 0, bytes.size(),
                                           bytes.data(), 0, nullptr, nullptr),
                 "clEnqueueReadBuffer"));
-  written_later_.clear();
+  waited();
   return {};
 }
 
 Status Device::read_image(cl_mem image, const ImageExtent& extent, std::span<std::byte> bytes) {
+  const InDriver calls(flight_, Stage::kRead);
   const Region region(extent);
-  return cl_status(api().clEnqueueReadImage(queue_.get(), image, CL_TRUE, region.origin,
-                                            region.size, 0, 0, bytes.data(), 0, nullptr, nullptr),
-                   "clEnqueueReadImage");
+  CLVET_RETURN_IF_ERROR(
+      cl_status(api().clEnqueueReadImage(queue_.get(), image, CL_TRUE, region.origin, region.size,
+                                         0, 0, bytes.data(), 0, nullptr, nullptr),
+                "clEnqueueReadImage"));
+  waited();
+  return {};
 }
 
-Status Device::enqueue(cl_kernel kernel, int work_dim, const size_t* global, const size_t* local) {
+void Device::waited() {
+  written_later_.clear();
+  flight_.waited();
+}
+
+Status Device::enqueue(const TableRow& row, cl_kernel kernel, const KernelCall& call) {
+  flight_.take(row.name);
+  flight_.launched();
+  const InDriver calls(flight_, Stage::kEnqueue);
   cl_event event = nullptr;
-  const cl_int code =
-      api().clEnqueueNDRangeKernel(queue_.get(), kernel, static_cast<cl_uint>(work_dim), nullptr,
-                                   global, local, 0, nullptr, timing_ ? &event : nullptr);
+  const size_t* local = call.local[0] ? call.local.data() : nullptr;
+  const cl_int code = api().clEnqueueNDRangeKernel(
+      queue_.get(), kernel, static_cast<cl_uint>(call.work_dim), nullptr, call.global.data(), local,
+      0, nullptr, timing_ ? &event : nullptr);
   if (event) launches_.emplace_back(api(), event);
   return cl_status(code, "clEnqueueNDRangeKernel");
 }
@@ -252,8 +277,9 @@ Result<double> Device::end_timing() {
 }
 
 Status Device::finish() {
+  const InDriver calls(flight_, Stage::kFinish);
   CLVET_RETURN_IF_ERROR(cl_status(api().clFinish(queue_.get()), "clFinish"));
-  written_later_.clear();
+  waited();
   return {};
 }
 

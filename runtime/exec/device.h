@@ -13,30 +13,26 @@
 #include <vector>
 
 #include "base/result.h"
-#include "kernels/catalog.h"
+#include "kernels/call.h"
 #include "kernels/layout.h"
 #include "probe/cl/api.h"
 #include "probe/cl/handles.h"
 #include "probe/cl/library.h"
 #include "probe/report/report.h"
+#include "runtime/exec/flight.h"
+#include "runtime/plan/variant_table.h"
 
 namespace clvet {
-
-// Seam for the guard: called with each program before its first use in this process, and after it.
-struct ProgramGuard {
-  virtual ~ProgramGuard() = default;
-  virtual Status before_first_use(const Program&) { return {}; }
-  virtual Status after_first_use(const Program&) { return {}; }
-};
 
 class Device {
  public:
   // Loads the library that the report names and finds the device again by its strings. kUnavailable
-  // where it is not there or another driver answers.
-  static Result<std::unique_ptr<Device>> open(const DeviceReport& report);
+  // where it is not there or another driver answers. Each call of the driver is written down in
+  // `flight`, which must outlive the device.
+  static Result<std::unique_ptr<Device>> open(const DeviceReport& report, Flight& flight);
 
-  // Builds once a program key. The guard may veto.
-  Result<ClKernel> kernel(const Program& program, ProgramGuard& guard);
+  // Builds once a program key.
+  Result<ClKernel> kernel(const TableRow& row);
   Result<ClMem> buffer(size_t bytes);
   // RGBA texels of float, half or ushort.
   Result<ClMem> image(const ImageExtent& extent, cl_channel_type type);
@@ -50,7 +46,8 @@ class Device {
   // Through a mapping where the report says that one is right and no slower, else by a read.
   Status read(cl_mem buffer, std::span<std::byte> bytes);
   Status read_image(cl_mem image, const ImageExtent& extent, std::span<std::byte> bytes);
-  Status enqueue(cl_kernel kernel, int work_dim, const size_t* global, const size_t* local);
+  // `row`: the variant of the kernel.
+  Status enqueue(const TableRow& row, cl_kernel kernel, const KernelCall& call);
   Status finish();
   // Launches from here on are timed by the device, on a queue of their own until end_timing().
   // kUnsupported: the driver keeps no times.
@@ -62,16 +59,22 @@ class Device {
 
   const ClApi& api() const { return library_.api; }
   double build_ms() const { return build_ms_; }
+  Flight& flight() { return flight_; }
+  // Whether buffers are read through a mapping.
+  bool maps_reads() const { return maps_reads_; }
+  void set_maps_reads(bool maps) { maps_reads_ = maps; }
   // Bytes of all that buffer() and image() gave, whether or not it was given back.
   size_t allocated() const { return allocated_; }
 
  private:
-  explicit Device(LoadedLibrary library) : library_(std::move(library)) {}
+  Device(LoadedLibrary library, Flight& flight) : library_(std::move(library)), flight_(flight) {}
   Status find(const DeviceReport& report);
   Status connect();
+  void waited();  // for all that was asked
   Result<ClQueue> make_queue(cl_command_queue_properties properties);
 
   LoadedLibrary library_;
+  Flight& flight_;
   cl_platform_id platform_ = nullptr;
   cl_device_id device_ = nullptr;
   ClContext context_;

@@ -162,7 +162,7 @@ Result<DeviceDecoder::ReadyStep> DeviceDecoder::ready(const PlanStep& step, cons
   CLVET_ASSIGN_OR_RETURN(Launch launch, launch_of(*table_, step, dims));
   ReadyStep ready;
   ready.launched.row = launch.row;
-  CLVET_ASSIGN_OR_RETURN(ready.kernel, device_.kernel(*launch.row->program, guard_));
+  CLVET_ASSIGN_OR_RETURN(ready.kernel, device_.kernel(*launch.row));
   for (size_t i = 0; i < launch.call.args.size(); ++i) {
     const CallArg& arg = launch.call.args[i];
     if (arg.kind == ArgKind::kInt) {
@@ -200,25 +200,29 @@ Result<const std::vector<DeviceDecoder::ReadyStep>*> DeviceDecoder::steps_for(in
   return &(steps_[{rows, answer}] = std::move(steps));
 }
 
-Result<std::vector<float>> DeviceDecoder::step(std::span<const float> hidden, int64_t rows,
-                                               int64_t position, bool answer) {
-  CLVET_RETURN_IF_ERROR(reserve(position + rows));
+Status DeviceDecoder::take_hidden(std::span<const float> hidden, int64_t rows) {
   const Precision precision = storage_precision(plan_.tensors.front().half);
   const TensorRole role{.h = rows, .c = config_.width};
   Bytes bytes(activation_bytes(role, precision));
   encode_activation_f32(role, precision, hidden, bytes);
-  CLVET_RETURN_IF_ERROR(device_.write_later(tensors_.front().get(), std::move(bytes)));
-  CLVET_ASSIGN_OR_RETURN(const auto* steps, steps_for(rows, answer));
-  const auto at = static_cast<cl_int>(position);
-  for (const ReadyStep& ready : *steps) {
-    if (ready.position_arg >= 0) {
-      CLVET_RETURN_IF_ERROR(
-          set_arg(device_, ready.kernel.get(), static_cast<size_t>(ready.position_arg), at));
-    }
-    const size_t* local = ready.call.local[0] ? ready.call.local.data() : nullptr;
-    CLVET_RETURN_IF_ERROR(
-        device_.enqueue(ready.kernel.get(), ready.call.work_dim, ready.call.global.data(), local));
+  return device_.write_later(tensors_.front().get(), std::move(bytes));
+}
+
+Status DeviceDecoder::launch(const ReadyStep& ready, int64_t position) {
+  if (ready.position_arg >= 0) {
+    CLVET_RETURN_IF_ERROR(set_arg(device_, ready.kernel.get(),
+                                  static_cast<size_t>(ready.position_arg),
+                                  static_cast<cl_int>(position)));
   }
+  return device_.enqueue(*ready.launched.row, ready.kernel.get(), ready.call);
+}
+
+Result<std::vector<float>> DeviceDecoder::step(std::span<const float> hidden, int64_t rows,
+                                               int64_t position, bool answer) {
+  CLVET_RETURN_IF_ERROR(reserve(position + rows));
+  CLVET_RETURN_IF_ERROR(take_hidden(hidden, rows));
+  CLVET_ASSIGN_OR_RETURN(const auto* steps, steps_for(rows, answer));
+  for (const ReadyStep& ready : *steps) CLVET_RETURN_IF_ERROR(launch(ready, position));
   if (!answer) return std::vector<float>{};
   return read_logits();
 }

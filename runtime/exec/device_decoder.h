@@ -15,8 +15,10 @@
 #include "kernels/layout.h"
 #include "probe/cl/handles.h"
 #include "runtime/exec/device.h"
+#include "runtime/exec/step_answer.h"
 #include "runtime/llm/decoder.h"
 #include "runtime/llm/decoder_memory.h"
+#include "runtime/llm/host_decoder.h"
 #include "runtime/llm/llm_config.h"
 #include "runtime/llm/weights.h"
 #include "runtime/plan/launch.h"
@@ -37,6 +39,10 @@ class DeviceDecoder : public DecoderBackend {
   Result<std::vector<float>> step(std::span<const float> hidden, int64_t rows, int64_t position,
                                   bool answer) override;
   Status reserve(int64_t capacity) override;
+  // As step(), but each launch is waited for, what it wrote is read, and `host` (of the same model)
+  // computes the same from what the device itself had. `judge` sees each pair, in order.
+  Result<std::vector<float>> check(std::span<const float> hidden, int64_t rows, int64_t position,
+                                   bool answer, HostDecoder& host, const AnswerJudge& judge);
   // The launches of one token, in their order; they live as long as the decoder.
   struct Launched {
     std::string node;
@@ -68,13 +74,18 @@ class DeviceDecoder : public DecoderBackend {
   Result<const Weights*> matrix(const ConstantRecipe& recipe, const Launch& launch);
   Result<cl_mem> vector(const std::string& name);
   Result<std::vector<float>> read_logits();
+  Status take_hidden(std::span<const float> hidden, int64_t rows);
+  Status launch(const ReadyStep& ready, int64_t position);
+  struct Compared;
+  Status copy_to_host(HostDecoder& host, int64_t positions);
+  Status compare_output(const Compared& step, size_t tensor, int64_t first_row);
+  Result<std::vector<float>> values_of(size_t tensor, int64_t rows);
 
   Device& device_;
   const LlmConfig& config_;
   const LlmWeights& weights_;
   ExecutionPlan plan_;
   std::shared_ptr<const VariantTable> table_;
-  ProgramGuard guard_;
   std::vector<ClMem> tensors_;  // of the plan
   std::map<std::string, ClMem> vectors_;
   std::map<MatrixForm, Weights> matrices_;

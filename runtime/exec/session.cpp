@@ -75,31 +75,6 @@ Result<ClMem> packed_weights(Device& device, const Variant& variant, const Tenso
                       packed.data);
 }
 
-// The inputs by value of the graph; those that are part of the plan must be as they were.
-Result<std::vector<Tensor>> input_values(const Graph& graph,
-                                         const std::map<std::string, Tensor>& inputs) {
-  std::vector<Tensor> values(graph.values.size());
-  for (const ValueId id : graph.inputs) {
-    const Value& value = graph.values[static_cast<size_t>(id)];
-    const auto found = inputs.find(value.name);
-    if (found == inputs.end())
-      return fail(ErrorCode::kInvalidArgument, "input '{}' is missing", value.name);
-    values[static_cast<size_t>(id)] = found->second;
-  }
-  for (const auto& [name, value] : graph.given) {
-    const auto found = inputs.find(name);
-    if (found == inputs.end())
-      return fail(ErrorCode::kInvalidArgument, "input '{}' is missing", name);
-    if (!same_tensor(found->second, value)) {
-      return fail(
-          ErrorCode::kInvalidArgument,
-          "the plan depends on the value of input '{}', which has changed: load the model again",
-          name);
-    }
-  }
-  return values;
-}
-
 }  // namespace
 
 Result<Session> Session::create(Graph graph, ExecutionPlan plan, Device* device) {
@@ -187,7 +162,7 @@ Result<cl_mem> Session::object_of(const PlanStep& step, const Launch& launch, co
 Status Session::prepare(const PlanStep& step, const VariantTable& table, ReadyStep& ready) {
   CLVET_ASSIGN_OR_RETURN(Launch launch, launch_of(table, step, step.dims));
   const Program& program = *launch.row->program;
-  auto kernel = device_->kernel(program, guard_);
+  auto kernel = device_->kernel(*launch.row);
   if (!kernel) return wrap(kernel.error(), program.entry);
   ready.kernel = std::move(*kernel);
   for (size_t i = 0; i < launch.call.args.size(); ++i) {
@@ -201,6 +176,7 @@ Status Session::prepare(const PlanStep& step, const VariantTable& table, ReadySt
       CLVET_RETURN_IF_ERROR(set_arg(*device_, ready.kernel.get(), i, object));
     }
   }
+  ready.row = launch.row;
   ready.call = std::move(launch.call);
   return {};
 }
@@ -274,7 +250,8 @@ Status Session::download(const DeviceTensor& tensor, cl_mem object, ValueId id, 
   return {};
 }
 
-Status Session::run_host(const Node& node, std::vector<Tensor>& values) {
+Result<std::vector<Tensor>> Session::host_answer(const Node& node,
+                                                 const std::vector<Tensor>& values) const {
   std::vector<const Tensor*> arguments;
   for (const ValueId input : node.inputs) {
     const Tensor* constant = graph_.constant(input);
@@ -284,9 +261,14 @@ Status Session::run_host(const Node& node, std::vector<Tensor>& values) {
   }
   auto outputs = run_node(node, arguments);
   if (!outputs) return at_node(outputs.error(), node);
+  return outputs;
+}
+
+Status Session::run_host(const Node& node, std::vector<Tensor>& values) {
+  CLVET_ASSIGN_OR_RETURN(auto outputs, host_answer(node, values));
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] != kNoValue) {
-      values[static_cast<size_t>(node.outputs[i])] = std::move((*outputs)[i]);
+      values[static_cast<size_t>(node.outputs[i])] = std::move(outputs[i]);
     }
   }
   return {};
@@ -295,9 +277,8 @@ Status Session::run_host(const Node& node, std::vector<Tensor>& values) {
 Status Session::run_step(size_t index, std::vector<Tensor>& values) {
   const PlanStep& step = phase().steps[index];
   if (step.kind == StepKind::kKernel) {
-    const auto& [kernel, call] = ready_[index];
-    const size_t* local = call.local[0] ? call.local.data() : nullptr;
-    return device_->enqueue(kernel.get(), call.work_dim, call.global.data(), local);
+    const ReadyStep& ready = ready_[index];
+    return device_->enqueue(*ready.row, ready.kernel.get(), ready.call);
   }
   if (step.kind == StepKind::kHost)
     return run_host(graph_.nodes[static_cast<size_t>(step.node)], values);
@@ -335,9 +316,33 @@ Result<double> Session::piped_ms(size_t index, double waited_ms) {
   return ms_since(started) / launches;
 }
 
+Result<std::vector<Tensor>> Session::input_values(
+    const std::map<std::string, Tensor>& inputs) const {
+  std::vector<Tensor> values(graph_.values.size());
+  for (const ValueId id : graph_.inputs) {
+    const Value& value = graph_.values[static_cast<size_t>(id)];
+    const auto found = inputs.find(value.name);
+    if (found == inputs.end())
+      return fail(ErrorCode::kInvalidArgument, "input '{}' is missing", value.name);
+    values[static_cast<size_t>(id)] = found->second;
+  }
+  for (const auto& [name, value] : graph_.given) {
+    const auto found = inputs.find(name);
+    if (found == inputs.end())
+      return fail(ErrorCode::kInvalidArgument, "input '{}' is missing", name);
+    if (!same_tensor(found->second, value)) {
+      return fail(
+          ErrorCode::kInvalidArgument,
+          "the plan depends on the value of input '{}', which has changed: load the model again",
+          name);
+    }
+  }
+  return values;
+}
+
 Result<std::map<std::string, Tensor>> Session::run(const std::map<std::string, Tensor>& inputs,
                                                    NodeTimes* times, double deadline) {
-  CLVET_ASSIGN_OR_RETURN(std::vector<Tensor> values, input_values(graph_, inputs));
+  CLVET_ASSIGN_OR_RETURN(std::vector<Tensor> values, input_values(inputs));
   if (times) times->ms.assign(graph_.nodes.size(), 0);
   for (size_t i = 0; i < phase().steps.size(); ++i) {
     if (monotonic_seconds() > deadline) {
@@ -345,6 +350,10 @@ Result<std::map<std::string, Tensor>> Session::run(const std::map<std::string, T
     }
     CLVET_RETURN_IF_ERROR(times ? time_step(i, values, *times) : run_step(i, values));
   }
+  return outputs_of(values);
+}
+
+std::map<std::string, Tensor> Session::outputs_of(const std::vector<Tensor>& values) const {
   std::map<std::string, Tensor> outputs;
   for (const ValueId id : graph_.outputs) {
     const Tensor* constant = graph_.constant(id);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -14,6 +15,7 @@
 #include "kernels/layout.h"
 #include "probe/cl/handles.h"
 #include "runtime/exec/device.h"
+#include "runtime/exec/step_answer.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/plan/launch.h"
@@ -42,6 +44,12 @@ class Session {
       const std::map<std::string, Tensor>& inputs, NodeTimes* times = nullptr,
       double deadline = std::numeric_limits<double>::infinity());
 
+  // As run(), but each launch is waited for, what it wrote is read, and the host computes the same
+  // from what the device itself had. `judge` sees each pair, in order. A wrong answer of one step
+  // is so told from what later steps make of it.
+  Result<std::map<std::string, Tensor>> check(const std::map<std::string, Tensor>& inputs,
+                                              const AnswerJudge& judge);
+
   const ExecutionPlan& plan() const { return plan_; }
   const Graph& graph() const { return graph_; }
 
@@ -55,6 +63,7 @@ class Session {
   Status allocate();
   Status upload_constants();
   struct ReadyStep {
+    const TableRow* row = nullptr;
     ClKernel kernel;
     KernelCall call;
   };
@@ -71,12 +80,23 @@ class Session {
   Status upload(const DeviceTensor& tensor, cl_mem object, const Tensor& value);
   Status upload_indices(const DeviceTensor& tensor, cl_mem object, const Tensor& value);
   Status download(const DeviceTensor& tensor, cl_mem object, ValueId id, Tensor& value);
+  // By value of the graph; those that are part of the plan must be as they were.
+  Result<std::vector<Tensor>> input_values(const std::map<std::string, Tensor>& inputs) const;
+  Result<std::vector<Tensor>> host_answer(const Node& node,
+                                          const std::vector<Tensor>& values) const;
   Status run_host(const Node& node, std::vector<Tensor>& values);
+  std::map<std::string, Tensor> outputs_of(const std::vector<Tensor>& values) const;
+
+  struct Checked;
+  Status check_step(size_t index, Checked& state, const AnswerJudge& judge);
+  Status check_written(size_t index, Checked& state, const AnswerJudge& judge);
+  Status check_upload(size_t index, Checked& state, const AnswerJudge& judge);
+  Status fill_aliases(int before, Checked& state);
+  bool writes_last(size_t index, size_t tensor) const;
 
   Graph graph_;
   ExecutionPlan plan_;
   Device* device_ = nullptr;
-  ProgramGuard guard_;
   std::vector<ClMem> slots_;
   std::vector<Memory> tensors_;
   std::vector<ClMem> constants_;

@@ -86,13 +86,21 @@ void add_scaled(float factor, const float* x, int64_t count, float* y) {
 
 }  // namespace
 
-Result<std::unique_ptr<HostDecoder>> HostDecoder::create(const LlmConfig& config,
-                                                         const LlmWeights& weights, int64_t rows) {
+Result<std::unique_ptr<HostDecoder>> HostDecoder::witness(const LlmConfig& config,
+                                                          const LlmWeights& weights, int64_t rows,
+                                                          bool keeps_matrices) {
   std::unique_ptr<HostDecoder> decoder(new HostDecoder(config, weights));
+  decoder->keeps_matrices_ = keeps_matrices;
   for (const DecoderBuffer& buffer : decoder_buffers(config)) {
     if (!buffer.cache) decoder->values_[buffer.name].resize(at(rows * buffer.columns));
   }
   CLVET_RETURN_IF_ERROR(decoder->reserve(std::min(kFirstPositions, config.context)));
+  return decoder;
+}
+
+Result<std::unique_ptr<HostDecoder>> HostDecoder::create(const LlmConfig& config,
+                                                         const LlmWeights& weights, int64_t rows) {
+  CLVET_ASSIGN_OR_RETURN(auto decoder, witness(config, weights, rows, true));
   for (const DecoderCall& call : decoder_calls(config, 1, decoder->capacity_, true)) {
     CLVET_RETURN_IF_ERROR(decoder->fetch(call));
   }
@@ -245,6 +253,7 @@ Status HostDecoder::run(const DecoderCall& call, int64_t rows, int64_t position)
     rms_norm(call);
   } else if (!call.matrix().empty()) {
     product(call, rows);
+    if (!keeps_matrices_) matrices_.clear();
   } else if (call.op == "rope") {
     rope(call, position);
   } else if (call.op == "attention") {
@@ -257,6 +266,10 @@ Status HostDecoder::run(const DecoderCall& call, int64_t rows, int64_t position)
     return fail(ErrorCode::kInternal, "the host cannot compute '{}'", call.op);
   }
   return {};
+}
+
+void HostDecoder::put(const std::string& name, int64_t first, std::span<const float> values) {
+  std::copy(values.begin(), values.end(), values_.at(name).begin() + first);
 }
 
 Result<std::vector<float>> HostDecoder::step(std::span<const float> hidden, int64_t rows,

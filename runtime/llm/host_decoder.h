@@ -21,10 +21,22 @@ class HostDecoder : public DecoderBackend {
   // Both must outlive it; at most `rows` tokens a step. Quantised matrices stay so.
   static Result<std::unique_ptr<HostDecoder>> create(const LlmConfig& config,
                                                      const LlmWeights& weights, int64_t rows);
+  // One for single calls of another decoder's steps. Without `keeps_matrices` it needs no memory to
+  // speak of, but unpacks each matrix whenever it is used.
+  static Result<std::unique_ptr<HostDecoder>> witness(const LlmConfig& config,
+                                                      const LlmWeights& weights, int64_t rows,
+                                                      bool keeps_matrices);
 
   Result<std::vector<float>> step(std::span<const float> hidden, int64_t rows, int64_t position,
                                   bool answer) override;
   Status reserve(int64_t capacity) override;
+
+  // One call of a step, on buffers that put() may fill: what another decoder's call should leave.
+  Status run(const DecoderCall& call, int64_t rows, int64_t position);
+  // A buffer (decoder_buffers) by name, its rows one after the other.
+  const std::vector<float>& buffer(const std::string& name) const { return values_.at(name); }
+  // Replaces the values from element `first` on.
+  void put(const std::string& name, int64_t first, std::span<const float> values);
 
  private:
   HostDecoder(const LlmConfig& config, const LlmWeights& weights)
@@ -37,7 +49,6 @@ class HostDecoder : public DecoderBackend {
   void attention(const DecoderCall& call, int64_t position);
   void gate(const DecoderCall& call);
   void add(const DecoderCall& call);
-  Status run(const DecoderCall& call, int64_t rows, int64_t position);
   Status fetch(const DecoderCall& call);
 
   const LlmConfig& config_;
@@ -45,6 +56,7 @@ class HostDecoder : public DecoderBackend {
   std::map<std::string, std::vector<float>> values_;  // buffers and vectors
   std::map<std::string, WeightMatrix> matrices_;
   int64_t capacity_ = 0;
+  bool keeps_matrices_ = true;
 };
 
 }  // namespace clvet

@@ -34,6 +34,16 @@ void add_time(const VerdictReport& verdict, const VariantTable& table, VariantEv
                        *verdict.median_ms, verdict.piped_ms.value_or(0)});
 }
 
+// A variant that failed in use, or (no name) all of them.
+void distrust(const Tombstone& tombstone, const VariantTable& table, DeviceEvidence& evidence) {
+  for (const TableRow& row : table.rows()) {
+    if (!tombstone.variant.empty() && tombstone.variant != row.name) continue;
+    const auto found = evidence.variants.find(row.program->variant_key);
+    if (found == evidence.variants.end()) continue;
+    if (found->second.failed++ == 0) found->second.worst = tombstone.verdict;
+  }
+}
+
 }  // namespace
 
 DeviceEvidence evidence_of(const Report& report, const DeviceReport& device,
@@ -51,6 +61,9 @@ DeviceEvidence evidence_of(const Report& report, const DeviceReport& device,
       if (row.failed == 0) row.worst = verdict.verdict;
       ++row.failed;
     }
+  }
+  for (const Tombstone& row : report.tombstones) {
+    if (row.environment_key == device.environment_key) distrust(row, table, evidence);
   }
   evidence.cost =
       CostModel(device.peaks, is_processor(device), best_gflops, features_of(device).compute_units);

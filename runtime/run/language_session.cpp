@@ -16,9 +16,12 @@
 #include "base/event.h"
 #include "base/result.h"
 #include "kernels/combination.h"
+#include "probe/process/process.h"
 #include "probe/report/report.h"
+
 #include "runtime/exec/device.h"
 #include "runtime/exec/device_decoder.h"
+#include "runtime/exec/flight.h"
 #include "runtime/gguf/file.h"
 #include "runtime/llm/decoder_memory.h"
 #include "runtime/llm/decoder_plan.h"
@@ -28,19 +31,18 @@
 #include "runtime/llm/token_feed.h"
 #include "runtime/plan/device_choice.h"
 #include "runtime/plan/plan.h"
+#include "runtime/plan/planner.h"
+#include "runtime/run/doubt.h"
+#include "runtime/run/doubting_decoder.h"
+#include "runtime/run/history.h"
+#include "runtime/run/ladder.h"
 #include "runtime/run/warn.h"
 
 namespace clvet {
 namespace {
 
-// Logits of a model: finite, and not all alike (what a driver that computes nothing leaves).
-std::string fault_of(std::span<const float> logits) {
-  if (!std::all_of(logits.begin(), logits.end(), [](float v) { return std::isfinite(v); })) {
-    return "values exceed the range of the precision (the logits are not finite)";
-  }
-  const auto [low, high] = std::minmax_element(logits.begin(), logits.end());
-  return *low == *high ? "all logits are equal" : "";
-}
+// Matrices of the host, at most twice as many bytes as the device's, may take half of the memory.
+constexpr uint64_t kRoomForWitness = 4;
 
 std::string no_result(const LanguageRecord& record, const std::string& fault) {
   return fmt::format("the combination {} gave no usable result on {}: {}",
@@ -77,29 +79,45 @@ void LanguageSession::warn(const std::string& text) {
 Status LanguageSession::open_somewhere(const Report* report) {
   if (!report && options_.device != "host" && options_.strict) return refuse("there is no report");
   if (options_.device == "host" || !report) return open_host();
+  ladder_.emplace(history_, report, options_.words, options_.model_key);
+  const Status opened = open_planned();
+  if (opened || !cannot_run_here(opened.error().code)) return opened;
+  if (options_.strict) return refuse(opened.error().message);
+  warn(fmt::format("the model runs on the host: {}", opened.error().message));
+  return open_host();
+}
+
+Status LanguageSession::open_planned() {
+  const ExecutionPlan* given = options_.plan && !ladder_->stepped() ? &*options_.plan : nullptr;
+  PlanOverrides& words = ladder_->words();
   CLVET_ASSIGN_OR_RETURN(
       PlannedDevices found,
       plan_language_on(config_, weights_,
-                       {*report, options_.device, options_.words, options_.model_key,
-                        options_.plan ? &*options_.plan : nullptr}));
+                       {*ladder_->report(), options_.device, words, options_.model_key, given}));
   for (PlannedDevice& place : found.rows) {
     const std::string name = place.device->name;
+    const auto needed =
+        history_.needed_precision(options_.model_key, place.device->environment_key);
+    if (needed && !given && !words.precision) {
+      words.precision = needed;
+      return open_planned();
+    }
     const Status opened = open_device(std::move(place));
     if (opened) return {};
     found.reason = fmt::format("{}: {}", name, opened.error().message);
   }
-  if (options_.strict) return refuse(found.reason);
-  warn(fmt::format("the model runs on the host: {}", found.reason));
-  return open_host();
+  return fail(ErrorCode::kUnavailable, "{}", found.reason);
 }
 
 Status LanguageSession::open_device(PlannedDevice place) {
   const DeviceReport& device = *place.device;
   feed_.reset();
-  backend_.reset();
-  CLVET_ASSIGN_OR_RETURN(device_, Device::open(device));
+  const bool known = history_.rhythm(History::key_of(place.plan) + " 1 answer").has_value();
+  opened_.push_back(std::make_unique<Opened>(Opened{history_.flight(!known), {}, {}}));
+  Opened& opened = *opened_.back();
+  CLVET_ASSIGN_OR_RETURN(opened.device, Device::open(device, opened.flight));
   CLVET_ASSIGN_OR_RETURN(auto decoder,
-                         DeviceDecoder::create(*device_, config_, weights_, place.plan));
+                         DeviceDecoder::create(*opened.device, config_, weights_, place.plan));
   plan_ = std::move(place.plan);
   record_.avoided = avoided_by(plan_);
   if (!record_.avoided.empty()) warn(describe(record_.avoided.front(), plan_));
@@ -119,52 +137,63 @@ Status LanguageSession::open_device(PlannedDevice place) {
                              .kernel = row->name,
                              .variant_key = row->program->variant_key});
   }
-  record_.device_bytes = static_cast<int64_t>(device_->allocated());
+  record_.device_bytes = static_cast<int64_t>(opened.device->allocated());
   used_ = &device;
-  chooser_ = std::move(place.chooser);
-  backend_ = std::move(decoder);
-  feed_ = std::make_unique<TokenFeed>(*backend_, config_, weights_, kRowsOfAStep);
+  const bool room = memory_available() / kRoomForWitness > opened.device->allocated();
+  CLVET_ASSIGN_OR_RETURN(auto witness, HostDecoder::witness(config_, weights_, kRowsOfAStep, room));
+  opened.decoder = std::make_unique<DoubtingDecoder>(
+      *opened.device, std::move(decoder), std::move(witness), history_, plan_, options_.self_check);
+  on_device_ = opened.decoder.get();
+  feed_ = std::make_unique<TokenFeed>(*on_device_, config_, weights_, kRowsOfAStep);
   return {};
 }
 
 Status LanguageSession::open_host() {
-  CLVET_ASSIGN_OR_RETURN(backend_, HostDecoder::create(config_, weights_, kRowsOfAStep));
+  CLVET_ASSIGN_OR_RETURN(host_, HostDecoder::create(config_, weights_, kRowsOfAStep));
   used_ = nullptr;
+  on_device_ = nullptr;
   plan_ = {};
   record_.device = "host";
   record_.nodes.clear();
   record_.device_bytes = 0;
   record_.combination = {Precision::kHigh, Memory::kLow, Storage::kBuffer, Storage::kBuffer};
-  feed_ = std::make_unique<TokenFeed>(*backend_, config_, weights_, kRowsOfAStep);
+  feed_ = std::make_unique<TokenFeed>(*host_, config_, weights_, kRowsOfAStep);
   return {};
 }
 
-Status LanguageSession::step_down(const std::string& fault) {
-  const std::string what = no_result(record_, fault);
-  if (!used_) return fail(ErrorCode::kDeviceError, "{}", what);
+Status LanguageSession::step_down(const std::string& evidence) {
+  if (!used_) return fail(ErrorCode::kDeviceError, "{}", no_result(record_, evidence));
   if (options_.strict) {
-    return fail(ErrorCode::kUnavailable, "--strict forbids a fallback: {}", what);
+    return fail(ErrorCode::kUnavailable, "--strict forbids a fallback: {}",
+                no_result(record_, evidence));
   }
-  if (record_.combination.precision != Precision::kHigh) {
-    options_.words.precision = Precision::kHigh;
-    auto plan = DecoderPlanner(config_, weights_, *chooser_).plan(options_.words);
-    if (plan && open_device({used_, chooser_, std::move(*plan)})) {
-      warn(fmt::format("{}; the tokens were computed again with {}", what,
-                       to_string(record_.combination)));
-      return {};
-    }
+  const auto warn_now = [this](const std::string& text) { warn(text); };
+  bool left = false;
+  if (on_device_->fault()) {
+    left = ladder_->step_down(*used_, record_.combination, *on_device_->fault(), warn_now);
+  } else {
+    ladder_->give_up(record_.device, evidence);
   }
-  warn(fmt::format("{}; the tokens were computed again on the host", what));
+  if (left && open_planned()) return {};
   return open_host();
 }
 
 Result<double> LanguageSession::device_ms_of_a_token(int32_t token) {
   if (!used_) return fail(ErrorCode::kUnsupported, "the CPU path uses no OpenCL device");
-  CLVET_RETURN_IF_ERROR(device_->begin_timing());
+  Device& device = *opened_.back()->device;
+  CLVET_RETURN_IF_ERROR(device.begin_timing());
+  on_device_->set_checking(false);
   const auto logits = feed_->take(std::span(&token, 1), nullptr);
-  CLVET_ASSIGN_OR_RETURN(const double ms, device_->end_timing());
+  on_device_->set_checking(true);
+  CLVET_ASSIGN_OR_RETURN(const double ms, device.end_timing());
   if (!logits) return tl::unexpected(logits.error());
   return ms;
+}
+
+void LanguageSession::say_steps() {
+  if (!ladder_) return;
+  const std::string text = ladder_->said(used_ ? std::optional(record_.combination) : std::nullopt);
+  if (!text.empty()) warn(text);
 }
 
 void LanguageSession::restart() {
@@ -177,13 +206,13 @@ Result<std::vector<float>> LanguageSession::take(std::span<const int32_t> tokens
   std::vector<int32_t> next(tokens.begin(), tokens.end());
   for (;;) {
     auto logits = feed_->take(next, progress);
-    const bool ours = !logits && logits.error().code != ErrorCode::kDeviceError;
-    if (ours) return tl::unexpected(logits.error());
-    const std::string fault = logits ? fault_of(*logits) : logits.error().message;
+    const std::string fault = logits ? suspicion_of(*logits) : logits.error().message;
     if (fault.empty()) {
+      say_steps();
       taken_.insert(taken_.end(), tokens.begin(), tokens.end());
       return logits;
     }
+    if (!logits && logits.error().code != ErrorCode::kDeviceError) return logits;
     CLVET_RETURN_IF_ERROR(step_down(fault));
     next = taken_;
     next.insert(next.end(), tokens.begin(), tokens.end());

@@ -16,13 +16,17 @@
 #include "kernels/combination.h"
 #include "probe/report/report.h"
 #include "runtime/exec/device.h"
+#include "runtime/exec/flight.h"
 #include "runtime/gguf/file.h"
-#include "runtime/llm/decoder.h"
+#include "runtime/llm/host_decoder.h"
 #include "runtime/llm/llm_config.h"
 #include "runtime/llm/token_feed.h"
 #include "runtime/plan/device_choice.h"
 #include "runtime/plan/plan.h"
-#include "runtime/plan/variant_choice.h"
+#include "runtime/run/doubt.h"
+#include "runtime/run/doubting_decoder.h"
+#include "runtime/run/history.h"
+#include "runtime/run/ladder.h"
 
 namespace clvet {
 
@@ -32,7 +36,11 @@ struct LanguageOptions {
   bool strict = false;  // no fallback
   // Executes this plan (checked for this model and device) and does not plan anew.
   std::optional<ExecutionPlan> plan;
-  std::string model_key;  // SHA-256 of the model's file, where a plan is given
+  std::string model_key;  // SHA-256 of the model's file
+  std::string state_dir;  // what is found out in use is kept there; empty: nothing is
+  // The part of the steps that the host computes as well; empty: as many as take a fiftieth of the
+  // time. The first ones of a plan in an environment always are.
+  std::optional<double> self_check;
   EventSink sink;
 };
 
@@ -62,8 +70,8 @@ class LanguageSession {
                                                        LanguageOptions options);
 
   // The logits behind the last of `tokens`, which go on from what was taken before. Where the
-  // device fails, or its logits cannot be a model's (not finite, or all alike), all tokens are
-  // taken again at the next higher precision, then on the host, which is said.
+  // device fails or the host finds a launch wrong, all tokens are taken again without what was at
+  // fault, on the host in the end, which is said.
   Result<std::vector<float>> take(std::span<const int32_t> tokens,
                                   const std::function<void(size_t)>& progress = nullptr);
   // Milliseconds that the device works for one token more after what was taken, by its own clock;
@@ -78,23 +86,36 @@ class LanguageSession {
 
  private:
   LanguageSession(const GgufFile& file, const LlmConfig& config, LanguageOptions options)
-      : config_(config), weights_(file, config), options_(std::move(options)) {}
+      : config_(config),
+        weights_(file, config),
+        options_(std::move(options)),
+        history_(options_.state_dir) {}
   Status open_device(PlannedDevice place);
   Status open_somewhere(const Report* report);
+  Status open_planned();  // kUnavailable: on no device
   Status open_host();
-  // The next place to try, after `fault`.
-  Status step_down(const std::string& fault);
+  // The next place to try, after a fault of the device.
+  Status step_down(const std::string& evidence);
+  void say_steps();
   void warn(const std::string& text);
 
   const LlmConfig& config_;
   LlmWeights weights_;
   LanguageOptions options_;
   LanguageRecord record_;
+  const History history_;
+  std::optional<Ladder> ladder_;        // where a device was hoped for
   const DeviceReport* used_ = nullptr;  // null: the host
-  std::shared_ptr<const VariantChooser> chooser_;
   ExecutionPlan plan_;
-  std::unique_ptr<Device> device_;
-  std::unique_ptr<DecoderBackend> backend_;
+  // A driver that failed is not asked to clean up: what was opened stays.
+  struct Opened {
+    Flight flight;
+    std::unique_ptr<Device> device;
+    std::unique_ptr<DoubtingDecoder> decoder;
+  };
+  std::vector<std::unique_ptr<Opened>> opened_;
+  std::unique_ptr<HostDecoder> host_;
+  DoubtingDecoder* on_device_ = nullptr;
   std::unique_ptr<TokenFeed> feed_;
   std::vector<int32_t> taken_;
 };

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <string>
 
 #include "base/result.h"
+#include "base/row_file.h"
 
 namespace clvet {
 
@@ -30,12 +30,7 @@ class MeasuredTimesFile {
   static constexpr size_t kMostRows = 500;
 
  private:
-  struct Row {
-    MeasuredTimes times;
-    double at = 0;  // Unix time of the measurement
-  };
-  std::string path_;
-  std::map<std::string, Row> rows_;
+  RowFile file_;
 };
 
 }  // namespace clvet

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tl/expected.hpp>
 #include <utility>
@@ -14,7 +16,9 @@
 #include "base/result.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
+
 #include "runtime/exec/device.h"
+#include "runtime/exec/flight.h"
 #include "runtime/exec/session.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/passes.h"
@@ -26,6 +30,10 @@
 #include "runtime/plan/plan.h"
 #include "runtime/plan/planner.h"
 #include "runtime/plan/variant_table.h"
+#include "runtime/run/doubt.h"
+#include "runtime/run/doubting_session.h"
+#include "runtime/run/history.h"
+#include "runtime/run/ladder.h"
 #include "runtime/run/measured_times.h"
 #include "runtime/run/run_record.h"
 #include "runtime/run/warn.h"
@@ -72,75 +80,99 @@ Status time_nodes(Session& session, const std::map<std::string, Tensor>& inputs,
   return {};
 }
 
-Result<std::map<std::string, Tensor>> run_session(Session& session,
-                                                  const std::map<std::string, Tensor>& inputs,
-                                                  const DeviceReport* device,
-                                                  const ModelRunOptions& options,
-                                                  RunRecord& record) {
+// A first answer, or another one to the same inputs.
+using Answer = std::function<Result<Outputs>(const Outputs* before)>;
+
+Result<Outputs> timed_answers(const Answer& answer, int repeat, RunRecord& record) {
   double started = monotonic_seconds();
-  CLVET_ASSIGN_OR_RETURN(auto outputs, session.run(inputs));
+  CLVET_ASSIGN_OR_RETURN(Outputs outputs, answer(nullptr));
   record.first_ms = ms_since(started);
   std::vector<double> samples;
-  for (int i = 0; i < options.repeat; ++i) {
+  for (int i = 0; i < repeat; ++i) {
     started = monotonic_seconds();
-    CLVET_ASSIGN_OR_RETURN(outputs, session.run(inputs));
+    CLVET_ASSIGN_OR_RETURN(outputs, answer(&outputs));
     samples.push_back(ms_since(started));
   }
   if (!samples.empty()) {
     record.min_ms = *std::min_element(samples.begin(), samples.end());
     record.median_ms = median(std::move(samples));
   }
-  if (options.node_times) {
-    const bool on_processor = device && is_processor(*device);
-    CLVET_RETURN_IF_ERROR(time_nodes(session, inputs, on_processor, record));
-  }
   return outputs;
 }
+
+// A device with a plan on it. A driver that failed is not asked to clean up.
+struct Opened {
+  Flight flight;
+  std::unique_ptr<Device> device;
+  std::optional<Session> session;
+};
 
 // One run: the choice of a place, and what is recorded of it.
 class Runner {
  public:
   Runner(const Graph& graph, const std::map<std::string, Tensor>& inputs,
          const ModelRunOptions& options, RunRecord& record)
-      : graph_(graph), inputs_(inputs), options_(options), record_(record) {}
+      : graph_(graph),
+        inputs_(inputs),
+        options_(options),
+        record_(record),
+        history_(options.state_dir) {}
 
   Status plan(const Report* report);
-  Result<std::map<std::string, Tensor>> run();
+  Result<Outputs> run();
+  std::vector<std::shared_ptr<void>> opened() { return std::move(opened_); }
 
  private:
   void warn(const std::string& text) { clvet::warn(options_.sink, record_.warnings, text); }
+  Status make_plan();
   Status refuse_fallback() const;
   void warn_of_plan();
   bool may_compare() const;
+  std::string times_file() const { return options_.state_dir + "/times.json"; }
   std::string times_key() const;
   void prefer_host(const MeasuredTimes& times);
   Result<MeasuredTimes> measure_both(Session& on_device) const;
   void take_host(const std::string& why);
-  Result<std::map<std::string, Tensor>> run_on_device();
-  Result<std::map<std::string, Tensor>> run_on_host();
+  Result<Outputs> run_on_device();
+  Result<Outputs> answers_of(Opened& place);
+  Result<Outputs> run_on_host();
+  void describe();
+  void say_steps();
+  Status step_down(const Error& error);
 
   const Graph& graph_;
   const std::map<std::string, Tensor>& inputs_;
   const ModelRunOptions& options_;
   RunRecord& record_;
+  const History history_;
+  std::optional<Ladder> ladder_;  // once there is a plan
   NetworkPlan choice_;
+  std::optional<Fault> fault_;  // of the last attempt
+  std::vector<std::shared_ptr<void>> opened_;
 };
 
+Status Runner::make_plan() {
+  const ExecutionPlan* given = options_.plan && !ladder_->stepped() ? &*options_.plan : nullptr;
+  PlanOverrides& words = ladder_->words();
+  const NetworkPlanRequest request{ladder_->report(), options_.device, words, options_.model_key,
+                                   given};
+  CLVET_ASSIGN_OR_RETURN(choice_, plan_network_on(graph_, request));
+  if (!choice_.device || words.precision || given) return {};
+  words.precision = history_.needed_precision(options_.model_key, choice_.device->environment_key);
+  return words.precision ? make_plan() : Status();
+}
+
 Status Runner::plan(const Report* report) {
+  ladder_.emplace(history_, report, options_.overrides, options_.model_key);
   const double started = monotonic_seconds();
-  CLVET_ASSIGN_OR_RETURN(
-      choice_,
-      plan_network_on(graph_, {report, options_.device, options_.overrides, options_.model_key,
-                               options_.plan ? &*options_.plan : nullptr}));
+  CLVET_RETURN_IF_ERROR(make_plan());
   record_.plan_ms = ms_since(started);
   CLVET_RETURN_IF_ERROR(refuse_fallback());
-  describe_plan(choice_.plan, record_);
-  record_.device = choice_.device ? choice_.device->name : "host";
+  describe();
   if (choice_.device) record_.not_best = why_not_best(*choice_.device, choice_.plan);
   warn_of_plan();
   if (!may_compare()) return {};
-  if (const auto times = MeasuredTimesFile(options_.times_file).find(times_key()))
-    prefer_host(*times);
+  if (const auto times = MeasuredTimesFile(times_file()).find(times_key())) prefer_host(*times);
   return {};
 }
 
@@ -154,6 +186,12 @@ Status Runner::refuse_fallback() const {
   const Fallback& first = choice_.plan.fallbacks.front();
   return fail(ErrorCode::kUnavailable, "--strict: node '{}' needs a fallback from {} to {} ({})",
               first.node, first.from, first.to, first.verdict);
+}
+
+void Runner::describe() {
+  record_.fallbacks.clear();
+  describe_plan(choice_.plan, record_);
+  record_.device = choice_.device ? choice_.device->name : "host";
 }
 
 void Runner::warn_of_plan() {
@@ -171,7 +209,7 @@ void Runner::warn_of_plan() {
 bool Runner::may_compare() const {
   const PlanOverrides& words = options_.overrides;
   return choice_.device && !options_.plan && options_.device == "auto" &&
-         !options_.times_file.empty() && !options_.strict && !words.precision && !words.memory &&
+         !options_.state_dir.empty() && !options_.strict && !words.precision && !words.memory &&
          !words.activations && !words.weights;
 }
 
@@ -189,15 +227,13 @@ void Runner::take_host(const std::string& why) {
   choice_.reason = why;
   choice_.device = nullptr;
   choice_.plan = plan_on_host(graph_, why);
-  describe_plan(choice_.plan, record_);
-  record_.device = "host";
+  describe();
 }
 
 // Takes the host where that was measured to be faster.
 void Runner::prefer_host(const MeasuredTimes& times) {
   record_.choice = times;
   if (!times.host_wins()) return;
-  record_.fallbacks.clear();
   take_host(fmt::format("the host is faster: {:.3g} ms instead of {:.3g} ms on {}", times.host_ms,
                         times.device_ms, choice_.device->name));
 }
@@ -220,47 +256,111 @@ Result<MeasuredTimes> Runner::measure_both(Session& on_device) const {
   return times;
 }
 
-// Takes the host for the next runs where it turned out to be faster.
-Result<std::map<std::string, Tensor>> Runner::run_on_device() {
+Result<Outputs> Runner::run_on_device() {
+  const std::string key = History::key_of(choice_.plan);
   const double started = monotonic_seconds();
-  CLVET_ASSIGN_OR_RETURN(std::unique_ptr<Device> device, Device::open(*choice_.device));
-  CLVET_ASSIGN_OR_RETURN(Session session, Session::create(graph_, choice_.plan, device.get()));
-  record_.build_ms = device->build_ms();
+  auto place = std::make_shared<Opened>(Opened{history_.flight(!history_.rhythm(key)), {}, {}});
+  opened_.push_back(place);
+  fault_.reset();
+  const auto open = [&]() -> Status {
+    CLVET_ASSIGN_OR_RETURN(place->device, Device::open(*choice_.device, place->flight));
+    CLVET_ASSIGN_OR_RETURN(place->session,
+                           Session::create(graph_, choice_.plan, place->device.get()));
+    return {};
+  };
+  if (const Status opened = open(); !opened) {
+    if (opened.error().code == ErrorCode::kDeviceError)
+      fault_ = fault_of(place->flight.read(), opened.error());
+    return tl::unexpected(opened.error());
+  }
+  record_.build_ms = place->device->build_ms();
   record_.load_ms += ms_since(started) - record_.build_ms;
-  CLVET_ASSIGN_OR_RETURN(auto outputs,
-                         run_session(session, inputs_, choice_.device, options_, record_));
+  return answers_of(*place);
+}
+
+// Takes the host for the next runs where it turned out to be faster.
+Result<Outputs> Runner::answers_of(Opened& place) {
+  const std::string key = History::key_of(choice_.plan);
+  DoubtingSession session(*place.session, *place.device, history_.rhythm(key), options_.self_check);
+  const auto outputs = timed_answers(
+      [&](const Outputs* before) {
+        return before ? session.again(inputs_, *before) : session.run(inputs_);
+      },
+      options_.repeat, record_);
+  if (!outputs) {
+    fault_ = session.fault();
+    if (fault_ && session.unchecked() > 0)
+      warn(fmt::format("{} earlier answers of this model were not checked and may be wrong",
+                       session.unchecked()));
+    return outputs;
+  }
+  record_.checked_every = session.rhythm().every;
+  if (options_.node_times) {
+    CLVET_RETURN_IF_ERROR(
+        time_nodes(*place.session, inputs_, is_processor(*choice_.device), record_));
+  }
+  if (const auto kept = history_.keep(key, choice_.device->environment_key, session.rhythm());
+      !kept)
+    warn(fmt::format("it could not be noted that the host confirms the results: {}",
+                     kept.error().message));
   if (!may_compare() || record_.choice) return outputs;
-  CLVET_ASSIGN_OR_RETURN(const MeasuredTimes times, measure_both(session));
-  if (const auto kept = MeasuredTimesFile(options_.times_file).keep(times_key(), times); !kept)
+  CLVET_ASSIGN_OR_RETURN(const MeasuredTimes times, measure_both(*place.session));
+  if (const auto kept = MeasuredTimesFile(times_file()).keep(times_key(), times); !kept)
     warn(fmt::format("the measured times could not be saved; the next run measures them again: {}",
                      kept.error().message));
   prefer_host(times);
   return outputs;
 }
 
-Result<std::map<std::string, Tensor>> Runner::run_on_host() {
+Result<Outputs> Runner::run_on_host() {
   CLVET_ASSIGN_OR_RETURN(Session session,
                          Session::create(graph_, std::move(choice_.plan), nullptr));
-  return run_session(session, inputs_, nullptr, options_, record_);
+  CLVET_ASSIGN_OR_RETURN(auto outputs,
+                         timed_answers([&](const Outputs*) { return session.run(inputs_); },
+                                       options_.repeat, record_));
+  if (options_.node_times) CLVET_RETURN_IF_ERROR(time_nodes(session, inputs_, false, record_));
+  return outputs;
 }
 
-Result<std::map<std::string, Tensor>> Runner::run() {
-  if (!choice_.device) {
-    if (options_.device != "host" && !record_.choice)
-      warn(fmt::format("the model runs on the host: {}", choice_.reason));
-    return run_on_host();
+// The next rung of the ladder.
+Status Runner::step_down(const Error& error) {
+  if (options_.strict)
+    return fail(ErrorCode::kUnavailable, "--strict: the device failed: {}", error.message);
+  const auto warn_now = [this](const std::string& text) { warn(text); };
+  bool left = false;
+  if (fault_) {
+    left = ladder_->step_down(*choice_.device, choice_.plan.combination, *fault_, warn_now);
+  } else {
+    ladder_->give_up(record_.device, error.message);
   }
-  auto outputs = run_on_device();
-  if (outputs && choice_.device) return outputs;
-  if (!outputs && options_.strict)
-    return fail(ErrorCode::kUnavailable, "--strict: the device failed: {}",
-                outputs.error().message);
-  if (!outputs) {
-    warn(fmt::format("the device failed ({}); the host computed the result",
-                     outputs.error().message));
-    record_.fallbacks.push_back({"*", record_.device, "host", "launch-error"});
-    take_host(outputs.error().message);
+  if (!left || !make_plan()) take_host(error.message);
+  describe();
+  return {};
+}
+
+void Runner::say_steps() {
+  const bool here = choice_.device != nullptr;
+  const std::string text =
+      ladder_->said(here ? std::optional(choice_.plan.combination) : std::nullopt);
+  if (text.empty()) return;
+  warn(text);
+  record_.fallbacks.insert(record_.fallbacks.begin(), ladder_->steps().begin(),
+                           ladder_->steps().end());
+}
+
+Result<Outputs> Runner::run() {
+  while (choice_.device) {
+    auto outputs = run_on_device();
+    if (!outputs) {
+      CLVET_RETURN_IF_ERROR(step_down(outputs.error()));
+      continue;
+    }
+    say_steps();
+    if (choice_.device) return outputs;
   }
+  if (ladder_->stepped()) say_steps();
+  if (options_.device != "host" && !record_.choice && !ladder_->stepped())
+    warn(fmt::format("the model runs on the host: {}", choice_.reason));
   return run_on_host();
 }
 
@@ -277,6 +377,7 @@ Result<ModelRun> run_model(Graph graph, const std::map<std::string, Tensor>& inp
   Runner runner(graph, inputs, options, result.record);
   CLVET_RETURN_IF_ERROR(runner.plan(report));
   CLVET_ASSIGN_OR_RETURN(result.outputs, runner.run());
+  result.opened = runner.opened();
   return result;
 }
 

@@ -37,6 +37,9 @@ struct RunRecord {
   std::vector<std::string> warnings;
   double load_ms = 0, plan_ms = 0, build_ms = 0, first_ms = 0, min_ms = 0, median_ms = 0;
   std::optional<MeasuredTimes> choice;  // where host and device were compared
+  // Answers of the device up to the next one that the host confirms: a fault is found within so
+  // many. 0: the host computed them.
+  int64_t checked_every = 0;
   std::vector<OutputRecord> outputs;
   std::vector<DecodedText> texts;  // where decoding was asked for
 };

@@ -120,23 +120,22 @@ TEST(LanguageSession, GoesToTheHostWhereADeviceComputesNothing) {
   EXPECT_LT(talk.distance({1, 2, 3}), kSame);
   EXPECT_EQ(talk.record().device, "host");
   EXPECT_THAT(talk.record().warnings,
-              ElementsAre(AllOf(HasSubstr("on Board"), HasSubstr("all logits are equal"),
+              ElementsAre(AllOf(HasSubstr("on Board"), HasSubstr("differs from the host's"),
                                 HasSubstr("computed again on the host"))));
   EXPECT_LT(talk.distance({4}), kSame) << "and stays there";
   EXPECT_EQ(talk.record().warnings.size(), 1u);
 }
 
-TEST(LanguageSession, TriesHighPrecisionBeforeTheHost) {
+TEST(LanguageSession, SaysOneThingHoweverManyStepsItGoesDown) {
   const Driver driver;
   Talk talk(test::noisy_model("gemma3", 512));
   LanguageOptions options;
   options.words.precision = Precision::kNormal;
   ASSERT_TRUE(talk.open(test::report_of(driver.device()), options));
   EXPECT_LT(talk.distance({1, 2, 3}), kSame);
-  EXPECT_THAT(
-      talk.record().warnings,
-      ElementsAre(AllOf(HasSubstr("normal/low/"), HasSubstr("computed again with high/low/")),
-                  AllOf(HasSubstr("high/low/"), HasSubstr("computed again on the host"))));
+  EXPECT_THAT(talk.record().warnings,
+              ElementsAre(AllOf(HasSubstr("/normal/"), HasSubstr("more faults"),
+                                HasSubstr("computed again on the host"))));
 }
 
 TEST(LanguageSession, SaysWhichCallFailed) {
@@ -270,7 +269,7 @@ INSTANTIATE_TEST_SUITE_P(Models, DeviceMemoryOf,
                                               row.param.image_width);
                          });
 
-TEST(OverPocl, GoesOnAtHighPrecisionAndThenOnTheHostAsCallsFailMidWay) {
+TEST(OverPocl, GoesOnWithAnotherKernelAndThenOnTheHostAsCallsFailMidWay) {
   if (!test::pocl_library()) GTEST_SKIP() << "PoCL is not installed here";
   const Driver driver(*test::pocl_library());
   Talk talk(test::noisy_model("llama"));
@@ -280,11 +279,12 @@ TEST(OverPocl, GoesOnAtHighPrecisionAndThenOnTheHostAsCallsFailMidWay) {
   EXPECT_LT(talk.distance({1, 2, 3, 4, 5}), 0.02);
   EXPECT_THAT(talk.record().warnings, IsEmpty());
   driver.fail("once");
-  EXPECT_LT(talk.distance({6}), kFloat);
+  EXPECT_LT(talk.distance({6}), 0.02);
   EXPECT_EQ(talk.record().device, "Board");
   EXPECT_THAT(talk.record().warnings,
-              ElementsAre(AllOf(HasSubstr("CL_OUT_OF_RESOURCES"), HasSubstr("with high/low/"))));
-  EXPECT_LT(talk.distance({5}), kFloat);
+              ElementsAre(AllOf(HasSubstr("CL_OUT_OF_RESOURCES"), HasSubstr("kernel rms_norm"),
+                                HasSubstr("with normal/low/"))));
+  EXPECT_LT(talk.distance({5}), 0.02);
   driver.fail("launch");
   EXPECT_LT(talk.distance({4, 3}), kSame);
   EXPECT_EQ(talk.record().device, "host");

@@ -77,11 +77,12 @@ TEST_F(MeasuredTimesFileTest, KeepsWhatIsNoTimeOnlyUntilItIsReadAgain) {
 }
 
 TEST_F(MeasuredTimesFileTest, SaysThatItCannotWrite) {
-  EXPECT_FALSE(MeasuredTimesFile(dir_ / "no/such/folder/times.json").keep("a", {1, 1}));
+  test::put(dir_ / "file", "");
+  EXPECT_FALSE(MeasuredTimesFile(dir_ / "file/times.json").keep("a", {1, 1}));
 }
 
 TEST_F(MeasuredTimesFileTest, TakesAFileThatIsTooLargeForAnEmptyOne) {
-  const std::string padding(2 << 20, ' ');
+  const std::string padding(5 << 20, ' ');
   ASSERT_TRUE(
       write_file_atomically(path_,
                             "{\"schema\": \"clvet.times/1\", \"rows\": {\"a\": {\"device_ms\": 1, "

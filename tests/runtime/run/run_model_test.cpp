@@ -226,7 +226,7 @@ TEST(RunModel, FallsToTheHostWhereTheDeviceOfTheReportIsGone) {
   ASSERT_EQ(run.record.fallbacks.size(), 1u);
   EXPECT_EQ(run.record.fallbacks[0].to, "host");
   EXPECT_EQ(run.record.fallbacks[0].from, "Board");
-  EXPECT_THAT(run.record.warnings.back(), HasSubstr("the device failed ("));
+  EXPECT_THAT(run.record.warnings.back(), HasSubstr("computed again on the host"));
   EXPECT_THAT(run.record.nodes, Each(Field(&NodeRecord::place, Place::kHost)));
   const auto strict = run_model(small_model().build(), small_inputs(), &report, {.strict = true});
   ASSERT_FALSE(strict);

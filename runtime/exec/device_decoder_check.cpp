@@ -1,0 +1,100 @@
+// DeviceDecoder::check: every launch's result beside the host's of the same inputs.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "kernels/call.h"
+#include "kernels/contract.h"
+#include "kernels/layout.h"
+#include "runtime/exec/device.h"
+#include "runtime/exec/device_decoder.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/llm/decoder_calls.h"
+#include "runtime/llm/decoder_plan.h"
+#include "runtime/llm/host_decoder.h"
+#include "runtime/plan/plan.h"
+
+namespace clvet {
+
+struct DeviceDecoder::Compared {
+  const DecoderCall& call;
+  const ReadyStep& ready;
+  int64_t rows, position;
+  HostDecoder& host;
+  const AnswerJudge& judge;
+};
+
+// The first `rows` rows.
+Result<std::vector<float>> DeviceDecoder::values_of(size_t tensor, int64_t rows) {
+  const DeviceTensor& row = plan_.tensors[tensor];
+  const TensorRole role{.h = rows, .c = row.extent.c};
+  const Precision precision = storage_precision(row.half);
+  staging_.resize(activation_bytes(role, precision));
+  CLVET_RETURN_IF_ERROR(device_.read(tensors_[tensor].get(), staging_));
+  std::vector<float> values(static_cast<size_t>(rows * row.extent.c));
+  decode_activation_f32(role, precision, staging_, values);
+  return values;
+}
+
+// Keys and values of earlier positions, and the embeddings.
+Status DeviceDecoder::copy_to_host(HostDecoder& host, int64_t positions) {
+  CLVET_RETURN_IF_ERROR(host.reserve(capacity_));
+  for (size_t i = 0; positions > 0 && i < tensors_.size(); ++i) {
+    if (plan_.tensors[i].rows != TensorRows::kOfText) continue;
+    CLVET_ASSIGN_OR_RETURN(const std::vector<float> values, values_of(i, positions));
+    host.put(plan_.tensors[i].value, 0, values);
+  }
+  return {};
+}
+
+// The device's values take the place of the host's, for the calls behind.
+Status DeviceDecoder::compare_output(const Compared& step, size_t tensor, int64_t first_row) {
+  const DeviceTensor& row = plan_.tensors[tensor];
+  const int64_t columns = row.extent.c;
+  const bool head = row.rows == TensorRows::kFixed;
+  const std::string name = head ? "logits" : row.value;
+  const int64_t first = head ? step.call.first : first_row * columns;
+  CLVET_ASSIGN_OR_RETURN(const std::vector<float> all, values_of(tensor, first_row + step.rows));
+  const std::span<const float> device =
+      std::span(all).subspan(static_cast<size_t>(first_row * columns));
+  const std::span<const float> host =
+      std::span(step.host.buffer(name)).subspan(static_cast<size_t>(first), device.size());
+  const Shape shape{step.rows, columns};
+  step.judge({step.call.name, step.ready.launched.row, Tensor::from(shape, device),
+              Tensor::from(shape, host), row.half});
+  step.host.put(name, first, device);
+  return {};
+}
+
+Result<std::vector<float>> DeviceDecoder::check(std::span<const float> hidden, int64_t rows,
+                                                int64_t position, bool answer, HostDecoder& host,
+                                                const AnswerJudge& judge) {
+  CLVET_RETURN_IF_ERROR(reserve(position + rows));
+  CLVET_RETURN_IF_ERROR(take_hidden(hidden, rows));
+  CLVET_RETURN_IF_ERROR(copy_to_host(host, position));
+  CLVET_ASSIGN_OR_RETURN(const std::vector<float> taken, values_of(0, rows));
+  host.put("hidden", 0, taken);
+  CLVET_ASSIGN_OR_RETURN(const auto* steps, steps_for(rows, answer));
+  const auto calls = decoder_calls(config_, rows, capacity_, answer, head_rows_of(plan_));
+  const PlanPhase& phase = plan_.phases[rows == 1 ? 0 : 1];
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const Compared step{calls[i], (*steps)[i], rows, position, host, judge};
+    CLVET_RETURN_IF_ERROR(launch(step.ready, position));
+    CLVET_RETURN_IF_ERROR(device_.finish());
+    CLVET_RETURN_IF_ERROR(host.run(calls[i], rows, position));
+    for (const CallArg& arg : step.ready.call.args) {
+      if (arg.kind != ArgKind::kOutput) continue;
+      const auto tensor = static_cast<size_t>(phase.steps[i].tensors.at(arg.name));
+      const bool cache = plan_.tensors[tensor].rows == TensorRows::kOfText;
+      CLVET_RETURN_IF_ERROR(compare_output(step, tensor, cache ? position : 0));
+    }
+  }
+  if (!answer) return std::vector<float>{};
+  return read_logits();
+}
+
+}  // namespace clvet

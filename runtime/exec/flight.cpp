@@ -1,0 +1,203 @@
+#include "runtime/exec/flight.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <new>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/numbers.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "probe/report/report.h"
+
+namespace clvet {
+namespace {
+
+constexpr size_t kPageBytes = 4096;
+constexpr const char* kSuffix = ".flight";
+static_assert(sizeof(FlightPage) <= kPageBytes);
+
+int64_t now_ns() { return static_cast<int64_t>(monotonic_seconds() * 1e9); }
+
+FlightPage& page_in(std::span<std::byte> bytes) {
+  return *reinterpret_cast<FlightPage*>(bytes.data());
+}
+
+void clear(std::span<std::byte> bytes) {
+  auto* page = new (bytes.data()) FlightPage{};
+  page->stage = -1;
+  page->magic = FlightPage::kMagic;
+}
+
+template <size_t N>
+void put(char (&field)[N], const std::string& text) {
+  const size_t size = std::min(text.size(), N - 1);
+  std::memcpy(field, text.data(), size);
+  field[size] = 0;
+}
+
+template <size_t N>
+std::string text_of(const char (&field)[N]) {
+  char copy[N];
+  std::memcpy(copy, field, N);
+  return clean_utf8(std::string(copy, ::strnlen(copy, N)));
+}
+
+double seconds_since(int64_t begun_ns) {
+  return begun_ns == 0 ? 0 : std::max(0.0, static_cast<double>(now_ns() - begun_ns) * 1e-9);
+}
+
+FlightSnapshot snapshot_of(const FlightPage& page) {
+  FlightSnapshot out;
+  if (page.magic != FlightPage::kMagic) return out;
+  const int32_t stage = page.stage;
+  if (stage >= 0 && stage <= static_cast<int32_t>(Stage::kExit)) {
+    out.stage = static_cast<Stage>(stage);
+  }
+  out.environment_key = text_of(page.environment_key);
+  out.variant = text_of(page.variant);
+  out.inside = page.inside != 0;
+  out.finished = page.finished != 0;
+  out.pending = page.pending;
+  out.exit_code = page.exit_code;
+  out.call_s = out.inside ? seconds_since(page.entered_ns) : 0;
+  out.inference_s = seconds_since(page.begun_ns);
+  out.longest_s = static_cast<double>(page.longest_ns.load()) * 1e-9;
+  return out;
+}
+
+// The descriptor that the variable names, kept open for the process.
+int given_descriptor() {
+  const char* text = std::getenv(Flight::kVariable);
+  const int number = text ? std::atoi(text) : -1;
+  return number > 2 ? number : -1;
+}
+
+// Held by no process any more, and not a file that another start reads just now.
+UniqueFd lock_lost(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd.valid() || ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return {};
+  return fd;
+}
+
+}  // namespace
+
+bool FlightSnapshot::variant_is_known() const {
+  const bool builds = stage == Stage::kBuild || stage == Stage::kCreateKernel;
+  return !variant.empty() && (builds || pending <= 1);
+}
+
+Flight::Flight() : own_(kPageBytes) { clear(own_); }
+
+Result<Flight> Flight::in_folder(const std::string& folder, bool synced) {
+  if (const int given = given_descriptor(); given >= 0) {
+    CLVET_ASSIGN_OR_RETURN(Mapping mapping, Mapping::of(given, kPageBytes, true));
+    return Flight(std::move(mapping));
+  }
+  CLVET_RETURN_IF_ERROR(make_folders(folder));
+  const std::string path = fmt::format("{}/{}{}", folder, ::getpid(), kSuffix);
+  UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const bool ready = file.valid() && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0 &&
+                     ::ftruncate(file.get(), kPageBytes) == 0;
+  if (!ready) {
+    return fail(ErrorCode::kInvalidArgument, "cannot write {}: {}; name a writable path", path,
+                std::strerror(errno));
+  }
+  CLVET_ASSIGN_OR_RETURN(Mapping mapping, Mapping::of(file.get(), kPageBytes, true));
+  clear(mapping.bytes());
+  if (synced) ::fsync(file.get());
+  Flight flight(std::move(mapping));
+  flight.file_ = std::move(file);
+  flight.path_ = path;
+  return flight;
+}
+
+Flight::~Flight() {
+  if (file_.valid()) ::unlink(path_.c_str());
+}
+
+FlightPage& Flight::page() const {
+  const std::span<std::byte> own(const_cast<std::byte*>(own_.data()), own_.size());
+  return page_in(mapping_.valid() ? mapping_.bytes() : own);
+}
+
+void Flight::on(const std::string& environment_key) {
+  put(page().environment_key, environment_key);
+}
+void Flight::take(const std::string& variant) { put(page().variant, variant); }
+void Flight::launched() { page().pending.fetch_add(1); }
+void Flight::waited() { page().pending = 0; }
+
+void Flight::enter(Stage stage) {
+  FlightPage& page = this->page();
+  page.stage = static_cast<int32_t>(stage);
+  page.entered_ns = now_ns();
+  page.inside = 1;
+}
+
+void Flight::leave() { page().inside = 0; }
+
+void Flight::begin_inference() { page().begun_ns = now_ns(); }
+
+void Flight::end_inference() {
+  FlightPage& page = this->page();
+  page.longest_ns = std::max<int64_t>(page.longest_ns, now_ns() - page.begun_ns);
+  page.begun_ns = 0;
+}
+
+FlightSnapshot Flight::read() const { return snapshot_of(page()); }
+
+Result<FlightView> FlightView::create() {
+  FlightView view;
+  CLVET_ASSIGN_OR_RETURN(view.fd_, make_memfd("clvet-flight", kPageBytes));
+  CLVET_ASSIGN_OR_RETURN(view.mapping_, Mapping::of(view.fd_.get(), kPageBytes, true));
+  view.reset();
+  return view;
+}
+
+FlightSnapshot FlightView::read() const { return snapshot_of(page_in(mapping_.bytes())); }
+void FlightView::reset() { clear(mapping_.bytes()); }
+
+void finish_flight(int exit_code) {
+  const int given = given_descriptor();
+  if (given < 0) return;
+  const auto mapping = Mapping::of(given, kPageBytes, true);
+  if (!mapping) return;
+  FlightPage& page = page_in(mapping->bytes());
+  page.exit_code = exit_code;
+  page.finished = 1;
+}
+
+std::vector<FlightSnapshot> lost_flights(const std::string& folder) {
+  std::vector<FlightSnapshot> lost;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string path = entry.path().string();
+    if (!path.ends_with(kSuffix)) continue;
+    const UniqueFd fd = lock_lost(path);
+    if (!fd.valid()) continue;
+    if (const auto mapping = Mapping::of(fd.get(), kPageBytes, false)) {
+      lost.push_back(snapshot_of(page_in(mapping->bytes())));
+    }
+    ::unlink(path.c_str());
+  }
+  return lost;
+}
+
+}  // namespace clvet

@@ -1,0 +1,135 @@
+// Session::check: every answer of the device beside the host's of the same inputs.
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "kernels/call.h"
+#include "runtime/exec/device.h"
+#include "runtime/exec/session.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/plan/plan.h"
+
+namespace clvet {
+
+// `values`: as run() has them. `seen`: what the device holds of each value, as it was read back; of
+// the others what the host has.
+struct Session::Checked {
+  std::vector<Tensor> values, seen;
+  std::vector<bool> known;                     // by value: it is in `seen`
+  std::map<int, std::vector<Tensor>> answers;  // of the host, by node whose calls are not done yet
+  void see(ValueId id, Tensor value) {
+    seen[static_cast<size_t>(id)] = std::move(value);
+    known[static_cast<size_t>(id)] = true;
+  }
+};
+
+// Nodes before `before` that only see a tensor of the device in another shape.
+Status Session::fill_aliases(int before, Checked& state) {
+  for (int i = 0; i < before; ++i) {
+    if (phase().nodes[static_cast<size_t>(i)].place != Place::kAlias) continue;
+    const Node& node = graph_.nodes[static_cast<size_t>(i)];
+    const bool ready = std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+      return id == kNoValue || graph_.constant(id) || state.known[static_cast<size_t>(id)];
+    });
+    if (!ready || state.known[static_cast<size_t>(node.outputs[0])]) continue;
+    CLVET_ASSIGN_OR_RETURN(auto outputs, host_answer(node, state.seen));
+    state.see(node.outputs[0], std::move(outputs[0]));
+  }
+  return {};
+}
+
+// No later step of the node writes the tensor.
+bool Session::writes_last(size_t index, size_t tensor) const {
+  const auto& steps = phase().steps;
+  for (size_t i = index + 1; i < steps.size(); ++i) {
+    if (steps[i].kind != StepKind::kKernel || steps[i].node != steps[index].node) continue;
+    for (const CallArg& arg : ready_[i].call.args) {
+      if (arg.kind != ArgKind::kOutput) continue;
+      if (steps[i].tensors.at(arg.name) == static_cast<int>(tensor)) return false;
+    }
+  }
+  return true;
+}
+
+Status Session::check_upload(size_t index, Checked& state, const AnswerJudge& judge) {
+  const auto at = static_cast<size_t>(phase().steps[index].tensor);
+  const DeviceTensor& tensor = plan_.tensors[at];
+  if (tensor.row_numbers > 0 || tensor.constant) return {};
+  const ValueId id = value_ids_[at];
+  Tensor device;
+  CLVET_RETURN_IF_ERROR(download(tensor, tensors_[at].object, id, device));
+  judge({"", nullptr, device, state.values[static_cast<size_t>(id)], tensor.half});
+  state.see(id, std::move(device));
+  return {};
+}
+
+Status Session::check_written(size_t index, Checked& state, const AnswerJudge& judge) {
+  const PlanStep& step = phase().steps[index];
+  const Node* node = step.node < 0 ? nullptr : &graph_.nodes[static_cast<size_t>(step.node)];
+  if (node && !state.answers.contains(step.node)) {
+    CLVET_RETURN_IF_ERROR(fill_aliases(step.node, state));
+    CLVET_ASSIGN_OR_RETURN(state.answers[step.node], host_answer(*node, state.seen));
+  }
+  for (const CallArg& arg : ready_[index].call.args) {
+    if (arg.kind != ArgKind::kOutput) continue;
+    const auto at = static_cast<size_t>(step.tensors.at(arg.name));
+    const ValueId id = value_ids_[at];
+    if (id == kNoValue || !writes_last(index, at)) continue;
+    if (!node) CLVET_RETURN_IF_ERROR(fill_aliases(static_cast<int>(graph_.nodes.size()), state));
+    Tensor device;
+    CLVET_RETURN_IF_ERROR(download(plan_.tensors[at], tensors_[at].object, id, device));
+    const Tensor* host = node ? nullptr : &state.seen[static_cast<size_t>(id)];
+    for (size_t i = 0; node && i < node->outputs.size(); ++i)
+      if (node->outputs[i] == id) host = &state.answers[step.node][i];
+    if (!host) return fail(ErrorCode::kInternal, "a step writes a value that is not its node's");
+    judge({node ? node->name : "", ready_[index].row, device, *host, plan_.tensors[at].half});
+    state.see(id, std::move(device));
+  }
+  return {};
+}
+
+Status Session::check_step(size_t index, Checked& state, const AnswerJudge& judge) {
+  const PlanStep& step = phase().steps[index];
+  CLVET_RETURN_IF_ERROR(run_step(index, state.values));
+  switch (step.kind) {
+    case StepKind::kKernel:
+      CLVET_RETURN_IF_ERROR(device_->finish());
+      return check_written(index, state, judge);
+    case StepKind::kUpload:
+      CLVET_RETURN_IF_ERROR(device_->finish());
+      return check_upload(index, state, judge);
+    case StepKind::kDownload: {
+      const ValueId id = value_ids_[static_cast<size_t>(step.tensor)];
+      const auto at = static_cast<size_t>(id);
+      CLVET_RETURN_IF_ERROR(fill_aliases(static_cast<int>(graph_.nodes.size()), state));
+      if (state.known[at]) judge({"", nullptr, state.values[at], state.seen[at], false});
+      return {};
+    }
+    case StepKind::kHost:
+      for (const ValueId output : graph_.nodes[static_cast<size_t>(step.node)].outputs) {
+        if (output != kNoValue) state.see(output, state.values[static_cast<size_t>(output)]);
+      }
+      return {};
+  }
+  return {};
+}
+
+Result<std::map<std::string, Tensor>> Session::check(const std::map<std::string, Tensor>& inputs,
+                                                     const AnswerJudge& judge) {
+  Checked state;
+  CLVET_ASSIGN_OR_RETURN(state.values, input_values(inputs));
+  state.seen = state.values;
+  state.known.assign(graph_.values.size(), false);
+  for (const ValueId id : graph_.inputs) state.known[static_cast<size_t>(id)] = true;
+  for (size_t i = 0; i < phase().steps.size(); ++i) {
+    CLVET_RETURN_IF_ERROR(check_step(i, state, judge));
+  }
+  return outputs_of(state.values);
+}
+
+}  // namespace clvet

@@ -1,0 +1,21 @@
+// What one step of a plan left, and what it should have.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "runtime/graph/tensor.h"
+#include "runtime/plan/variant_table.h"
+
+namespace clvet {
+
+struct StepAnswer {
+  std::string node;               // empty: a copy between storages or orders, or a hand-over
+  const TableRow* row = nullptr;  // null: a hand-over
+  const Tensor& device;
+  const Tensor& host;  // of the same inputs, which are the device's own
+  bool half = false;   // of the storage type
+};
+using AnswerJudge = std::function<void(const StepAnswer&)>;
+
+}  // namespace clvet

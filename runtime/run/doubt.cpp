@@ -1,0 +1,117 @@
+#include "runtime/run/doubt.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "kernels/combination.h"
+#include "probe/report/report.h"
+#include "runtime/exec/step_answer.h"
+#include "runtime/graph/tensor.h"
+
+namespace clvet {
+namespace {
+
+constexpr double kLargestHalf = 65504;
+// A tensor in which nothing is larger is compared with this.
+constexpr double kLeastScale = 1e-30;
+
+Precision precision_of(const StepAnswer& answer) {
+  if (answer.row) return answer.row->variant.precision;
+  return answer.half ? Precision::kNormal : Precision::kHigh;
+}
+
+std::string evidence_of(const AnswerDifference& difference) {
+  if (difference.not_finite) return "it gave values that are not finite";
+  return fmt::format("its result differs from the host's by {:.3g}, whose largest value is {:.3g}",
+                     difference.most, difference.scale);
+}
+
+}  // namespace
+
+double rounding_part(Precision precision) {
+  switch (precision) {
+    case Precision::kHigh:
+      return 0x1p-13;
+    case Precision::kNormal:
+      return 0x1p-6;
+    case Precision::kLow:
+      break;
+  }
+  return 0x1p-3;
+}
+
+AnswerDifference difference_of(const Tensor& device, const Tensor& host) {
+  AnswerDifference out;
+  const std::vector<double> got = device.to_f64(), want = host.to_f64();
+
+  for (size_t i = 0; i < want.size(); ++i) {
+    if (!std::isfinite(want[i])) {
+      const bool same = std::isnan(want[i]) ? std::isnan(got[i]) : !std::isfinite(got[i]);
+      if (!same) out.most = INFINITY;
+      continue;
+    }
+    out.scale = std::max(out.scale, std::abs(want[i]));
+    if (!std::isfinite(got[i])) {
+      out.not_finite = true;
+    } else {
+      out.most = std::max(out.most, std::abs(got[i] - want[i]));
+    }
+  }
+  out.part = got.size() == want.size() ? out.most / std::max(out.scale, kLeastScale) : INFINITY;
+  out.beyond_half = out.scale > kLargestHalf;
+  return out;
+}
+
+void FaultFinder::look(const StepAnswer& answer) {
+  if (fault_) return;
+  const Precision precision = precision_of(answer);
+  const AnswerDifference difference = difference_of(answer.device, answer.host);
+  const double allowed = rounding_part(precision);
+  worst_ = std::max(worst_, difference.part / allowed);
+  if (!difference.not_finite && difference.part <= allowed) return;
+  fault_ = Fault{
+      .variant = answer.row ? answer.row->name : "",
+      .node = answer.node,
+      .evidence = evidence_of(difference),
+      .range = precision != Precision::kHigh && (difference.beyond_half || difference.not_finite)};
+}
+
+std::string suspicion_of(const Outputs& outputs) {
+  for (const auto& [name, tensor] : outputs) {
+    if (tensor.dtype() > DType::kF16) continue;  // floating-point types come first
+    const std::vector<double> values = tensor.to_f64();
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    if (std::any_of(values.begin(), values.end(), [](double v) { return !std::isfinite(v); }))
+      return fmt::format("output '{}' has values that are not finite", name);
+    if (values.size() > 1 && *low == *high)
+      return fmt::format("all values of output '{}' are equal", name);
+  }
+  return {};
+}
+
+std::string suspicion_of(std::span<const float> logits) {
+  if (logits.empty()) return {};
+  if (!std::all_of(logits.begin(), logits.end(), [](float v) { return std::isfinite(v); }))
+    return "the logits are not finite";
+  const auto [low, high] = std::minmax_element(logits.begin(), logits.end());
+  return *low == *high ? "all logits are equal" : "";
+}
+
+std::string disagreement(const Outputs& one, const Outputs& other, Precision precision) {
+  for (const auto& [name, tensor] : one) {
+    const auto found = other.find(name);
+    if (found == other.end()) return fmt::format("output '{}' is missing", name);
+    const AnswerDifference difference = difference_of(tensor, found->second);
+    if (difference.not_finite || difference.part > rounding_part(precision))
+      return fmt::format("output '{}' differs by {:.2g} of its largest value from run to run", name,
+                         difference.part);
+  }
+  return {};
+}
+
+}  // namespace clvet

@@ -1,0 +1,130 @@
+#include "runtime/run/doubting_decoder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "kernels/combination.h"
+#include "probe/report/report.h"
+#include "runtime/exec/device.h"
+#include "runtime/exec/flight.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/run/doubt.h"
+#include "runtime/run/history.h"
+
+namespace clvet {
+namespace {
+
+Tensor row_of_values(const std::vector<float>& values) {
+  return Tensor::from(Shape{static_cast<int64_t>(values.size())}, std::span<const float>(values));
+}
+
+}  // namespace
+
+DoubtingDecoder::~DoubtingDecoder() {
+  if (fault_) return;
+  for (const auto& [size, rhythm] : rhythms_) {
+    if (rhythm) (void)history_.keep(row_of(size.first, size.second), environment_, *rhythm);
+  }
+}
+
+std::string DoubtingDecoder::row_of(int64_t rows, bool answer) const {
+  return fmt::format("{} {}{}", key_, rows, answer ? " answer" : "");
+}
+
+int64_t DoubtingDecoder::every() const {
+  const auto found = rhythms_.find({1, true});
+  return found != rhythms_.end() && found->second ? found->second->every : 0;
+}
+
+tl::unexpected<Error> DoubtingDecoder::fault_found(Fault fault) {
+  fault_ = std::move(fault);
+  return fail(ErrorCode::kDeviceError, "{}", fault_->evidence);
+}
+
+std::optional<CheckRhythm>& DoubtingDecoder::rhythm_of(const Step& step) {
+  const std::pair size{step.rows, step.answer};
+  const auto found = rhythms_.find(size);
+  if (found != rhythms_.end()) return found->second;
+  return rhythms_[size] = history_.rhythm(row_of(step.rows, step.answer));
+}
+
+bool DoubtingDecoder::due(const CheckRhythm& rhythm) const {
+  if (!rate_) return rhythm.since + 1 >= rhythm.every;
+  return *rate_ > 0 && static_cast<double>(rhythm.since + 1) * *rate_ >= 1;
+}
+
+Result<std::vector<float>> DoubtingDecoder::unconfirmed(const Step& step) {
+  Flight& flight = device_.flight();
+  flight.begin_inference();
+  auto logits = decoder_->step(step.hidden, step.rows, step.position, step.answer);
+  flight.end_inference();
+  if (logits || logits.error().code != ErrorCode::kDeviceError) return logits;
+  return fault_found(fault_of(flight.read(), logits.error()));
+}
+
+Result<std::vector<float>> DoubtingDecoder::confirmed_by_host(const Step& step) {
+  FaultFinder finder;
+  Flight& flight = device_.flight();
+  flight.begin_inference();
+  auto logits = decoder_->check(step.hidden, step.rows, step.position, step.answer, *witness_,
+                                [&](const auto& answer) { finder.look(answer); });
+  flight.end_inference();
+  if (finder.fault()) return fault_found(*finder.fault());
+  if (logits || logits.error().code != ErrorCode::kDeviceError) return logits;
+  return fault_found(fault_of(flight.read(), logits.error()));
+}
+
+Status DoubtingDecoder::waited_for() {
+  const Status finished = device_.finish();
+  if (finished) return {};
+  return fault_found(fault_of(device_.flight().read(), finished.error()));
+}
+
+// A step may be taken twice: it writes the same keys and values again.
+Result<std::vector<float>> DoubtingDecoder::both(const Step& step,
+                                                 std::optional<CheckRhythm>& rhythm) {
+  const double started = monotonic_seconds();
+  CLVET_ASSIGN_OR_RETURN(const std::vector<float> checked, confirmed_by_host(step));
+  const double check_ms = ms_since(started);
+  const double again = monotonic_seconds();
+  CLVET_ASSIGN_OR_RETURN(std::vector<float> logits, unconfirmed(step));
+  if (!step.answer) CLVET_RETURN_IF_ERROR(waited_for());
+  const double step_ms = ms_since(again);
+  if (step.answer) {
+    const AnswerDifference difference =
+        difference_of(row_of_values(logits), row_of_values(checked));
+    if (difference.not_finite || difference.part > rounding_part(Precision::kHigh))
+      return fault_found({.verdict = Verdict::kNondeterministic,
+                          .evidence = fmt::format(
+                              "output '{}' differs by {:.2g} of its largest value from run to run",
+                              "logits", difference.part)});
+  }
+  rhythm = {inferences_between_checks(check_ms, step_ms, kDefaultShare), 0,
+            !suspicion_of(checked).empty()};
+  return logits;
+}
+
+Result<std::vector<float>> DoubtingDecoder::step(std::span<const float> hidden, int64_t rows,
+                                                 int64_t position, bool answer) {
+  const Step step{hidden, rows, position, answer};
+  if (!checking_) return unconfirmed(step);
+  std::optional<CheckRhythm>& rhythm = rhythm_of(step);
+  if (!rhythm || due(*rhythm)) return both(step, rhythm);
+  CLVET_ASSIGN_OR_RETURN(std::vector<float> logits, unconfirmed(step));
+  if (!rhythm->odd && !suspicion_of(logits).empty()) return both(step, rhythm);
+  ++rhythm->since;
+  return logits;
+}
+
+}  // namespace clvet

@@ -1,0 +1,78 @@
+// A language model on a device that is not believed: the first steps of each size are confirmed by
+// the host, launch by launch, later ones as often as a share of the time allows.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/exec/device.h"
+#include "runtime/exec/device_decoder.h"
+#include "runtime/llm/decoder.h"
+#include "runtime/llm/host_decoder.h"
+#include "runtime/run/doubt.h"
+#include "runtime/run/history.h"
+
+namespace clvet {
+
+class DoubtingDecoder : public DecoderBackend {
+ public:
+  // `plan`: the decoder's. `rate`: the part of the steps that is checked; empty: what kDefaultShare
+  // of the time allows. `witness` is of the same model. All references must outlive it.
+  DoubtingDecoder(Device& device, std::unique_ptr<DeviceDecoder> decoder,
+                  std::unique_ptr<HostDecoder> witness, const History& history,
+                  const ExecutionPlan& plan, std::optional<double> rate)
+      : device_(device),
+        decoder_(std::move(decoder)),
+        witness_(std::move(witness)),
+        history_(history),
+        key_(History::key_of(plan)),
+        environment_(plan.subject.environment_key),
+        rate_(rate) {}
+  // Keeps what was confirmed.
+  ~DoubtingDecoder() override;
+
+  Result<std::vector<float>> step(std::span<const float> hidden, int64_t rows, int64_t position,
+                                  bool answer) override;
+  Status reserve(int64_t capacity) override { return decoder_->reserve(capacity); }
+
+  const DeviceDecoder& decoder() const { return *decoder_; }
+  // After an error of the device: what is to be trusted no more.
+  const std::optional<Fault>& fault() const { return fault_; }
+  void set_checking(bool checking) { checking_ = checking; }
+  // Steps of one token up to the next that is checked; 0: none was confirmed yet.
+  int64_t every() const;
+
+ private:
+  struct Step {
+    std::span<const float> hidden;
+    int64_t rows, position;
+    bool answer;
+  };
+  std::optional<CheckRhythm>& rhythm_of(const Step& step);
+  bool due(const CheckRhythm& rhythm) const;
+  Result<std::vector<float>> unconfirmed(const Step& step);
+  Result<std::vector<float>> confirmed_by_host(const Step& step);
+  Result<std::vector<float>> both(const Step& step, std::optional<CheckRhythm>& rhythm);
+  Status waited_for();
+  std::string row_of(int64_t rows, bool answer) const;
+  tl::unexpected<Error> fault_found(Fault fault);
+
+  Device& device_;
+  std::unique_ptr<DeviceDecoder> decoder_;
+  std::unique_ptr<HostDecoder> witness_;
+  const History& history_;
+  std::string key_, environment_;
+  std::optional<double> rate_;
+  bool checking_ = true;
+  std::map<std::pair<int64_t, bool>, std::optional<CheckRhythm>> rhythms_;  // by rows and answer
+  std::optional<Fault> fault_;
+};
+
+}  // namespace clvet

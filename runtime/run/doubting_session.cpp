@@ -1,0 +1,130 @@
+#include "runtime/run/doubting_session.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "probe/report/report.h"
+#include "runtime/exec/device.h"
+#include "runtime/exec/flight.h"
+#include "runtime/exec/session.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/run/doubt.h"
+#include "runtime/run/history.h"
+
+namespace clvet {
+namespace {
+
+using Inputs = std::map<std::string, Tensor>;
+
+// Milliseconds that nobody minds at a first start.
+constexpr double kShortCheck = 500;
+
+}  // namespace
+
+tl::unexpected<Error> DoubtingSession::fault_found(Fault fault) {
+  fault_ = std::move(fault);
+  return fail(ErrorCode::kDeviceError, "{}", fault_->evidence);
+}
+
+bool DoubtingSession::due() const {
+  if (!rate_) return rhythm_->since + 1 >= rhythm_->every;
+  return *rate_ > 0 && static_cast<double>(rhythm_->since + 1) * *rate_ >= 1;
+}
+
+Result<Outputs> DoubtingSession::unconfirmed(const Inputs& inputs) {
+  Flight& flight = device_.flight();
+  const double started = monotonic_seconds();
+  flight.begin_inference();
+  auto outputs = session_.run(inputs);
+  flight.end_inference();
+  run_ms_ = ms_since(started);
+  if (outputs || outputs.error().code != ErrorCode::kDeviceError) return outputs;
+  const Error error = outputs.error();
+  const FlightSnapshot now = flight.read();
+  if (now.variant_is_known()) return fault_found(fault_of(now, error));
+  // One of many launches: where each is waited for, the guilty one is told from the others.
+  const auto located = confirmed_by_host(inputs);
+  return fault_ ? tl::unexpected(located.error()) : fault_found(fault_of(now, error));
+}
+
+// Whether all is right as soon as buffers are read instead of mapped.
+bool DoubtingSession::reads_are_wrong(const Inputs& inputs) {
+  if (!device_.maps_reads()) return false;
+  device_.set_maps_reads(false);
+  FaultFinder finder;
+  const auto outputs = session_.check(inputs, [&](const auto& answer) { finder.look(answer); });
+  device_.set_maps_reads(true);
+  return outputs && !finder.fault();
+}
+
+Result<Outputs> DoubtingSession::confirmed_by_host(const Inputs& inputs) {
+  FaultFinder finder;
+  Flight& flight = device_.flight();
+  flight.begin_inference();
+  auto outputs = session_.check(inputs, [&](const auto& answer) { finder.look(answer); });
+  flight.end_inference();
+  if (!outputs) {
+    if (outputs.error().code != ErrorCode::kDeviceError) return outputs;
+    return fault_found(fault_of(flight.read(), outputs.error()));
+  }
+  if (!finder.fault()) return outputs;
+  Fault fault = *finder.fault();
+  if (reads_are_wrong(inputs)) {
+    fault.variant = kMapReads;
+    fault.stage = Stage::kMap;
+  }
+  return fault_found(std::move(fault));
+}
+
+// Both answers are the same plan's to the same inputs: one waited for step by step, one not.
+Status DoubtingSession::settle(const Outputs& outputs, const Outputs& checked, double check_ms) {
+  const std::string where = disagreement(outputs, checked, session_.plan().combination.precision);
+  if (!where.empty())
+    return fault_found({.verdict = Verdict::kNondeterministic, .evidence = where});
+  rhythm_ = {inferences_between_checks(check_ms, run_ms_, kDefaultShare), 0,
+             !suspicion_of(checked).empty()};
+  return {};
+}
+
+Result<Outputs> DoubtingSession::confirm(const Inputs& inputs, Outputs outputs) {
+  const double started = monotonic_seconds();
+  CLVET_ASSIGN_OR_RETURN(const Outputs checked, confirmed_by_host(inputs));
+  CLVET_RETURN_IF_ERROR(settle(outputs, checked, ms_since(started)));
+  return outputs;
+}
+
+// Waited for step by step before anything else: what ends the process is then known.
+Result<Outputs> DoubtingSession::first(const Inputs& inputs) {
+  const double started = monotonic_seconds();
+  CLVET_ASSIGN_OR_RETURN(const Outputs checked, confirmed_by_host(inputs));
+  const double check_ms = ms_since(started);
+  CLVET_ASSIGN_OR_RETURN(Outputs outputs, unconfirmed(inputs));
+  CLVET_RETURN_IF_ERROR(settle(outputs, checked, check_ms));
+  // A driver may compile at the first launch: what a check costs is told by the next one.
+  return check_ms < kShortCheck ? confirm(inputs, std::move(outputs)) : std::move(outputs);
+}
+
+Result<Outputs> DoubtingSession::run(const Inputs& inputs) {
+  if (!rhythm_) return first(inputs);
+  CLVET_ASSIGN_OR_RETURN(Outputs outputs, unconfirmed(inputs));
+  const bool odd = !rhythm_->odd && !suspicion_of(outputs).empty();
+  if (due() || odd) return confirm(inputs, std::move(outputs));
+  ++rhythm_->since;
+  return outputs;
+}
+
+Result<Outputs> DoubtingSession::again(const Inputs& inputs, const Outputs& before) {
+  CLVET_ASSIGN_OR_RETURN(Outputs outputs, run(inputs));
+  const std::string where = disagreement(outputs, before, session_.plan().combination.precision);
+  if (where.empty()) return outputs;
+  CLVET_RETURN_IF_ERROR(confirm(inputs, outputs));
+  return fault_found({.verdict = Verdict::kNondeterministic, .evidence = where});
+}
+
+}  // namespace clvet

@@ -1,0 +1,158 @@
+#include "runtime/run/history.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/json.h"  // IWYU pragma: keep
+#include "base/result.h"
+#include "base/row_file.h"
+#include "kernels/combination.h"
+#include "probe/report/report.h"
+#include "probe/report/tombstones.h"
+#include "runtime/exec/flight.h"
+#include "runtime/plan/plan.h"
+#include "runtime/run/doubt.h"
+
+namespace clvet {
+namespace {
+
+constexpr size_t kMostRows = 500;
+constexpr size_t kKeyDigits = 16;
+
+RowFile rows_of(const std::string& file) { return {file, "clvet.checks/1", kMostRows}; }
+
+std::string precision_key(const std::string& model, const std::string& environment_key) {
+  return "precision " + model.substr(0, kKeyDigits) + " " + environment_key.substr(0, kKeyDigits);
+}
+
+Verdict verdict_of(std::optional<Stage> stage) {
+  if (stage == Stage::kBuild) return Verdict::kBuildError;
+  return stage == Stage::kCreateKernel ? Verdict::kKernelCreateFailed : Verdict::kLaunchError;
+}
+
+std::string flights(const std::string& folder) { return folder + "/flights"; }
+
+}  // namespace
+
+int64_t inferences_between_checks(double check_ms, double inference_ms, double share) {
+  constexpr double kMost = 1e6;
+  if (!(inference_ms > 0) || !(share > 0)) return static_cast<int64_t>(kMost);
+  return static_cast<int64_t>(std::clamp(std::ceil(check_ms / (share * inference_ms)), 1.0, kMost));
+}
+
+Fault fault_of(const FlightSnapshot& flight, const Error& error) {
+  std::string at_fault = flight.variant_is_known() ? flight.variant : "";
+  if (flight.stage == Stage::kMap) at_fault = kMapReads;
+  if (flight.stage == Stage::kRead) at_fault.clear();
+  return {.variant = std::move(at_fault),
+          .verdict = verdict_of(flight.stage),
+          .stage = flight.stage.value_or(Stage::kLoad),
+          .evidence = error.message};
+}
+
+std::optional<Fault> fault_of(const FlightSnapshot& lost) {
+  const bool working = lost.inside || lost.pending > 0;
+  if (!working || !lost.stage || lost.environment_key.empty() || lost.finished) return std::nullopt;
+  Fault fault{.verdict = Verdict::kCrash, .stage = *lost.stage};
+  if (lost.variant_is_known()) fault.variant = lost.variant;
+  fault.evidence = "an earlier start ended while the driver worked";
+  return fault;
+}
+
+void History::tell(Report& report) const {
+  if (folder_.empty()) return;
+  for (const FlightSnapshot& lost : lost_flights(flights(folder_))) {
+    if (const auto fault = fault_of(lost)) (void)bury(tombstone_of(lost.environment_key, *fault));
+  }
+  clvet::bury(read_tombstones(tombstones_file(folder_)), report);
+}
+
+Tombstone tombstone_of(const std::string& environment_key, const Fault& fault) {
+  return {.environment_key = environment_key,
+          .variant = fault.variant,
+          .verdict = fault.verdict,
+          .stage = fault.stage,
+          .evidence = fault.evidence,
+          .date = utc_now()};
+}
+
+Status History::bury(const Tombstone& tombstone) const {
+  if (folder_.empty()) return {};
+  CLVET_RETURN_IF_ERROR(add_tombstone(tombstones_file(folder_), tombstone));
+  return rows_of(checks_file()).change([&](RowFile::Rows& rows) {
+    std::erase_if(rows, [&](const auto& row) {
+      return row_text(row.second, "environment_key") == tombstone.environment_key;
+    });
+  });
+}
+
+Flight History::flight(bool synced) const {
+  if (folder_.empty()) return Flight();
+  auto flight = Flight::in_folder(flights(folder_), synced);
+  return flight ? std::move(*flight) : Flight();
+}
+
+std::string History::key_of(const ExecutionPlan& plan) {
+  Sha256 hash;
+  hash.add_field(plan.subject.model).add_field(plan.subject.environment_key);
+  hash.add_field(to_string(plan.combination));
+  for (const auto& [name, shape] : plan.subject.inputs) {
+    hash.add_field(name).add_field(to_string(TensorType{DType::kF32, shape}));
+  }
+  for (const PlanPhase& phase : plan.phases) {
+    for (const PlanStep& step : phase.steps) hash.add_field(step.variant);
+  }
+  return "plan " + hash.hex().substr(0, 2 * kKeyDigits);
+}
+
+std::optional<CheckRhythm> History::rhythm(const std::string& key) const {
+  if (folder_.empty()) return std::nullopt;
+  const RowFile::Rows rows = rows_of(checks_file()).read();
+  const auto found = rows.find(key);
+  if (found == rows.end()) return std::nullopt;
+  const auto every = row_number(found->second, "every"), since = row_number(found->second, "since");
+  if (!every || !since || *every < 1) return std::nullopt;
+  return CheckRhythm{static_cast<int64_t>(std::min(*every, 1e9)),
+                     static_cast<int64_t>(std::min(*since, 1e9)),
+                     found->second.value("odd", nlohmann::json()) == true};
+}
+
+Status History::keep(const std::string& key, const std::string& environment_key,
+                     const CheckRhythm& rhythm) const {
+  if (folder_.empty()) return {};
+  return rows_of(checks_file())
+      .change(
+          [&](RowFile::Rows& rows) {
+            rows[key] = {{"environment_key", environment_key},
+                         {"every", rhythm.every},
+                         {"since", rhythm.since},
+                         {"odd", rhythm.odd},
+                         {"at", seconds_of_today()}};
+          },
+          Sync::kLater);
+}
+
+std::optional<Precision> History::needed_precision(const std::string& model,
+                                                   const std::string& environment_key) const {
+  if (folder_.empty()) return std::nullopt;
+  const RowFile::Rows rows = rows_of(checks_file()).read();
+  const auto found = rows.find(precision_key(model, environment_key));
+  return found == rows.end() ? std::nullopt : parse_precision(row_text(found->second, "precision"));
+}
+
+Status History::keep_precision(const std::string& model, const std::string& environment_key,
+                               Precision precision) const {
+  if (folder_.empty()) return {};
+  return rows_of(checks_file()).change([&](RowFile::Rows& rows) {
+    rows[precision_key(model, environment_key)] = {{"precision", to_string(precision)},
+                                                   {"at", seconds_of_today()}};
+  });
+}
+
+}  // namespace clvet

@@ -1,0 +1,70 @@
+// What earlier starts on this machine found out in use, kept in the state folder: which kernels are
+// not trusted any more, which answers the host has confirmed, which start never came to its end.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "kernels/combination.h"
+#include "probe/report/report.h"
+#include "runtime/exec/flight.h"
+#include "runtime/plan/plan.h"
+#include "runtime/run/doubt.h"
+
+namespace clvet {
+
+// How often answers of one plan are checked.
+struct CheckRhythm {
+  int64_t every = 1;  // inferences; a fault is found within so many
+  int64_t since = 0;  // unchecked ones since the last check
+  bool odd = false;   // the host's outputs look suspicious, too (doubt.h)
+};
+
+// Of the time, for checks.
+inline constexpr double kDefaultShare = 0.02;
+// Inferences from one check to the next whose cost is `share` of the time.
+int64_t inferences_between_checks(double check_ms, double inference_ms, double share);
+
+class History {
+ public:
+  // Empty: nothing is known and nothing is kept.
+  explicit History(std::string state_dir) : folder_(std::move(state_dir)) {}
+
+  // Gives `report` what its devices are not trusted with. A start that ended within the driver is a
+  // tombstone of the kernel that it had in hand.
+  void tell(Report& report) const;
+  // Kept for the starts to come; all that was confirmed on the device counts no more.
+  Status bury(const Tombstone& tombstone) const;
+
+  // The page for this process's calls of the driver; one without a file where none can be written.
+  Flight flight(bool synced) const;
+
+  // The name of a plan for what follows.
+  static std::string key_of(const ExecutionPlan& plan);
+  // Nothing: no answer of this plan was confirmed yet.
+  std::optional<CheckRhythm> rhythm(const std::string& key) const;
+  Status keep(const std::string& key, const std::string& environment_key,
+              const CheckRhythm& rhythm) const;
+
+  // The precision that a model needs on a device, where a lower one cannot hold its values.
+  std::optional<Precision> needed_precision(const std::string& model,
+                                            const std::string& environment_key) const;
+  Status keep_precision(const std::string& model, const std::string& environment_key,
+                        Precision precision) const;
+
+ private:
+  std::string checks_file() const { return folder_ + "/checks.json"; }
+  std::string folder_;
+};
+
+Tombstone tombstone_of(const std::string& environment_key, const Fault& fault);
+
+// What a failed call of the driver says, with what was in hand.
+Fault fault_of(const FlightSnapshot& flight, const Error& error);
+// Of a start that never came to its end; nothing where the driver had no part in it.
+std::optional<Fault> fault_of(const FlightSnapshot& lost);
+
+}  // namespace clvet
