@@ -24,9 +24,20 @@ void add_strict(Verb verb, bool& strict) {
   verb.add_flag("--strict", strict, "fail (exit status 1) instead of falling back");
 }
 
-void add_isolate(Verb verb, bool& isolate) {
-  verb.add_flag("--isolate", isolate,
-                "run in a child process; if the driver crashes it, run on the host");
+void add_guard(Verb verb, GuardOptions& guard) {
+  verb.add_flag("--isolate", guard.isolate,
+                "run in a child process; if the driver crashes or hangs there, go on without what\n"
+                "it had in hand, on the host in the end");
+  verb.add_option("--hang-after", guard.hang_after_s,
+                  "with --isolate: seconds that the driver may take, beyond ten times the longest\n"
+                  "inference so far")
+      .above_zero()
+      .shows_default();
+  verb.add_option("--self-check", guard.self_check,
+                  "the part of the results that the host computes as well, to compare: 1 is all;\n"
+                  "default: as many as take 2 % of the time (the first one always)")
+      .within(0, 1)
+      .type_name("RATE");
 }
 
 void add_libraries(Verb verb, std::vector<std::string>& libraries, int& jobs) {

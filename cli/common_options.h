@@ -1,6 +1,7 @@
 // Options that several verbs have, each with the same name and meaning.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,16 @@ namespace clvet {
 void add_report(Verb verb, std::string& file);
 void add_device(Verb verb, std::string& selector);
 void add_strict(Verb verb, bool& strict);
-void add_isolate(Verb verb, bool& isolate);
+// What keeps a wrong or dying driver from the user.
+struct GuardOptions {
+  bool isolate = false;
+  double hang_after_s = 30;
+  double self_check = -1;  // below 0: as often as a fiftieth of the time allows
+  std::optional<double> rate() const {
+    return self_check < 0 ? std::nullopt : std::optional(self_check);
+  }
+};
+void add_guard(Verb verb, GuardOptions& guard);
 void add_libraries(Verb verb, std::vector<std::string>& libraries, int& jobs);
 void add_data_dir(Verb verb, std::string& folder);
 // --json and --quiet. `document` says what --json writes.

@@ -1,12 +1,11 @@
 #include "cli/isolate.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,12 +20,19 @@
 #include "cli/exit_code.h"
 #include "cli/terminal.h"
 #include "probe/process/process.h"
+#include "probe/report/report.h"
 #include "probe/worker/worker_limits.h"
+#include "runtime/exec/flight.h"
+#include "runtime/run/doubt.h"
+#include "runtime/run/history.h"
 
 namespace clvet {
 namespace {
 
 using Words = std::vector<std::string>;
+
+// Children that die on a device before the host has its turn.
+constexpr int kMostDeaths = 4;
 
 Words own_arguments() {
   const auto text = read_file("/proc/self/cmdline", 1 << 22);
@@ -53,40 +59,105 @@ Words on_host(const Words& words) {
   return changed;
 }
 
-// An interrupt is handed on, and the child ends as it sees fit.
-ExitState wait_for(pid_t pid) {
-  constexpr unsigned kPause = 5000;  // microseconds
-  bool told = false;
-  for (;;) {
-    if (const auto ended = reap(pid)) return *ended;
-    if (interrupt_requested && !std::exchange(told, true)) ::kill(pid, SIGTERM);
-    ::usleep(kPause);
+struct Ended {
+  FlightSnapshot flight;
+  ExitState state;
+  bool hung = false;
+  // Its own word: what a driver does to the exit status says nothing.
+  bool finished() const { return flight.finished && !hung; }
+};
+
+class Child {
+ public:
+  explicit Child(const IsolateOptions& options) : options_(options) {}
+
+  Result<Ended> run(const Words& words) {
+    CLVET_ASSIGN_OR_RETURN(FlightView view, FlightView::create());
+    view.set_said(said_);
+    CLVET_ASSIGN_OR_RETURN(
+        const pid_t pid,
+        spawn({own_executable(), words, {{Flight::kVariable, "3"}}, -1, {view.fd()}}));
+    Ended ended = wait_for(pid, view);
+    ended.flight = view.read();
+    said_ = view.said();
+    return ended;
   }
+
+ private:
+  bool hangs(const FlightSnapshot& now) const {
+    const double limit = options_.patience_s + 10 * now.longest_s;
+    return now.call_s > limit || now.inference_s > limit;
+  }
+
+  // An interrupt is handed on, and the child ends as it sees fit.
+  Ended wait_for(pid_t pid, const FlightView& view) const {
+    constexpr unsigned kPause = 5000;  // microseconds
+    Ended ended;
+    bool told = false;
+    for (;;) {
+      if (const auto state = reap(pid)) {
+        ended.state = *state;
+        return ended;
+      }
+      if (interrupt_requested && !std::exchange(told, true)) ::kill(pid, SIGTERM);
+      const FlightSnapshot now = view.read();
+      if (!ended.hung && (now.finished ? lingers(now) : hangs(now))) {
+        ended.hung = !now.finished;
+        for (const pid_t one : descendants(pid)) ::kill(one, SIGKILL);
+      }
+      ::usleep(kPause);
+    }
+  }
+  // It is done, but a driver keeps it from its end.
+  bool lingers(const FlightSnapshot& now) const { return now.finished_s > kLingering; }
+  static constexpr double kLingering = 2;  // seconds
+
+  const IsolateOptions& options_;
+  SaidText said_;
+};
+
+std::string why_of(const Ended& ended) {
+  if (ended.hung) return "the driver does not return";
+  if (ended.state.signal)
+    return fmt::format("the driver ended the process ({})", ::strsignal(ended.state.signal));
+  return fmt::format("the driver ended the process with exit status {}", ended.state.exit_status);
 }
 
-Result<ExitState> run_child(const Words& words) {
-  CLVET_ASSIGN_OR_RETURN(const pid_t pid, spawn({own_executable(), words, {}, -1, {}}));
-  return wait_for(pid);
+// Kept, so that the next child does without. False: nothing tells what to do without.
+bool remember(const Ended& ended, const std::string& why) {
+  FlightSnapshot flight = ended.flight;
+  flight.inside = flight.inside || ended.hung;
+  auto fault = fault_of(flight);
+  if (!fault) return false;
+  fault->evidence = why;
+  if (ended.hung) fault->verdict = Verdict::kHang;
+  return History(state_dir()).bury(tombstone_of(flight.environment_key, *fault)).has_value();
 }
 
 }  // namespace
 
-int run_isolated(const EventSink& sink) {
-  const Words words = without(own_arguments(), "--isolate", false);
-  auto ended = run_child(words);
-  if (!ended) return report_error(ended.error());
-  if (!ended->signal) return ended->exit_status;
-  if (interrupt_requested) return kExitInterrupted;
-  const std::string why =
-      fmt::format("the driver ended the process ({})", ::strsignal(ended->signal));
-  if (std::find(words.begin(), words.end(), "--strict") != words.end()) {
-    print_error(translated(fmt::format("--strict: {}", why)));
-    return kExitFindings;
+int run_isolated(const IsolateOptions& options) {
+  Words words = without(own_arguments(), "--isolate", false);
+  Child child(options);
+  std::string first;
+  for (int deaths = 0;; ++deaths) {
+    const bool last = deaths > kMostDeaths;
+    const auto ended = child.run(last ? on_host(words) : words);
+    if (!ended) return report_error(ended.error());
+    if (interrupt_requested) return kExitInterrupted;
+    if (ended->finished()) return ended->flight.exit_code;
+    if (last) return kExitOurFault;
+    const std::string why = why_of(*ended);
+    if (options.strict) {
+      print_error(translated(fmt::format("--strict: {}", why)));
+      return kExitFindings;
+    }
+    const bool again = remember(*ended, why) && deaths + 1 < kMostDeaths;
+    if (!again) deaths = kMostDeaths;
+    options.sink({EventLevel::kWarning,
+                  again ? fmt::format("warning: {}; running again without what it had in hand", why)
+                        : fmt::format("warning: {}; running again on the host", why)});
   }
-  sink({EventLevel::kWarning, fmt::format("warning: {}; running again on the host", why)});
-  ended = run_child(on_host(words));
-  if (!ended) return report_error(ended.error());
-  return ended->signal ? kExitOurFault : ended->exit_status;
 }
 
 }  // namespace clvet

@@ -1,12 +1,22 @@
-// `run --isolate`: this same command in a child process.
+// `--isolate`: this same command in a child process, which may crash, hang or lie.
 #pragma once
+
+#include <string>
 
 #include "base/event.h"
 
 namespace clvet {
 
-// Runs this process's own command line without --isolate in a child and gives its exit code. If the
-// child is ended by a signal, the command is run again with --device host, and that is said.
-int run_isolated(const EventSink& sink);
+struct IsolateOptions {
+  bool strict = false;     // no fallback
+  double patience_s = 30;  // beyond ten times the longest inference so far
+  EventSink sink;
+};
+
+// Runs this process's own command line without --isolate in a child and gives its exit code. The
+// child writes down each call of the driver (runtime/exec/flight.h) and, in the end, its exit code:
+// a process that ends without is one that died, whatever its exit status. What it died of, or hung
+// in, is noted, and the command is run again without that, on the host in the end.
+int run_isolated(const IsolateOptions& options);
 
 }  // namespace clvet

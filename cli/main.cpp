@@ -15,6 +15,7 @@
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
+#include "runtime/exec/flight.h"
 
 // False where what was printed did not all arrive; a reader that went away wanted no more.
 static bool all_written() {
@@ -25,7 +26,14 @@ static bool all_written() {
   return false;
 }
 
+// A driver that was loaded may crash in its destructors: what we had to do is done.
+[[noreturn]] static void leave(int exit_code) {
+  clvet::finish_flight(exit_code);
+  ::_exit(exit_code);
+}
+
 int main(int argc, char** argv) {
+  clvet::end_with_parent();
   clvet::set_language_from(argc, argv);
   CLI::App app(
       clvet::tr("clvet finds out which OpenCL library, precision, memory mode and kernels give "
@@ -42,13 +50,12 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return clvet::report_usage(app, error);
+    leave(clvet::report_usage(app, error));
   } catch (const std::exception& error) {
     clvet::print_error(
         clvet::tr("internal error: {}; please report it", std::string(error.what())));
-    return clvet::kExitOurFault;
+    leave(clvet::kExitOurFault);
   }
-  // A driver that was loaded may crash in its destructors: what we had to do is done.
   const bool told = exit_code == clvet::kExitUsage;
-  ::_exit(told || all_written() ? exit_code : static_cast<int>(clvet::kExitUsage));
+  leave(told || all_written() ? exit_code : static_cast<int>(clvet::kExitUsage));
 }

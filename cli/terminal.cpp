@@ -22,8 +22,6 @@ namespace {
 
 bool progress_open = false;
 
-void on_signal(int) { interrupt_requested.store(true); }
-
 EventLevel wanted_level() {
   const char* text = std::getenv("CLVET_LOG");
   const std::string word = text ? text : "info";
@@ -91,15 +89,6 @@ Status write_document(const OutputOptions& output, const std::string& text) {
     return fail(ErrorCode::kInvalidArgument, "cannot write to standard output");
   }
   return {};
-}
-
-void catch_interrupts() {
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  sigemptyset(&action.sa_mask);
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);
 }
 
 StdoutGuard::StdoutGuard() {

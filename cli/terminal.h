@@ -28,8 +28,6 @@ EventSink terminal_sink(bool quiet);
 void end_progress();
 // Writes a document where --json says; nothing where it says nothing.
 Status write_document(const OutputOptions& output, const std::string& text);
-// SIGINT and SIGTERM ask the work in flight to stop and keep its state.
-void catch_interrupts();
 
 // While it lives, whatever a driver in this process prints on stdout goes to stderr, so that our
 // own output stays clean.

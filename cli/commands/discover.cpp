@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/exit_code.h"
+#include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "probe/diagnose/diagnosis.h"

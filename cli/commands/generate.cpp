@@ -20,14 +20,17 @@
 #include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/exit_code.h"
+#include "cli/interrupt.h"
 #include "cli/isolate.h"
 #include "cli/options.h"
 #include "cli/report_source.h"
+#include "cli/resumed_text.h"
 #include "cli/terminal.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
 #include "probe/worker/worker_limits.h"
 #include "reports/render/plan_text.h"
+#include "runtime/exec/flight.h"
 #include "runtime/gguf/file.h"
 #include "runtime/llm/arch.h"
 #include "runtime/llm/chat.h"
@@ -45,7 +48,8 @@ namespace {
 
 struct GenerateArguments {
   std::string model, prompt, prompt_ids, teacher_forced, report, system;
-  bool chat = false, isolate = false;
+  bool chat = false;
+  GuardOptions guard;
   int64_t tokens = 128;
   CombinationArguments combination;
   std::string plan;
@@ -92,19 +96,32 @@ Result<std::vector<int32_t>> prompt_of(const GenerateArguments& arguments, const
 // Our own stdout, which a driver's banners do not reach.
 class Page {
  public:
-  explicit Page(bool quiet) : fd_(quiet ? -1 : ::dup(STDOUT_FILENO)), terminal_(::isatty(1)) {}
-  void write(std::string_view text) const {
-    const std::string clean = terminal_ ? clean_utf8(text) : std::string(text);
-    for (size_t at = 0; fd_.get() >= 0 && at < clean.size();) {
-      const ssize_t wrote = ::write(fd_.get(), clean.data() + at, clean.size() - at);
+  explicit Page(bool quiet)
+      : fd_(quiet ? -1 : ::dup(STDOUT_FILENO)),
+        terminal_(::isatty(1)),
+        said_(said_before()),
+        text_(said_) {}
+  void write(std::string_view text) {
+    print(text_.next(terminal_ ? clean_utf8(text) : std::string(text)));
+  }
+  // No more comes.
+  void end() { print(text_.rest()); }
+
+ private:
+  void print(const std::string& text) {
+    for (size_t at = 0; fd_.get() >= 0 && at < text.size();) {
+      const ssize_t wrote = ::write(fd_.get(), text.data() + at, text.size() - at);
       if (wrote <= 0) return;
       at += static_cast<size_t>(wrote);
     }
+    said_.add(text);
+    say_said(said_);
   }
 
- private:
   UniqueFd fd_;
   bool terminal_;
+  SaidText said_;
+  ResumedText text_;
 };
 
 double a_second(size_t count, double ms) {
@@ -112,7 +129,7 @@ double a_second(size_t count, double ms) {
 }
 
 Result<int> compare(const GenerateArguments& arguments, LanguageSession& session,
-                    const std::vector<TeacherForcedCase>& cases, const Page& page) {
+                    const std::vector<TeacherForcedCase>& cases, Page& page) {
   const TeacherForcedModel model{
       [&] { session.restart(); },
       [&](std::span<const int32_t> tokens) { return session.take(tokens); }};
@@ -145,7 +162,7 @@ std::string summary_of(const LanguageRecord& record, const Answer& said) {
 }
 
 Result<int> resume(const GenerateArguments& arguments, LanguageSession& session,
-                   const Tokenizer* tokenizer, std::vector<int32_t> prompt, const Page& page) {
+                   const Tokenizer* tokenizer, std::vector<int32_t> prompt, Page& page) {
   const AnswerOptions options{.tokens = arguments.tokens,
                               .sampler = arguments.sampler,
                               .tokenizer = tokenizer,
@@ -153,6 +170,7 @@ Result<int> resume(const GenerateArguments& arguments, LanguageSession& session,
                               .stop = [] { return interrupt_requested.load(); },
                               .sink = arguments.options.sink};
   CLVET_ASSIGN_OR_RETURN(Answer said, answer(session, std::move(prompt), options));
+  page.end();
   const LanguageRecord& record = session.record();
   if (!said.tokens.empty()) {
     if (const auto ms = session.device_ms_of_a_token(said.tokens.back())) said.device_ms = *ms;
@@ -191,7 +209,7 @@ Status take_plan(GenerateArguments& arguments) {
 }
 
 Result<int> run_once(GenerateArguments& arguments) {
-  const Page page(arguments.output.quiet || arguments.output.json == "-");
+  Page page(arguments.output.quiet || arguments.output.json == "-");
   CLVET_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::open(arguments.model));
   CLVET_ASSIGN_OR_RETURN(const LlmConfig config, load_config(file));
   CLVET_ASSIGN_OR_RETURN(Source source, read_source(arguments, file));
@@ -207,20 +225,29 @@ Result<int> run_once(GenerateArguments& arguments) {
   }
   const StdoutGuard quiet_driver;
   CLVET_ASSIGN_OR_RETURN(
-      const auto session,
+      auto opened,
       LanguageSession::open(file, config, report ? &*report : nullptr, arguments.options));
+  // A driver may die when it is released: that is left to the end of the process.
+  LanguageSession& session = *opened.release();
   if (arguments.explain && !arguments.output.quiet)
-    arguments.options.sink({EventLevel::kInfo, plan_text(session->plan())});
-  if (!source.cases.empty()) return compare(arguments, *session, source.cases, page);
+    arguments.options.sink({EventLevel::kInfo, plan_text(session.plan())});
   const Tokenizer* tokenizer = source.tokenizer ? &*source.tokenizer : nullptr;
-  return resume(arguments, *session, tokenizer, std::move(source.prompt), page);
+  const auto code = source.cases.empty()
+                        ? resume(arguments, session, tokenizer, std::move(source.prompt), page)
+                        : compare(arguments, session, source.cases, page);
+  session.note();
+  return code;
 }
 
 int run(GenerateArguments& arguments) {
   arguments.options.sink = terminal_sink(arguments.output.quiet);
   arguments.options.words = arguments.combination.overrides();
   catch_interrupts();
-  if (arguments.isolate) return run_isolated(arguments.options.sink);
+  arguments.options.self_check = arguments.guard.rate();
+  if (arguments.guard.isolate)
+    return run_isolated({.strict = arguments.options.strict,
+                         .patience_s = arguments.guard.hang_after_s,
+                         .sink = arguments.options.sink});
   const auto code = run_once(arguments);
   end_progress();
   if (code) return *code;
@@ -277,7 +304,7 @@ void add(Verb program, int& exit_code) {
   add_combination(verb, arguments->combination, {"auto", "buffer"});
   add_plan_option(verb, arguments->plan);
   add_strict(verb, arguments->options.strict);
-  add_isolate(verb, arguments->isolate);
+  add_guard(verb, arguments->guard);
   verb.add_flag("--explain", arguments->explain,
                 "print which kernels run, which combinations were not taken, and why");
   add_output(verb, arguments->output,

@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/exit_code.h"
+#include "cli/interrupt.h"
 #include "cli/isolate.h"
 #include "cli/model_inputs.h"
 #include "cli/options.h"
@@ -39,7 +40,8 @@ struct RunArguments {
   InputArguments inputs;
   CombinationArguments combination;
   std::string plan;
-  bool explain = false, isolate = false;
+  bool explain = false;
+  GuardOptions guard;
   int top = 0;
   std::string decode;
   ModelRunOptions options;
@@ -107,7 +109,11 @@ Result<ModelRun> run_once(RunArguments& arguments) {
 int run(RunArguments& arguments) {
   arguments.options.sink = terminal_sink(arguments.output.quiet);
   catch_interrupts();
-  if (arguments.isolate) return run_isolated(arguments.options.sink);
+  arguments.options.self_check = arguments.guard.rate();
+  if (arguments.guard.isolate)
+    return run_isolated({.strict = arguments.options.strict,
+                         .patience_s = arguments.guard.hang_after_s,
+                         .sink = arguments.options.sink});
   auto result = run_once(arguments);
   end_progress();
   if (!result) {
@@ -115,6 +121,9 @@ int run(RunArguments& arguments) {
     const int code = report_error(result.error());
     return refused ? kExitFindings : code;
   }
+  // A driver may die when it is released: that is left to the end of the process.
+  static const auto* kept = new std::vector(std::move(result->opened));
+  static_cast<void>(kept);
   if (const Status written = write_outputs(arguments, *result); !written)
     return report_error(written.error());
   if (!arguments.output.quiet && arguments.output.json != "-") {
@@ -146,7 +155,7 @@ void add_ways(Verb verb, RunArguments& arguments) {
   add_combination(verb, arguments.combination, {"auto", "buffer", "image"});
   add_plan_option(verb, arguments.plan);
   add_strict(verb, arguments.options.strict);
-  add_isolate(verb, arguments.isolate);
+  add_guard(verb, arguments.guard);
   verb.add_option("--repeat", arguments.options.repeat, "timed runs after the first one")
       .within(0, 1000000)
       .shows_default();

@@ -1,7 +1,10 @@
 #include "runtime/exec/flight.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +17,7 @@
 #include <filesystem>
 #include <new>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -73,7 +77,8 @@ FlightSnapshot snapshot_of(const FlightPage& page) {
   out.environment_key = text_of(page.environment_key);
   out.variant = text_of(page.variant);
   out.inside = page.inside != 0;
-  out.finished = page.finished != 0;
+  out.finished = page.finished_ns != 0;
+  out.finished_s = seconds_since(page.finished_ns);
   out.pending = page.pending;
   out.exit_code = page.exit_code;
   out.call_s = out.inside ? seconds_since(page.entered_ns) : 0;
@@ -87,6 +92,19 @@ int given_descriptor() {
   const char* text = std::getenv(Flight::kVariable);
   const int number = text ? std::atoi(text) : -1;
   return number > 2 ? number : -1;
+}
+
+Mapping given_page() {
+  const int given = given_descriptor();
+  if (given < 0) return {};
+  auto mapping = Mapping::of(given, kPageBytes, true);
+  return mapping ? std::move(*mapping) : Mapping();
+}
+
+// Of the file that this process writes; empty: none.
+std::string& own_path() {
+  static auto* path = new std::string();  // also while the process ends
+  return *path;
 }
 
 // Held by no process any more, and not a file that another start reads just now.
@@ -124,7 +142,7 @@ Result<Flight> Flight::in_folder(const std::string& folder, bool synced) {
   if (synced) ::fsync(file.get());
   Flight flight(std::move(mapping));
   flight.file_ = std::move(file);
-  flight.path_ = path;
+  flight.path_ = own_path() = path;
   return flight;
 }
 
@@ -167,21 +185,63 @@ Result<FlightView> FlightView::create() {
   FlightView view;
   CLVET_ASSIGN_OR_RETURN(view.fd_, make_memfd("clvet-flight", kPageBytes));
   CLVET_ASSIGN_OR_RETURN(view.mapping_, Mapping::of(view.fd_.get(), kPageBytes, true));
-  view.reset();
+  clear(view.mapping_.bytes());
+  view.set_said({});
   return view;
 }
 
 FlightSnapshot FlightView::read() const { return snapshot_of(page_in(mapping_.bytes())); }
-void FlightView::reset() { clear(mapping_.bytes()); }
+
+SaidText FlightView::said() const {
+  const FlightPage& page = page_in(mapping_.bytes());
+  return {page.said_bytes, page.said_hash};
+}
+
+void FlightView::set_said(const SaidText& said) {
+  FlightPage& page = page_in(mapping_.bytes());
+  page.said_bytes = said.bytes;
+  page.said_hash = said.hash;
+}
+
+void SaidText::add(std::string_view text) {
+  constexpr uint64_t kPrime = 0x100000001b3;
+  bytes += text.size();
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
+}
 
 void finish_flight(int exit_code) {
-  const int given = given_descriptor();
-  if (given < 0) return;
-  const auto mapping = Mapping::of(given, kPageBytes, true);
-  if (!mapping) return;
-  FlightPage& page = page_in(mapping->bytes());
+  leave_flight();
+  const Mapping mapping = given_page();
+  if (!mapping.valid()) return;
+  FlightPage& page = page_in(mapping.bytes());
   page.exit_code = exit_code;
-  page.finished = 1;
+  page.finished_ns = now_ns();
+}
+
+void leave_flight() {
+  if (!own_path().empty()) ::unlink(own_path().c_str());
+}
+
+SaidText said_before() {
+  const Mapping mapping = given_page();
+  if (!mapping.valid()) return {};
+  const FlightPage& page = page_in(mapping.bytes());
+  return {page.said_bytes, page.said_hash};
+}
+
+void say_said(const SaidText& said) {
+  const Mapping mapping = given_page();
+  if (!mapping.valid()) return;
+  FlightPage& page = page_in(mapping.bytes());
+  page.said_bytes = said.bytes;
+  page.said_hash = said.hash;
+}
+
+void end_with_parent() {
+  if (given_descriptor() < 0) return;
+  const pid_t parent = ::getppid();
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (parent == 1) ::_exit(1);  // it was gone before we asked
 }
 
 std::vector<FlightSnapshot> lost_flights(const std::string& folder) {

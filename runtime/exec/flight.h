@@ -6,9 +6,11 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fd.h"
@@ -27,10 +29,20 @@ struct FlightPage {
   std::atomic<int64_t> entered_ns;  // CLOCK_MONOTONIC, of the call
   std::atomic<int64_t> begun_ns;    // of the inference in hand; 0: none
   std::atomic<int64_t> longest_ns;  // of an inference that ended
-  std::atomic<uint32_t> finished;   // 1: the verb is done, `exit_code` is its answer
+  std::atomic<int64_t>
+      finished_ns;  // when the verb was done, `exit_code` is its answer; 0: not yet
   std::atomic<int32_t> exit_code;
+  std::atomic<uint64_t> said_bytes, said_hash;
   char environment_key[72];
   char variant[184];  // of the last build or launch
+};
+
+// Text that reached standard output: how much, and what it was.
+struct SaidText {
+  uint64_t bytes = 0;
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  void add(std::string_view text);
+  bool operator==(const SaidText&) const = default;
 };
 
 // What a page says.
@@ -42,6 +54,7 @@ struct FlightSnapshot {
   int exit_code = 0;
   double call_s = 0, inference_s = 0;  // since the call and the inference began; 0: none is in hand
   double longest_s = 0;
+  double finished_s = 0;  // since then
   // Whether `variant` is at fault, if something is: else any launch that was not waited for is.
   bool variant_is_known() const;
 };
@@ -88,16 +101,24 @@ class FlightView {
   static Result<FlightView> create();
   int fd() const { return fd_.get(); }
   FlightSnapshot read() const;
-  void reset();
+  SaidText said() const;
+  // What earlier children said; for the next one to go on from.
+  void set_said(const SaidText& said);
 
  private:
   UniqueFd fd_;
   Mapping mapping_;
 };
 
-// Marks the page that kVariable names, if it does: the verb is done. Nothing the driver does at
-// exit counts after that.
+// The verb is done: nothing that the driver does at exit counts after that.
 void finish_flight(int exit_code);
+// This process ends as its user wants, whatever it was doing.
+void leave_flight();
+// Of the page that kVariable names; nothing where it names none.
+SaidText said_before();
+void say_said(const SaidText& said);
+// Where the variable names a page, the parent waits: end with it.
+void end_with_parent();
 
 // Pages of processes that are gone, each once: their files are removed. Those of living processes
 // stay.

@@ -31,7 +31,7 @@ Tensor row_of_values(const std::vector<float>& values) {
 
 }  // namespace
 
-DoubtingDecoder::~DoubtingDecoder() {
+void DoubtingDecoder::note() const {
   if (fault_) return;
   for (const auto& [size, rhythm] : rhythms_) {
     if (rhythm) (void)history_.keep(row_of(size.first, size.second), environment_, *rhythm);

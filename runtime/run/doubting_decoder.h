@@ -35,8 +35,8 @@ class DoubtingDecoder : public DecoderBackend {
         key_(History::key_of(plan)),
         environment_(plan.subject.environment_key),
         rate_(rate) {}
-  // Keeps what was confirmed.
-  ~DoubtingDecoder() override;
+  // Keeps in the history what was confirmed.
+  void note() const;
 
   Result<std::vector<float>> step(std::span<const float> hidden, int64_t rows, int64_t position,
                                   bool answer) override;

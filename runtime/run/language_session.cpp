@@ -196,6 +196,10 @@ void LanguageSession::say_steps() {
   if (!text.empty()) warn(text);
 }
 
+void LanguageSession::note() const {
+  if (on_device_) on_device_->note();
+}
+
 void LanguageSession::restart() {
   taken_.clear();
   feed_->restart();

@@ -77,6 +77,8 @@ class LanguageSession {
   // Milliseconds that the device works for one token more after what was taken, by its own clock;
   // takes that token. Errors: on the host, or where the driver keeps no times.
   Result<double> device_ms_of_a_token(int32_t token);
+  // Keeps for the starts to come what was confirmed.
+  void note() const;
   // Forgets all text.
   void restart();
   int64_t position() const { return feed_->position(); }
