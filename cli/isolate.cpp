@@ -136,6 +136,8 @@ bool remember(const Ended& ended, const std::string& why) {
 
 }  // namespace
 
+bool wants_isolation(const Report& report) { return !is_isolated() && History::saw_death(report); }
+
 int run_isolated(const IsolateOptions& options) {
   Words words = without(own_arguments(), "--isolate", false);
   Child child(options);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/event.h"
+#include "probe/report/report.h"
 
 namespace clvet {
 
@@ -18,5 +19,9 @@ struct IsolateOptions {
 // a process that ends without is one that died, whatever its exit status. What it died of, or hung
 // in, is noted, and the command is run again without that, on the host in the end.
 int run_isolated(const IsolateOptions& options);
+
+// Whether the command is to run in a child though nobody asked for it: a start died on a device of
+// `report` before, and this process is no child itself.
+bool wants_isolation(const Report& report);
 
 }  // namespace clvet

@@ -208,6 +208,12 @@ Status take_plan(GenerateArguments& arguments) {
   return {};
 }
 
+IsolateOptions isolation_of(const GenerateArguments& arguments) {
+  return {.strict = arguments.options.strict,
+          .patience_s = arguments.guard.hang_after_s,
+          .sink = arguments.options.sink};
+}
+
 Result<int> run_once(GenerateArguments& arguments) {
   Page page(arguments.output.quiet || arguments.output.json == "-");
   CLVET_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::open(arguments.model));
@@ -222,6 +228,7 @@ Result<int> run_once(GenerateArguments& arguments) {
       CLVET_ASSIGN_OR_RETURN(arguments.options.model_key, sha256_of_ends(arguments.model));
     }
     arguments.options.state_dir = state_dir();
+    if (wants_isolation(*report)) return run_isolated(isolation_of(arguments));
   }
   const StdoutGuard quiet_driver;
   CLVET_ASSIGN_OR_RETURN(
@@ -244,10 +251,7 @@ int run(GenerateArguments& arguments) {
   arguments.options.words = arguments.combination.overrides();
   catch_interrupts();
   arguments.options.self_check = arguments.guard.rate();
-  if (arguments.guard.isolate)
-    return run_isolated({.strict = arguments.options.strict,
-                         .patience_s = arguments.guard.hang_after_s,
-                         .sink = arguments.options.sink});
+  if (arguments.guard.isolate) return run_isolated(isolation_of(arguments));
   const auto code = run_once(arguments);
   end_progress();
   if (code) return *code;

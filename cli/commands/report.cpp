@@ -21,6 +21,7 @@
 #include "reports/render/bug_summary.h"
 #include "reports/render/html/page.h"
 #include "reports/render/text.h"
+#include "runtime/run/history.h"
 
 namespace clvet::command_report {
 namespace {
@@ -107,6 +108,7 @@ Result<Reports> read_reports(std::vector<std::string> files, const std::string& 
     }
     CLVET_ASSIGN_OR_RETURN(Report report, report_from_json(*text, file));
     if (!data_dir.empty()) report.advice = advise(report, data);
+    History(state_dir()).tell(report);
     reports.push_back({file, std::move(report)});
   }
   return reports;

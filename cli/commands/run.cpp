@@ -82,7 +82,14 @@ Status take_words(RunArguments& arguments) {
   return {};
 }
 
-Result<ModelRun> run_once(RunArguments& arguments) {
+IsolateOptions isolation_of(const RunArguments& arguments) {
+  return {.strict = arguments.options.strict,
+          .patience_s = arguments.guard.hang_after_s,
+          .sink = arguments.options.sink};
+}
+
+// Nothing where another process has to do it.
+Result<std::optional<ModelRun>> run_once(RunArguments& arguments) {
   CLVET_RETURN_IF_ERROR(take_words(arguments));
   CLVET_ASSIGN_OR_RETURN(Graph graph, read_onnx(arguments.model));
   CLVET_ASSIGN_OR_RETURN(auto inputs, read_inputs(arguments.inputs, graph));
@@ -91,6 +98,7 @@ Result<ModelRun> run_once(RunArguments& arguments) {
     CLVET_ASSIGN_OR_RETURN(report, current_report(arguments.report, arguments.options.sink));
     CLVET_ASSIGN_OR_RETURN(arguments.options.model_key, sha256_of_file(arguments.model));
     arguments.options.state_dir = state_dir();
+    if (wants_isolation(*report)) return std::nullopt;
   }
   std::vector<std::string> characters;
   if (arguments.decode == "ctc") {
@@ -110,26 +118,25 @@ int run(RunArguments& arguments) {
   arguments.options.sink = terminal_sink(arguments.output.quiet);
   catch_interrupts();
   arguments.options.self_check = arguments.guard.rate();
-  if (arguments.guard.isolate)
-    return run_isolated({.strict = arguments.options.strict,
-                         .patience_s = arguments.guard.hang_after_s,
-                         .sink = arguments.options.sink});
-  auto result = run_once(arguments);
+  if (arguments.guard.isolate) return run_isolated(isolation_of(arguments));
+  auto made = run_once(arguments);
   end_progress();
-  if (!result) {
-    const bool refused = arguments.options.strict && result.error().code == ErrorCode::kUnavailable;
-    const int code = report_error(result.error());
+  if (made && !*made) return run_isolated(isolation_of(arguments));
+  if (!made) {
+    const bool refused = arguments.options.strict && made.error().code == ErrorCode::kUnavailable;
+    const int code = report_error(made.error());
     return refused ? kExitFindings : code;
   }
+  ModelRun& result = **made;
   // A driver may die when it is released: that is left to the end of the process.
-  static const auto* kept = new std::vector(std::move(result->opened));
+  static const auto* kept = new std::vector(std::move(result.opened));
   static_cast<void>(kept);
-  if (const Status written = write_outputs(arguments, *result); !written)
+  if (const Status written = write_outputs(arguments, result); !written)
     return report_error(written.error());
   if (!arguments.output.quiet && arguments.output.json != "-") {
-    print_text(run_text(result->record, arguments.explain));
-    print_text(decoded_text(result->record));
-    if (arguments.top > 0) print_text(top_text(result->outputs, arguments.top));
+    print_text(run_text(result.record, arguments.explain));
+    print_text(decoded_text(result.record));
+    if (arguments.top > 0) print_text(top_text(result.outputs, arguments.top));
   }
   return kExitFine;
 }

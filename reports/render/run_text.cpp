@@ -46,6 +46,10 @@ std::string run_text(const RunRecord& record, bool explain) {
              "(median {:.2f})",
              on_device, record.nodes.size(), record.first_ms, record.min_ms, record.median_ms) +
           "\n";
+  if (record.checked_every > 0)
+    text += tr("the host checks one result in {}: a fault is found within so many",
+               record.checked_every) +
+            "\n";
   if (!record.not_best.empty() && !host) text += translated(record.not_best) + "\n";
   if (record.choice) {
     text += tr("measured: {:.2f} ms on the device, {:.2f} ms on the host", record.choice->device_ms,

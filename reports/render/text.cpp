@@ -107,6 +107,21 @@ std::string failure_lines(const Report& report, const std::string& device, const
   return text;
 }
 
+// What failed after the probe.
+std::string tombstone_lines(const Report& report, const DeviceReport& device,
+                            const Painter& paint) {
+  std::string text;
+  for (const Tombstone& row : report.tombstones) {
+    if (row.environment_key != device.environment_key) continue;
+    text += "    " +
+            tr("{} in use, not used since {}: {} ({})",
+               paint.bad(shown_event(row.verdict, row.stage, 0)), row.date,
+               row.variant.empty() ? device.name : row.variant, translated(row.evidence)) +
+            "\n";
+  }
+  return text;
+}
+
 std::string best_line(const DeviceReport& device, const Painter& paint) {
   if (!device.best)
     return tr("  best: {}", paint.bad(tr("no combination passed every test"))) + "\n";
@@ -131,7 +146,7 @@ std::string device_block(const Report& report, const DeviceReport& device, const
                           translated(found.evidence));
     }
   }
-  return text + failure_lines(report, device.id, paint);
+  return text + failure_lines(report, device.id, paint) + tombstone_lines(report, device, paint);
 }
 
 std::string candidate_lines(const Report& report) {

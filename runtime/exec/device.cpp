@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <utility>
@@ -253,12 +254,15 @@ Status Device::begin_timing() {
 
 Result<double> Device::end_timing() {
   const Status finished = finish();
-  queue_ = std::move(untimed_queue_);
+  spent_queues_.push_back(std::exchange(queue_, std::move(untimed_queue_)));
   timing_ = false;
-  const std::vector<ClEvent> launches = std::exchange(launches_, {});
+  const size_t first = spent_events_.size();
+  std::move(launches_.begin(), launches_.end(), std::back_inserter(spent_events_));
+  launches_.clear();
   CLVET_RETURN_IF_ERROR(finished);
   double sum = 0;
-  for (const ClEvent& launch : launches) {
+  for (size_t i = first; i < spent_events_.size(); ++i) {
+    const ClEvent& launch = spent_events_[i];
     cl_ulong start = 0, end = 0;
     for (const auto& [what, value] :
          {std::pair{CL_PROFILING_COMMAND_START, &start}, {CL_PROFILING_COMMAND_END, &end}}) {

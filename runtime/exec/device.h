@@ -82,6 +82,9 @@ class Device {
   std::vector<Bytes> written_later_;
   bool timing_ = false;
   std::vector<ClEvent> launches_;  // while timing
+  // A driver may die where it releases something: what is spent stays until the end.
+  std::vector<ClEvent> spent_events_;
+  std::vector<ClQueue> spent_queues_;
   std::map<std::string, ClProgram> programs_;
   bool maps_reads_ = false;
   double build_ms_ = 0;

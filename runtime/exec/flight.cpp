@@ -237,8 +237,10 @@ void say_said(const SaidText& said) {
   page.said_hash = said.hash;
 }
 
+bool is_isolated() { return given_descriptor() >= 0; }
+
 void end_with_parent() {
-  if (given_descriptor() < 0) return;
+  if (!is_isolated()) return;
   const pid_t parent = ::getppid();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (parent == 1) ::_exit(1);  // it was gone before we asked

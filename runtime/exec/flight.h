@@ -117,7 +117,9 @@ void leave_flight();
 // Of the page that kVariable names; nothing where it names none.
 SaidText said_before();
 void say_said(const SaidText& said);
-// Where the variable names a page, the parent waits: end with it.
+// Whether the variable names a page: the parent waits.
+bool is_isolated();
+// Where it does, this process ends with its parent.
 void end_with_parent();
 
 // Pages of processes that are gone, each once: their files are removed. Those of living processes

@@ -45,6 +45,7 @@ std::string generate_record_to_json(const std::string& model, const LanguageReco
       {"device_ms_a_token", answer.device_ms ? Json(*answer.device_ms) : Json(nullptr)},
       {"load_ms", record.load_ms},
       {"warnings", record.warnings},
+      {"checked_every", record.checked_every},
       {"avoided", avoided_json(record)},
       {"prompt_ids", answer.prompt},
       {"ids", answer.tokens},

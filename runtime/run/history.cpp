@@ -73,6 +73,12 @@ void History::tell(Report& report) const {
   clvet::bury(read_tombstones(tombstones_file(folder_)), report);
 }
 
+bool History::saw_death(const Report& report) {
+  return std::any_of(report.tombstones.begin(), report.tombstones.end(), [](const auto& row) {
+    return row.verdict == Verdict::kCrash || row.verdict == Verdict::kHang;
+  });
+}
+
 Tombstone tombstone_of(const std::string& environment_key, const Fault& fault) {
   return {.environment_key = environment_key,
           .variant = fault.variant,

@@ -39,6 +39,9 @@ class History {
   // Kept for the starts to come; all that was confirmed on the device counts no more.
   Status bury(const Tombstone& tombstone) const;
 
+  // Whether a start has died, or hung, on a device of `report`, which was told (tell).
+  static bool saw_death(const Report& report);
+
   // The page for this process's calls of the driver; one without a file where none can be written.
   Flight flight(bool synced) const;
 

@@ -213,6 +213,7 @@ Result<std::vector<float>> LanguageSession::take(std::span<const int32_t> tokens
     const std::string fault = logits ? suspicion_of(*logits) : logits.error().message;
     if (fault.empty()) {
       say_steps();
+      record_.checked_every = on_device_ ? on_device_->every() : 0;
       taken_.insert(taken_.end(), tokens.begin(), tokens.end());
       return logits;
     }

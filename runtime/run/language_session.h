@@ -57,6 +57,9 @@ struct LanguageRecord {
   std::vector<LaunchRecord> nodes;  // the launches of one token; none on the host
   int64_t device_bytes = 0;         // of the device's memory, at the start
   double load_ms = 0;
+  // Tokens up to the next that the host confirms: a fault is found within so many. 0: the host
+  // computes them.
+  int64_t checked_every = 0;
 };
 
 class LanguageSession {

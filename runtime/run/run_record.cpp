@@ -63,6 +63,7 @@ std::string run_record_to_json(const RunRecord& record) {
   if (record.choice) {
     json["choice"] = {{"device_ms", record.choice->device_ms}, {"host_ms", record.choice->host_ms}};
   }
+  if (record.checked_every > 0) json["checked_every"] = record.checked_every;
   json["outputs"] = outputs_json(record.outputs);
   for (const DecodedText& row : record.texts) {
     json["texts"].push_back({{"text", row.text}, {"score", row.score}});

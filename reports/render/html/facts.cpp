@@ -56,6 +56,23 @@ void add_icd_files(Html& page, const std::vector<IcdFileReport>& files) {
 
 }  // namespace
 
+void add_tombstones(Html& page, const std::vector<Tombstone>& tombstones) {
+  if (tombstones.empty()) return;
+  page.element("h2", tr("Failed in use"));
+  page.element("p", tr("Not used any more, until the next probe tries it again."));
+  open_table(page, "", {tr("kernel"), tr("what it did"), tr("evidence"), tr("date")});
+  for (const Tombstone& row : tombstones) {
+    page.open("tr").element(
+        "th", row.variant.empty() ? tr("all kernels") : shorten(row.variant, kLongestText),
+        {{"scope", "row"}});
+    page.element("td", shown_event(row.verdict, row.stage, 0));
+    page.element("td", shorten(translated(row.evidence), kLongestText));
+    page.element("td", shorten(row.date, kLongestText));
+    page.markup("</tr>\n");
+  }
+  close_table(page);
+}
+
 void add_advice(Html& page, const std::vector<AdviceReport>& advice) {
   page.element("h2", tr("Advice"));
   for (const AdviceReport& row : advice) {

@@ -111,6 +111,7 @@ Html report_part(const NamedReport& named, size_t index, bool alone) {
   for (size_t i = 0; i < report.devices.size(); ++i) {
     add_device(page, report, report.devices[i], anchor(index, i), budget);
   }
+  add_section(page, id + "-Use", [&] { add_tombstones(page, report.tombstones); });
   add_section(page, id + "-Advice", [&] { add_advice(page, report.advice); });
   add_section(page, id + "-Discovery", [&] { add_discovery(page, report); });
   add_section(page, id + "-Host", [&] { add_host(page, report.host); });

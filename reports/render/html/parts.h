@@ -30,6 +30,7 @@ void add_evidence(Html& page, const std::vector<FailureKind>& failures, const st
                   EvidenceBudget& budget);
 void add_device(Html& page, const Report& report, const DeviceReport& device, const std::string& id,
                 EvidenceBudget& budget);
+void add_tombstones(Html& page, const std::vector<Tombstone>& tombstones);
 void add_advice(Html& page, const std::vector<AdviceReport>& advice);
 void add_discovery(Html& page, const Report& report);
 void add_host(Html& page, const HostReport& host);

@@ -130,5 +130,22 @@ TEST(Evidence, WeighsArithmeticByTheFastestKernelThatWasRight) {
   EXPECT_NEAR(cost.kernel_ms({{{1e8, 0}, 1}}, {0, 2e7}), 2, 1e-9);
 }
 
+TEST(Evidence, OfTrialsCountsNoMoreOnceAVariantFailedInUse) {
+  Report report;
+  report.devices = {test::device_with()};
+  report.devices[0].environment_key = "key";
+  report.verdicts = {verdict_on("odd", Verdict::kPass)};
+  const auto trusted = [&](const Tombstone& tombstone) {
+    report.tombstones = {tombstone};
+    const DeviceEvidence evidence = evidence_of(report, report.devices[0], *test::table());
+    return evidence.variants.at(variant_key_of(kVariant)).trusted();
+  };
+  EXPECT_FALSE(trusted({.environment_key = "key", .variant = kVariant}));
+  EXPECT_FALSE(trusted({.environment_key = "key", .variant = ""})) << "nothing of the device is";
+  EXPECT_TRUE(trusted({.environment_key = "other", .variant = kVariant}));
+  EXPECT_TRUE(trusted({.environment_key = "key", .variant = "another"}));
+  EXPECT_TRUE(trusted({.environment_key = "key", .variant = kMapReads}));
+}
+
 }  // namespace
 }  // namespace clvet

@@ -1,0 +1,159 @@
+"""A driver that passes its trials and misbehaves afterwards: run and generate, alone and isolated.
+
+Usage: runtime_faults.py CLVET MODEL_DIR IMAGE_DIR. FAKE_CL names the hostile driver. CLVET_TEST_OVER: the driver below it, pocl
+(the default) or intel. CLVET_TEST_FAULTS: names of FAULTS, or all; empty: those that differ most.
+
+The report is the one of the same driver while it behaved. Never may a wrong answer leave with exit 0: the answer is the host's,
+and standard error says what is not used any more. Where the driver ends the process, that holds for the second start, and
+with --isolate for the first one.
+"""
+
+import itertools
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+LAUNCH = "clEnqueueNDRangeKernel"
+READS = ["clEnqueueReadBuffer", "clEnqueueMapBuffer", "clEnqueueReadImage"]
+KERNEL = {"run": "^(gemm|conv|depthwise)", "generate": "^(gemv|gemm|rms_norm)"}
+# What the driver does once it was probed; DIES: to the process. {kernel} is one that the model needs.
+DIES, STAYS = True, False
+FAULTS = {
+    "segfault-first": (DIES, {"call": LAUNCH, "count": 1}, {"action": "segfault"}),
+    "segfault-later": (DIES, {"call": LAUNCH, "count": {"from": 30, "to": 30}}, {"action": "segfault"}),
+    "abort-kernel": (DIES, {"call": LAUNCH, "kernel": "{kernel}"}, {"action": "abort"}),
+    "abort-build": (DIES, {"call": "clBuildProgram", "kernel": "{kernel}"}, {"action": "abort"}),
+    "exit-0": (DIES, {"call": LAUNCH, "kernel": "{kernel}"}, {"action": "exit"}),
+    "exit-0-at-the-end": (DIES, {"call": "clFinish", "count": {"from": 5, "to": 5}}, {"action": "exit"}),
+    "handlers": (DIES, {"call": LAUNCH, "kernel": "{kernel}"}, [{"action": "signal_handlers"}, {"action": "segfault"}]),
+    "load": (DIES, {"call": "load"}, {"action": "segfault"}),
+    "error-first": (STAYS, {"call": LAUNCH, "count": 1}, {"action": "error", "code": "CL_OUT_OF_RESOURCES"}),
+    "error-later": (STAYS, {"call": LAUNCH, "count": {"from": 40, "to": 40}}, {"action": "error", "code": "CL_INVALID_KERNEL"}),
+    "error-finish": (STAYS, {"call": "clFinish", "count": {"from": 3, "to": 3}}, {"action": "error", "code": "CL_OUT_OF_RESOURCES"}),
+    "build-error": (STAYS, {"call": "clBuildProgram", "kernel": "{kernel}"}, {"action": "build_error", "log": "no"}),
+    "kernel-null": (STAYS, {"call": "clCreateKernel", "kernel": "{kernel}"}, {"action": "null_success"}),
+    "no-memory": (STAYS, {"call": "clCreateBuffer", "count": {"from": 4, "to": 4}},
+                  {"action": "error", "code": "CL_MEM_OBJECT_ALLOCATION_FAILURE"}),
+    "read-fails": (STAYS, {"call": READS}, {"action": "error", "code": "CL_OUT_OF_HOST_MEMORY"}),
+    "map-null": (STAYS, {"call": "clEnqueueMapBuffer"}, {"action": "null_success"}),
+    "map-zeros": (STAYS, {"call": "clEnqueueMapBuffer"}, {"action": "zeros"}),
+    "read-zeros": (STAYS, {"call": "clEnqueueReadBuffer"}, {"action": "zeros"}),
+    "zeros": (STAYS, {"call": LAUNCH, "kernel": "{kernel}"}, {"action": "zeros"}),
+    "nan": (STAYS, {"call": LAUNCH, "kernel": "{kernel}"}, {"action": "zeros", "byte": 255}),
+    "wrong-tile": (STAYS, {"call": LAUNCH, "kernel": "{kernel}"}, {"action": "wrong_tile", "bytes": 64}),
+    "one-wrong-launch": (STAYS, {"call": LAUNCH, "count": {"from": 25, "to": 25}}, {"action": "wrong_tile", "bytes": 64}),
+    "bit-flip": (STAYS, {"call": LAUNCH, "kernel": "{kernel}"}, {"action": "bit_flip", "bit": 30, "every": 1}),
+    "skips-kernel": (STAYS, {"call": LAUNCH, "kernel": "{kernel}"}, {"action": "skip"}),
+    "skips-repeats": (STAYS, {"call": LAUNCH, "count": {"from": 60, "to": 100000}}, {"action": "skip"}),
+    "release": (STAYS, {"call": ["clRelease*"]}, {"action": "segfault"}),
+    "slow": (STAYS, {"call": LAUNCH}, {"action": "delay", "ms": 3}),
+}
+FEW = ["segfault-first", "abort-build", "exit-0", "handlers", "error-later", "map-zeros", "read-zeros", "nan", "wrong-tile",
+       "skips-repeats", "release"]
+SILENT = {"release", "slow", "map-null", "map-zeros", "one-wrong-launch"}  # the answer is right at once, or the fault never meets the runtime
+OVER = {"pocl": "/usr/lib/x86_64-linux-gnu/libpocl.so.2",
+        "intel": os.environ.get("CLVET_TEST_INTEL", "") + "/libintelocl.so"}
+
+
+class Machine:
+    """The driver, the report that it gave while it behaved, and what the host answers."""
+
+    def __init__(self, clvet, models, folder):
+        self.clvet, self.folder = clvet, pathlib.Path(folder)
+        over = os.environ.get("CLVET_TEST_OVER", "pocl")
+        self.environment = dict(os.environ, FAKE_CL_TARGET=target_of(over), POCL_CACHE_DIR=str(self.folder / "cache"))
+        self.environment.pop("FAKE_CL_SCENARIO", None)
+        self.report = str(self.folder / "honest.json")
+        ids = self.folder / "ids.json"
+        ids.write_text("[504, 3575, 282, 4649, 314, 260, 3284, 338]")
+        image = np.random.default_rng(1).normal(size=(1, 3, 48, 192)).astype(np.float32)
+        np.save(self.folder / "x.npy", image)
+        self.commands = {
+            "run": ["run", str(models / "ch_ppocr_mobile_v2.0_cls_infer.onnx"), "--input", f"x={self.folder / 'x.npy'}",
+                    "--repeat", "1"],
+            "generate": ["generate", str(models / "SmolLM2-135M-Instruct.Q4_1.gguf"), "--prompt-ids", str(ids), "-n", "3"],
+        }
+        self.start(["probe", "--library", os.environ["FAKE_CL"], "--quiet", "--out", self.report], {})
+        self.expected = {verb: self.answer(verb, ["--device", "host"], {})[1] for verb in self.commands}
+
+    def start(self, words, extra):
+        environment = dict(self.environment, CLVET_STATE_DIR=str(self.folder / "state"), **extra)
+        return subprocess.run([self.clvet, *words], env=environment, capture_output=True, text=True, timeout=300)
+
+    def answer(self, verb, options, extra):
+        """The finished process, and what it answered."""
+        words = [*self.commands[verb], *options]
+        if verb == "generate":
+            done = self.start(words, extra)
+            return done, done.stdout.split()
+        out = self.folder / "out"
+        shutil.rmtree(out, ignore_errors=True)
+        done = self.start([*words, "--output-dir", str(out)], extra)
+        files = sorted(out.glob("*.npy"))
+        return done, np.load(files[0]) if files else None
+
+    def right(self, verb, answer):
+        if verb == "generate":
+            return answer == self.expected[verb]
+        return answer is not None and np.allclose(answer, self.expected[verb], atol=0.02)
+
+    def fresh(self):
+        shutil.rmtree(self.folder / "state", ignore_errors=True)
+        (self.folder / "state").mkdir()
+
+
+def target_of(over):
+    if over == "pocl":
+        return OVER["pocl"]
+    return str(next(pathlib.Path(os.environ["CLVET_TEST_INTEL"]).rglob("libintelocl.so*")))
+
+
+def scenario_of(name, verb):
+    _, match, deeds = FAULTS[name]
+    match = {key: KERNEL[verb] if value == "{kernel}" else value for key, value in match.items()}
+    rules = [{"match": match, "do": deed} for deed in (deeds if isinstance(deeds, list) else [deeds])]
+    return json.dumps({"rules": rules})
+
+
+def trial(machine, name, verb, isolated):
+    """What is wrong about it; None: nothing."""
+    dies = FAULTS[name][0]
+    machine.fresh()
+    options = ["--report", machine.report, "--device", "0", *(["--isolate", "--hang-after", "10"] if isolated else [])]
+    extra = {"FAKE_CL_SCENARIO": scenario_of(name, verb)}
+    starts = 2 if dies and not isolated else 1
+    for start in range(starts):
+        done, answer = machine.answer(verb, options, extra)
+        if done.returncode == 0 and machine.right(verb, answer):
+            said = "warning" in done.stderr or (dies and start > 0)
+            return None if said or name in SILENT else f"nothing was said: {done.stderr[-300:]}"
+        if done.returncode == 0 and (answer is None or len(answer)):
+            if not (dies and not isolated):  # a driver that ends the process with 0 has no answer
+                return f"a wrong answer with exit 0: {done.stderr[-300:]}"
+    return f"no answer after {starts} starts: exit {done.returncode} {done.stderr[-300:]}"
+
+
+def main():
+    clvet, models = sys.argv[1], pathlib.Path(sys.argv[2])
+    models = models if models.is_dir() else models.parent
+    wanted = os.environ.get("CLVET_TEST_FAULTS", "")
+    names = list(FAULTS) if wanted == "all" else wanted.split() or FEW
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(clvet, models, folder)
+        for name, verb, isolated in itertools.product(names, machine.commands, (False, True)):
+            fault = trial(machine, name, verb, isolated)
+            print(f"{'WRONG' if fault else 'ok   '} {name} {verb}{' isolated' if isolated else ''}{': ' + fault if fault else ''}",
+                  flush=True)
+            wrong += [name] * bool(fault)
+    print(f"{len(wrong)} wrong of {4 * len(names)}")
+    return 1 if wrong else 0
+
+
+sys.exit(main())

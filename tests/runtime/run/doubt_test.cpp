@@ -1,0 +1,95 @@
+#include "runtime/run/doubt.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/combination.h"
+#include "probe/report/report.h"
+#include "runtime/exec/step_answer.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/plan/variant_table.h"
+#include "tests/runtime/plan/planning.h"
+
+namespace clvet {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+Tensor row(const std::vector<float>& values) {
+  return Tensor::from(Shape{static_cast<int64_t>(values.size())}, std::span<const float>(values));
+}
+
+std::optional<Fault> fault_in(const std::vector<float>& device, const std::vector<float>& host,
+                              const std::string& variant) {
+  const Tensor got = row(device), want = row(host);
+  FaultFinder finder;
+  finder.look({"node", test::table()->find(variant), got, want, false});
+  return finder.fault();
+}
+
+const std::string kHigh = "gemm_tile4x4/high/normal/buffer/buffer/float",
+                  kNormal = "gemm_tile4x4/normal/normal/buffer/buffer/float";
+
+TEST(FaultFinder, AllowsWhatRoundingExplainsAtEachPrecision) {
+  EXPECT_FALSE(fault_in({1.00001F, -8}, {1, -8}, kHigh));
+  EXPECT_TRUE(fault_in({1.01F, -8}, {1, -8}, kHigh));
+  EXPECT_FALSE(fault_in({1.01F, -8}, {1, -8}, kNormal));
+  EXPECT_TRUE(fault_in({1.5F, -8}, {1, -8}, kNormal));
+}
+
+// The step of half precision is 2^-11 of a value: float32 in name alone.
+TEST(FaultFinder, FindsWhatRoundsToHalfByStealth) {
+  EXPECT_TRUE(fault_in({1 + 0x1p-11F, 0.5F}, {1, 0.5F}, kHigh));
+}
+
+TEST(FaultFinder, NamesTheKernelAndTheNode) {
+  const auto fault = fault_in({0, 0}, {1, 2}, kHigh);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->variant, kHigh);
+  EXPECT_EQ(fault->node, "node");
+  EXPECT_EQ(fault->verdict, Verdict::kWrong);
+  EXPECT_FALSE(fault->range);
+}
+
+TEST(FaultFinder, TellsARangeThatIsTooSmallFromAWrongKernel) {
+  EXPECT_TRUE(fault_in({INFINITY, 1}, {70000, 1}, kNormal)->range);
+  EXPECT_TRUE(fault_in({kNan, 1}, {5, 1}, kNormal)->range);
+  EXPECT_FALSE(fault_in({kNan, 1}, {5, 1}, kHigh)->range);
+}
+
+TEST(FaultFinder, AcceptsNanAndInfinityWhereTheHostHasThem) {
+  EXPECT_FALSE(fault_in({kNan, INFINITY, 1}, {kNan, INFINITY, 1}, kHigh));
+  EXPECT_TRUE(fault_in({1, 1, 1}, {kNan, 1, 1}, kHigh));
+}
+
+TEST(FaultFinder, ComparesZerosWithZeros) {
+  EXPECT_FALSE(fault_in({0, 0}, {0, 0}, kHigh));
+  EXPECT_TRUE(fault_in({1e-3F, 0}, {0, 0}, kHigh));
+}
+
+TEST(Suspicion, IsOfValuesThatNothingComputed) {
+  EXPECT_EQ(suspicion_of(Outputs{{"y", row({1, 2})}}), "");
+  EXPECT_EQ(suspicion_of(Outputs{{"y", row({3})}}), "") << "one value is not alike";
+  EXPECT_NE(suspicion_of(Outputs{{"y", row({0, 0})}}), "");
+  EXPECT_NE(suspicion_of(Outputs{{"y", row({1, kNan})}}), "");
+  EXPECT_NE(suspicion_of(Outputs{{"y", row({1, -INFINITY})}}), "");
+  const std::vector<float> same{4, 4};
+  EXPECT_NE(suspicion_of(std::span<const float>(same)), "");
+}
+
+TEST(Disagreement, IsBetweenAnswersToTheSameInputs) {
+  const Outputs one{{"y", row({1, 2})}};
+  EXPECT_EQ(disagreement(one, one, Precision::kHigh), "");
+  EXPECT_EQ(disagreement(one, {{"y", row({1.00001F, 2})}}, Precision::kHigh), "");
+  EXPECT_NE(disagreement(one, {{"y", row({1, 3})}}, Precision::kLow), "");
+  EXPECT_NE(disagreement(one, {{"z", row({1, 2})}}, Precision::kLow), "");
+  EXPECT_NE(disagreement(one, {{"y", row({1, 2, 3})}}, Precision::kLow), "");
+}
+
+}  // namespace
+}  // namespace clvet

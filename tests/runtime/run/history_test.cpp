@@ -1,0 +1,111 @@
+#include "runtime/run/history.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "kernels/combination.h"
+#include "probe/report/report.h"
+#include "runtime/exec/flight.h"
+#include "runtime/plan/plan.h"
+#include "runtime/run/doubt.h"
+#include "tests/support.h"
+
+namespace clvet {
+namespace {
+
+class HistoryTest : public testing::Test {
+ protected:
+  static Report report() {
+    Report made;
+    made.created = "2026-01-01";
+    made.devices.resize(1);
+    made.devices[0].environment_key = "key";
+    return made;
+  }
+
+  const test::TempDir dir_;
+  const History history_{dir_.path()};
+};
+
+TEST_F(HistoryTest, ForgetsWhatWasConfirmedOnADeviceOnceSomethingFailedThere) {
+  ASSERT_TRUE(history_.keep("plan a", "key", {7, 2, true}));
+  ASSERT_TRUE(history_.keep("plan b", "other", {5, 0, false}));
+  const auto kept = history_.rhythm("plan a");
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->every, 7);
+  EXPECT_EQ(kept->since, 2);
+  EXPECT_TRUE(kept->odd);
+  ASSERT_TRUE(history_.bury(tombstone_of("key", Fault{.variant = "gemm"})));
+  EXPECT_FALSE(history_.rhythm("plan a"));
+  EXPECT_TRUE(history_.rhythm("plan b"));
+}
+
+TEST_F(HistoryTest, TellsAReportWhatItsDevicesAreNotTrustedWith) {
+  Report told = report();
+  history_.tell(told);
+  EXPECT_TRUE(told.tombstones.empty());
+  ASSERT_TRUE(history_.bury(tombstone_of("key", Fault{.variant = "gemm"})));
+  history_.tell(told);
+  ASSERT_EQ(told.tombstones.size(), 1u);
+  EXPECT_EQ(told.tombstones[0].variant, "gemm");
+  EXPECT_FALSE(History::saw_death(told));
+  ASSERT_TRUE(history_.bury(tombstone_of("key", Fault{.verdict = Verdict::kHang})));
+  history_.tell(told);
+  EXPECT_TRUE(History::saw_death(told));
+}
+
+TEST_F(HistoryTest, RemembersThePrecisionThatAModelNeeds) {
+  EXPECT_FALSE(history_.needed_precision("model", "key"));
+  ASSERT_TRUE(history_.keep_precision("model", "key", Precision::kHigh));
+  EXPECT_EQ(history_.needed_precision("model", "key"), Precision::kHigh);
+  EXPECT_FALSE(history_.needed_precision("model", "other"));
+}
+
+TEST(HistoryWithoutAFolder, KeepsNothing) {
+  const History history("");
+  ASSERT_TRUE(history.keep("plan", "key", {}));
+  EXPECT_FALSE(history.rhythm("plan"));
+  EXPECT_TRUE(history.bury(tombstone_of("key", Fault{})));
+}
+
+TEST(HistoryKey, IsOfThePlansKernelsShapesAndCombination) {
+  ExecutionPlan plan;
+  plan.phases = {{"run", {}, {{.variant = "a"}}, 0}};
+  plan.subject.inputs["x"] = {1, 2};
+  const std::string key = History::key_of(plan);
+  ExecutionPlan other = plan;
+  other.phases[0].steps[0].variant = "b";
+  EXPECT_NE(History::key_of(other), key);
+  other = plan;
+  other.subject.inputs["x"] = {1, 3};
+  EXPECT_NE(History::key_of(other), key);
+  other = plan;
+  other.combination.precision = Precision::kNormal;
+  EXPECT_NE(History::key_of(other), key);
+  EXPECT_EQ(History::key_of(plan), key);
+}
+
+TEST(LostFlight, IsAFaultOnlyWhereTheDriverWorked) {
+  FlightSnapshot flight;
+  flight.environment_key = "key";
+  flight.variant = "gemm";
+  flight.stage = Stage::kEnqueue;
+  EXPECT_FALSE(fault_of(flight)) << "between calls";
+  flight.pending = 1;
+  EXPECT_EQ(fault_of(flight)->variant, "gemm");
+  flight.pending = 3;
+  EXPECT_EQ(fault_of(flight)->variant, "") << "any of them";
+  flight.inside = true;
+  flight.finished = true;
+  EXPECT_FALSE(fault_of(flight)) << "the verb was done";
+}
+
+TEST(Checks, TakeTheirShareOfTheTime) {
+  EXPECT_EQ(inferences_between_checks(10, 10, 0.02), 50);
+  EXPECT_EQ(inferences_between_checks(1, 100, 0.02), 1);
+  EXPECT_GT(inferences_between_checks(1, 0, 0.02), 1000);
+}
+
+}  // namespace
+}  // namespace clvet
