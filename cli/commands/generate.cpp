@@ -24,7 +24,6 @@
 #include "cli/isolate.h"
 #include "cli/options.h"
 #include "cli/report_source.h"
-#include "cli/resumed_text.h"
 #include "cli/terminal.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
@@ -42,6 +41,7 @@
 #include "runtime/run/answer.h"
 #include "runtime/run/generate_record.h"
 #include "runtime/run/language_session.h"
+#include "runtime/run/resumed_text.h"
 
 namespace clvet::command_generate {
 namespace {

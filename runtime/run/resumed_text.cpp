@@ -1,4 +1,4 @@
-#include "cli/resumed_text.h"
+#include "runtime/run/resumed_text.h"
 
 #include <cstddef>
 #include <string>
