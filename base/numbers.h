@@ -1,9 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -23,6 +25,35 @@ inline double median(std::vector<double> values) {
 // none.
 inline double undisturbed(const std::vector<double>& times) {
   return *std::min_element(times.begin(), times.end());
+}
+
+// `value` without its fraction; where To cannot hold it, the nearest number that it can, 0 for NaN.
+template <class To>
+To saturated(double value) {
+  if (std::isnan(value)) return 0;
+  if (value <= static_cast<double>(std::numeric_limits<To>::min())) {
+    return std::numeric_limits<To>::min();
+  }
+  if (value >= static_cast<double>(std::numeric_limits<To>::max())) {
+    return std::numeric_limits<To>::max();
+  }
+  return static_cast<To>(value);
+}
+
+// The larger and the smaller of two, NaN where either is: std::max and std::min lose the second.
+template <class T>
+T larger(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(a)) return a;
+  }
+  return a > b ? a : b;
+}
+template <class T>
+T smaller(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(a)) return a;
+  }
+  return a < b ? a : b;
 }
 
 // The number whose bytes begin at `at`, aligned or not.

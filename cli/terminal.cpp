@@ -36,7 +36,7 @@ void show_progress(const Event& event) {
   if (event.done != event.total && now - last < 0.1) return;
   last = now;
   std::fprintf(stderr, "\r\x1b[K[%d/%d] %s", event.done, event.total,
-               shorten(translated(event.text), 100).c_str());
+               one_line(translated(event.text), 100).c_str());
   progress_open = true;
 }
 
@@ -49,12 +49,13 @@ void end_progress() {
   progress_open = false;
 }
 
-void print_text(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void print_text(const std::string& text) { print_coloured(clean_utf8(text)); }
+void print_coloured(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 void print_line(const std::string& line) { print_text(line + "\n"); }
 
 void print_error(const std::string& message) {
   end_progress();
-  std::fprintf(stderr, "clvet: %s\n", message.c_str());
+  std::fprintf(stderr, "clvet: %s\n", clean_utf8(message).c_str());
 }
 
 int report_error(const Error& error) {
@@ -78,7 +79,7 @@ EventSink terminal_sink(bool quiet) {
     }
     if (event.level > level || (quiet && event.level > EventLevel::kWarning)) return;
     end_progress();
-    std::fprintf(stderr, "%s\n", translated(event.text).c_str());
+    std::fprintf(stderr, "%s\n", clean_utf8(translated(event.text)).c_str());
   };
 }
 

@@ -15,9 +15,13 @@ struct OutputOptions {
 
 // Colours only on a terminal, and never with NO_COLOR.
 bool use_colours(int fd);
+// All of these print clean_utf8(): names and messages of models and drivers may hold anything.
+//
 // To stdout. Whether all of it was written is checked once, when the program ends.
 void print_text(const std::string& text);
 void print_line(const std::string& line);
+// Text that is clean already, with colours.
+void print_coloured(const std::string& text);
 // Prints "clvet: <message>" to stderr.
 void print_error(const std::string& message);
 // The same of an error, in the user's language; gives the exit code that fits the error.

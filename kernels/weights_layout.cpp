@@ -51,7 +51,7 @@ struct QuantBlock {
 
   int quantise(double value) const {
     if (scale == 0) return 0;
-    return static_cast<int>(
+    return saturated<int>(
         std::clamp(std::nearbyint((value - offset) / scale), 0.0, static_cast<double>(levels)));
   }
 };

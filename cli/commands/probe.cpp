@@ -49,7 +49,7 @@ int show(const ProbeArguments& arguments, const Report& report, const std::strin
     return report_error(written.error());
   }
   if (!arguments.output.quiet && arguments.output.json != "-") {
-    print_text(summary_text(report, use_colours(1)));
+    print_coloured(summary_text(report, use_colours(1)));
     print_line(is_new ? tr("report written: {}", path) : tr("report unchanged: {}", path));
   }
   return exit_code_of(report);

@@ -1,10 +1,10 @@
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "base/numbers.h"
 #include "base/result.h"
 #include "kernels/act.h"
 #include "kernels/contract.h"
@@ -48,9 +48,9 @@ double combine(int64_t code, double a, double b) {
     case kDiv:
       return a / b;
     case kMax:
-      return std::max(a, b);
+      return larger(a, b);
     case kMin:
-      return std::min(a, b);
+      return smaller(a, b);
     case kPow:
       return std::pow(a, b);
     case kSubReversed:

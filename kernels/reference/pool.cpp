@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/numbers.h"
 #include "base/result.h"
 #include "kernels/act.h"
 #include "kernels/contract.h"
@@ -69,7 +70,7 @@ void add_largest(const Window& window, const CallValues& values, int64_t pixel,
   Values largest(static_cast<size_t>(window.c), -std::numeric_limits<double>::infinity());
   window.each(pixel, [&](int64_t, int64_t at) {
     for (size_t c = 0; c < largest.size(); ++c) {
-      largest[c] = std::max(largest[c], x[static_cast<size_t>(at) + c]);
+      largest[c] = larger(largest[c], x[static_cast<size_t>(at) + c]);
     }
   });
   result.value.insert(result.value.end(), largest.begin(), largest.end());

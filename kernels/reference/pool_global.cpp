@@ -1,9 +1,9 @@
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
+#include "base/numbers.h"
 #include "base/result.h"
 #include "kernels/act.h"
 #include "kernels/contract.h"
@@ -33,7 +33,7 @@ ReferenceResult reference(const CallValues& values) {
         const double term = x[static_cast<size_t>((n * pixels + p) * channels + c)];
         sum += term;
         squares += term * term;
-        largest = std::max(largest, term);
+        largest = larger(largest, term);
       }
       const auto count = static_cast<double>(pixels);
       result.value.push_back(average ? sum / count : largest);

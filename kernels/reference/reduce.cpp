@@ -2,9 +2,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
+#include "base/numbers.h"
 #include "base/result.h"
 #include "kernels/act.h"
 #include "kernels/contract.h"
@@ -40,12 +42,13 @@ struct Reduced {
 double walk_of(double n) { return std::min(n + 3, 6 * std::sqrt(n / 3) + 3); }
 
 Reduced log_sum_exp(std::span<const double> row) {
-  const double largest = *std::max_element(row.begin(), row.end());
+  double largest = *std::max_element(row.begin(), row.end());
+  if (std::isinf(largest)) largest = 0;
   double sum = 0, moved = 0;
   for (const double v : row) {
     const double e = std::exp(v - largest);
     sum += e;
-    moved += e * (8 + 2 * (largest - v));
+    if (e > 0) moved += e * (8 + 2 * (largest - v));
   }
   const double log = std::log(sum);
   const double value = largest + log;
@@ -92,9 +95,9 @@ Reduced reduced(int64_t code, std::span<const double> row) {
     case kMean:
       return mean(of);
     case kMax:
-      return {*std::max_element(row.begin(), row.end()), 0, 0};
+      return {std::accumulate(row.begin(), row.end(), row[0], larger<double>), 0, 0};
     case kMin:
-      return {*std::min_element(row.begin(), row.end()), 0, 0};
+      return {std::accumulate(row.begin(), row.end(), row[0], smaller<double>), 0, 0};
     case kProd:
       return {of.product, 0, of.n * std::fabs(of.product)};
     case kL1:

@@ -50,6 +50,5 @@ std::vector<pid_t> descendants(pid_t root);
 
 std::string own_executable();
 std::string boot_id();
-uint64_t memory_available();
 
 }  // namespace clvet

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <random>
@@ -72,6 +73,11 @@ InputDomain domain_of(const Manifest& manifest, const TestShape& shape, const Te
 constexpr std::array kEdges{0.0,         -0.0,           0x1p-24,     -0x1p-24, 0x1.8p-15,
                             1 + 0x1p-11, -1 - 0x1.8p-10, 1 + 0x1p-24, 0x1p-130, 3.0};
 constexpr size_t kEdgeStride = 23;
+// What a wrong minimum or maximum drops.
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr std::array kSpecials{kNan, kInfinity, kNan, -kInfinity};
+constexpr size_t kSpecialStride = 11;
 
 Values generate(Generator& random, const InputDomain& domain, int64_t count) {
   Values values(static_cast<size_t>(count));
@@ -82,6 +88,14 @@ Values generate(Generator& random, const InputDomain& domain, int64_t count) {
   }
   if (domain.largest_half && values.size() > 2) values[1] = 65504, values[2] = -65504;
   return values;
+}
+
+// From a place of the tensor's own on, so that those of two operands meet ordinary numbers, too.
+void put_specials(Generator& random, Values& values) {
+  const double first = random.uniform(0, static_cast<double>(kSpecialStride));
+  for (size_t i = static_cast<size_t>(first), at = 0; i < values.size(); i += kSpecialStride) {
+    values[i] = kSpecials[at++ % kSpecials.size()];
+  }
 }
 
 // Row numbers from beyond one end of `extent` rows to beyond the other.
@@ -127,9 +141,11 @@ std::shared_ptr<const CallValues> generate_inputs(const TrialCase& trial,
     if (role.kind == TensorKind::kOutput) continue;
     Generator random(op + "/" + trial.shape->name + "/" + role.name);
     const InputDomain domain = domain_of(*trial.variant.manifest, *trial.shape, role);
-    inputs->tensors[role.name] = role.kind == TensorKind::kIndices
-                                     ? generate_indices(random, role)
-                                     : generate(random, domain, role.elements());
+    Values& values = inputs->tensors[role.name];
+    values = role.kind == TensorKind::kIndices ? generate_indices(random, role)
+                                               : generate(random, domain, role.elements());
+    const bool special = trial.shape->scalars.contains("specials");
+    if (special && role.kind == TensorKind::kInput) put_specials(random, values);
   }
   return inputs;
 }

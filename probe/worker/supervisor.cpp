@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/memory.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "probe/process/process.h"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <numeric>
@@ -27,6 +28,12 @@ std::string node_line(const NodeRecord& node) {
   return fmt::format("  {:<24} {:<18} {:<7} {:8.3f} ms {:<18}  {}\n", node.name.substr(0, 24),
                      node.op, shown(node.place), node.ms, predicted,
                      node.kernel.empty() ? translated(node.reason) : node.kernel);
+}
+
+// Largest first, NaN before all: an order also where there are NaN.
+bool precedes(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && !std::isnan(b);
+  return a > b;
 }
 
 }  // namespace
@@ -68,7 +75,7 @@ std::string top_text(const std::map<std::string, Tensor>& outputs, int count) {
   std::iota(order.begin(), order.end(), size_t{0});
   const auto kept = std::min<size_t>(static_cast<size_t>(count), order.size());
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
-                    [&](size_t a, size_t b) { return all[a] > all[b]; });
+                    [&](size_t a, size_t b) { return precedes(all[a], all[b]); });
   std::string text = fmt::format("{} {}\n", name, to_string(tensor.type()));
   for (size_t i = 0; i < kept; ++i)
     text += tr("  class {:<6} {:.6f}", order[i], all[order[i]]) + "\n";

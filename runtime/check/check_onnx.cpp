@@ -18,6 +18,7 @@
 #include "runtime/graph/tensor.h"
 #include "runtime/infer/infer.h"
 #include "runtime/onnx/reader.h"
+#include "runtime/ops/contract/op_def.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/planner.h"
 
@@ -84,7 +85,10 @@ std::vector<NodeCheck> nodes_of(const Graph& graph, const ExecutionPlan& plan) {
         variants[i], row.reason, row.untested};
     if (!graph.nodes[i].def) {
       node.where = Where::kNeither;
-      node.reason = "clvet does not support this operator";
+      node.reason =
+          find_op(graph.nodes[i].domain, graph.nodes[i].op) && !graph.nodes[i].graphs().empty()
+              ? "clvet does not support an operator in one of its subgraphs"
+              : "clvet does not support this operator";
     }
     nodes.push_back(std::move(node));
   }
@@ -115,10 +119,17 @@ std::string unknown_operator(const Node& node) {
       node.label(), node.op, node.domain);
 }
 
-void find_unknown(const Graph& graph, CheckRecord& record) {
-  for (const Node& node : graph.nodes) {
+// Those in subgraphs, too; `path` leads to the graph.
+void find_unknown(const Graph& graph, const std::string& path, CheckRecord& record) {
+  for (Node node : graph.nodes) {
     if (node.def) continue;
-    record.findings.push_back(unknown_operator(node));
+    node.name = path + node.name;
+    const size_t before = record.findings.size();
+    for (const auto& [name, inner] : node.graphs()) {
+      find_unknown(*inner, fmt::format("{}/{}/", node.name, name), record);
+    }
+    const bool only_inside = record.findings.size() > before && find_op(node.domain, node.op);
+    if (!only_inside) record.findings.push_back(unknown_operator(node));
   }
 }
 
@@ -130,7 +141,7 @@ Result<CheckRecord> check_onnx(const std::string& path, const std::map<std::stri
   CheckRecord record;
   record.model = path;
   record.format = "onnx";
-  find_unknown(graph, record);
+  find_unknown(graph, "", record);
   CLVET_RETURN_IF_ERROR(optimise(graph));
   CLVET_ASSIGN_OR_RETURN(graph, with_shapes(graph, shapes, record));
   CLVET_ASSIGN_OR_RETURN(const auto devices, checked_devices(report));

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <queue>
@@ -184,6 +185,14 @@ const Graph* Node::graph_attr(std::string_view key) const {
   return value ? value->get() : nullptr;
 }
 
+std::map<std::string, const Graph*> Node::graphs() const {
+  std::map<std::string, const Graph*> found;
+  for (const auto& [key, attribute] : attributes) {
+    if (const Graph* graph = graph_attr(key)) found[key] = graph;
+  }
+  return found;
+}
+
 std::optional<TensorType> Value::type() const {
   if (constant) return constant->type();
   if (!dtype || !shape) return std::nullopt;
@@ -228,6 +237,14 @@ const Tensor* Graph::constant(ValueId id) const {
 
 bool Graph::is_output(ValueId id) const {
   return std::find(outputs.begin(), outputs.end(), id) != outputs.end();
+}
+
+bool Graph::knows_all_ops() const {
+  return std::all_of(nodes.begin(), nodes.end(), [](const Node& node) {
+    const auto inner = node.graphs();
+    return node.def && std::all_of(inner.begin(), inner.end(),
+                                   [](const auto& row) { return row.second->knows_all_ops(); });
+  });
 }
 
 Links::Links(const Graph& graph)

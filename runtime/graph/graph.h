@@ -50,6 +50,8 @@ struct Node {
   const std::vector<double>* floats_attr(std::string_view key) const;
   const Tensor* tensor_attr(std::string_view key) const;
   const Graph* graph_attr(std::string_view key) const;
+  // Those of its attributes that are graphs, by name.
+  std::map<std::string, const Graph*> graphs() const;
 };
 
 // The error, said to be of this node.
@@ -83,6 +85,8 @@ struct Graph {
   ValueId find_value(std::string_view value_name) const;  // kNoValue where there is none
   const Tensor* constant(ValueId id) const;               // nullptr where it is not constant
   bool is_output(ValueId id) const;
+  // False where a node, also one of a subgraph, has no def.
+  bool knows_all_ops() const;
 };
 
 // Which node makes each value, and which nodes read it; valid until the graph changes.

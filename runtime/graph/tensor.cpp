@@ -13,21 +13,34 @@
 #include <vector>
 
 #include "base/half.h"
+#include "base/memory.h"
 #include "base/result.h"
 
 namespace clvet {
 namespace {
 
-constexpr size_t kMaxBytes = size_t{1} << 40;
+// Below it, whether there is room is left to the system.
+constexpr size_t kSmallBytes = size_t{256} << 20;
 
+bool has_room(size_t bytes) {
+  const uint64_t available = bytes > kSmallBytes ? memory_available() : 0;
+  return available == 0 || bytes < available;
+}
+
+// A whole number that To cannot hold keeps its low bits, as in onnxruntime and numpy on x86: -1 is
+// 255 as u8. That goes for what an int32 holds, for types of 64 bits an int64, and for all numbers
+// of an unsigned To. The others, infinities and NaN become the least int32 or int64, 0 in all other
+// types.
 template <class To>
-To saturate(double value) {
-  if (std::isnan(value)) return 0;
-  constexpr double kLow = static_cast<double>(std::numeric_limits<To>::min());
-  constexpr double kHigh = static_cast<double>(std::numeric_limits<To>::max());
-  if (value <= kLow) return std::numeric_limits<To>::min();
-  if (value >= kHigh) return std::numeric_limits<To>::max();
-  return static_cast<To>(value);
+To wrapped(double value) {
+  using Wide = std::conditional_t<sizeof(To) == 8, int64_t, int32_t>;
+  constexpr auto kLow = static_cast<double>(std::numeric_limits<Wide>::min());
+  const double whole = std::trunc(value);
+  if (whole >= kLow && whole < -kLow) return static_cast<To>(static_cast<Wide>(whole));
+  if constexpr (std::is_unsigned_v<To> && sizeof(To) == sizeof(Wide)) {
+    if (whole >= 0 && whole < -2 * kLow) return static_cast<To>(whole);
+  }
+  return std::is_same_v<To, Wide> ? std::numeric_limits<To>::min() : To{0};
 }
 
 template <class To, class From>
@@ -39,7 +52,7 @@ To convert(From value) {
   } else if constexpr (std::is_same_v<To, bool>) {
     return value != From{};
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    return saturate<To>(static_cast<double>(value));
+    return wrapped<To>(static_cast<double>(value));
   } else {
     return static_cast<To>(value);
   }
@@ -113,7 +126,7 @@ int64_t elements_of(std::span<const int64_t> dims) {
 Result<Tensor> Tensor::create(DType dtype, Shape shape) {
   CLVET_ASSIGN_OR_RETURN(const int64_t elements, checked_elements(shape));
   const size_t bytes = static_cast<size_t>(elements) * size_of(dtype);
-  void* memory = bytes > kMaxBytes ? nullptr : std::calloc(bytes + 64, 1);
+  void* memory = has_room(bytes) ? std::calloc(bytes + 64, 1) : nullptr;
   if (!memory) {
     return fail(ErrorCode::kResourceExhausted,
                 "there is not enough memory for a tensor {}{} of {} bytes", to_string(dtype),

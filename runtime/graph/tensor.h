@@ -99,7 +99,8 @@ class Tensor {
  public:
   Tensor() : shape_{0} {}
 
-  // Zero-filled. kInvalidArgument: a bad shape; kResourceExhausted: no memory for it.
+  // Zero-filled. kInvalidArgument: a bad shape; kResourceExhausted: it needs more memory than the
+  // machine can give now. A system that promises any size would end the process later.
   static Result<Tensor> create(DType dtype, Shape shape);
   // Over storage that somebody else made: at least as many bytes as dtype and shape need.
   static Tensor wrap(DType dtype, Shape shape, std::shared_ptr<std::byte> storage);
@@ -146,7 +147,8 @@ class Tensor {
 
   // The same storage under another shape of as many elements.
   Tensor reshaped(Shape shape) const;
-  // Converted value by value as ONNX Cast does; float to integer truncates and saturates.
+  // Converted value by value as ONNX Cast does. Of a float, an integer gets the whole part; of what
+  // it cannot hold, see docs/run.md.
   Result<Tensor> cast(DType dtype) const;
   // Values of any numeric type as int64 or double; kInternal for a type that cannot hold them.
   std::vector<int64_t> to_i64() const;

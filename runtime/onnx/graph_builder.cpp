@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/text.h"
 #include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/onnx_types.h"
@@ -22,6 +23,8 @@
 
 namespace clvet {
 namespace {
+
+constexpr size_t kLongestName = 1 << 16;
 
 // Builds one graph. A subgraph's builder knows the one around it: a name that the subgraph does not
 // make becomes an input of the subgraph and of the node that owns it.
@@ -60,7 +63,14 @@ class Builder {
     if (!names_.emplace(name, id).second) {
       return fail(ErrorCode::kInvalidArgument, "the name '{}' is used twice", name);
     }
-    return graph_.add_value(name);
+    return add_value(name);
+  }
+
+  // Under a name that can be printed: one line of UTF-8 without control characters.
+  ValueId add_value(const std::string& name) {
+    const std::string clean = one_line(name, kLongestName);
+    renamed_ |= clean != name;
+    return graph_.add_value(renamed_ ? graph_.unique_name(clean) : clean);
   }
 
   Status declare_initialisers() {
@@ -130,7 +140,7 @@ class Builder {
   ValueId resolve(const std::string& name) {
     if (const auto found = names_.find(name); found != names_.end()) return found->second;
     if (!outer_ || !outer_->visible(name)) return kNoValue;
-    const ValueId id = graph_.add_value(name);
+    const ValueId id = add_value(name);
     names_.emplace(name, id);
     graph_.inputs.push_back(id);
     captures_.push_back(name);
@@ -150,6 +160,7 @@ class Builder {
   std::string unique_node_name(const onnx::NodeProto& proto) {
     std::string stem = proto.name();
     if (stem.empty()) stem = proto.output_size() ? proto.output(0) : proto.op_type();
+    stem = one_line(stem, kLongestName);
     std::string name = stem;
     for (int i = 1; !node_names_.insert(name).second; ++i) name = stem + "#" + std::to_string(i);
     return name;
@@ -158,8 +169,8 @@ class Builder {
   Status add_node(const onnx::NodeProto& proto) {
     Node node;
     node.name = unique_node_name(proto);
-    node.op = proto.op_type();
-    node.domain = proto.domain() == "ai.onnx" ? "" : proto.domain();
+    node.op = one_line(proto.op_type());
+    node.domain = proto.domain() == "ai.onnx" ? "" : one_line(proto.domain());
     auto status = fill_node(proto, node);
     if (!status) return at_node(status.error(), node);
     graph_.nodes.push_back(std::move(node));
@@ -197,10 +208,16 @@ class Builder {
         domain);
   }
 
+  static bool holds_unknown(const Node& node) {
+    const auto graphs = node.graphs();
+    return !std::all_of(graphs.begin(), graphs.end(),
+                        [](const auto& row) { return row.second->knows_all_ops(); });
+  }
+
   Status find_definition(Node& node) const {
     const OpDef* def = find_op(node.domain, node.op);
     const bool version = def && node.opset >= def->since && node.opset <= def->until;
-    if (!version && options_.allow_unknown_ops) return {};
+    if (options_.allow_unknown_ops && (!version || holds_unknown(node))) return {};
     if (!def) return unknown_operator(node.domain);
     if (!version) {
       return fail(ErrorCode::kUnsupported,
@@ -257,7 +274,8 @@ class Builder {
     Builder inner(proto, opsets_, options_, this);
     CLVET_ASSIGN_OR_RETURN(Graph graph, inner.build());
     const size_t own = graph.inputs.size() - inner.captures().size();
-    if (own != 0)
+    const bool unknown = options_.allow_unknown_ops && !find_op(node.domain, node.op);
+    if (own != 0 && !unknown)
       return fail(ErrorCode::kUnsupported, "a subgraph with its own inputs is not supported");
     for (const std::string& name : inner.captures()) {
       const ValueId id = resolve(name);
@@ -276,6 +294,7 @@ class Builder {
   Graph graph_;
   std::unordered_map<std::string, ValueId> names_;
   std::set<std::string> node_names_;
+  bool renamed_ = false;  // a value does not have the name that the file gives it
   std::vector<std::string> captures_;
 };
 

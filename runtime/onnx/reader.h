@@ -12,7 +12,7 @@ namespace clvet {
 
 struct OnnxOptions {
   // Keep nodes of unknown operators (def = nullptr) in place of refusing the model, so that a check
-  // can list all of them.
+  // can list all of them. A node with such a node in one of its subgraphs is kept like them.
   bool allow_unknown_ops = false;
 };
 

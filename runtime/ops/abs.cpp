@@ -26,6 +26,15 @@ T absolute(T v) {
   return v < 0 ? wrap_sub(T{0}, v) : v;
 }
 
+// NaN stays.
+template <class T>
+T sign(T v) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(v)) return v;
+  }
+  return static_cast<T>((v > 0) - (v < 0));
+}
+
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   const Tensor& x = call.tensor(0);
   const std::string& op = call.node.op;
@@ -33,7 +42,7 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
     if (op == "Neg")
       map_unary<T, T>(x, outputs[0], negated<T>);
     else if (op == "Sign")
-      map_unary<T, T>(x, outputs[0], [](T v) { return static_cast<T>((v > 0) - (v < 0)); });
+      map_unary<T, T>(x, outputs[0], sign<T>);
     else
       map_unary<T, T>(x, outputs[0], absolute<T>);
   });

@@ -1,8 +1,10 @@
 // Clip: bounds as attributes (before opset 11) or as optional inputs.
 #include <cstddef>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
+#include "base/numbers.h"
 #include "base/result.h"
 #include "kernels/contract.h"
 #include "runtime/graph/tensor.h"
@@ -28,7 +30,9 @@ template <class T>
 T bound(const OpCall& call, size_t input, const char* attribute, T fallback) {
   if (call.has(input))
     return call.tensor(input).elements() ? *call.tensor(input).data<T>() : fallback;
-  return static_cast<T>(call.node.float_attr(attribute, static_cast<double>(fallback)));
+  const double given = call.node.float_attr(attribute, static_cast<double>(fallback));
+  if constexpr (std::is_integral_v<T>) return saturated<T>(given);
+  return static_cast<T>(given);
 }
 
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {

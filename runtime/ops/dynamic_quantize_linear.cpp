@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/numbers.h"
 #include "base/result.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
@@ -29,10 +30,10 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   auto* y = outputs[0].data<uint8_t>();
   for (size_t i = 0; i < values.size(); ++i) {
     const float q = scale > 0 ? std::nearbyint(values[i] / scale) + zero : zero;
-    y[i] = static_cast<uint8_t>(std::clamp(q, 0.f, 255.f));
+    y[i] = saturated<uint8_t>(q);
   }
   if (outputs.size() > 1) *outputs[1].data<float>() = scale;
-  if (outputs.size() > 2) *outputs[2].data<uint8_t>() = static_cast<uint8_t>(zero);
+  if (outputs.size() > 2) *outputs[2].data<uint8_t>() = saturated<uint8_t>(zero);
   return {};
 }
 

@@ -1,10 +1,9 @@
 // Max, Min, Sum, Mean: any number of operands of one type.
-#include <cmath>
 #include <cstddef>
-#include <limits>
 #include <string>
 #include <vector>
 
+#include "base/numbers.h"
 #include "base/result.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
@@ -15,22 +14,6 @@
 
 namespace clvet::op_eltwise_variadic {
 namespace {
-
-template <class T>
-T larger(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();
-  }
-  return a > b ? a : b;
-}
-
-template <class T>
-T smaller(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();
-  }
-  return a < b ? a : b;
-}
 
 // ONNX has no Mean of integers: their sum wraps, and their number may.
 Result<Types> infer(const OpCall& call) {

@@ -24,10 +24,11 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
     const T root = static_cast<T>(std::sqrt(2 / std::numbers::pi));
     const T half_root = static_cast<T>(1 / std::numbers::sqrt2);
     map_unary<T, T>(call.tensor(0), outputs[0], [&](T x) {
+      // Not by 1 + tanh or 1 + erf, of which nothing is left for x far below 0.
       if (tanh) {
-        return T(0.5) * x * (1 + std::tanh(root * (x + static_cast<T>(0.044715) * x * x * x)));
+        return x / (1 + std::exp(-2 * root * (x + static_cast<T>(0.044715) * x * x * x)));
       }
-      return T(0.5) * x * (1 + std::erf(x * half_root));
+      return T(0.5) * x * std::erfc(-x * half_root);
     });
   });
 }

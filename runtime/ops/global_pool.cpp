@@ -1,9 +1,11 @@
 // GlobalAveragePool, GlobalMaxPool.
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
+#include "base/numbers.h"
 #include "base/result.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
@@ -35,7 +37,7 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
     for (int64_t p = 0; p < planes; ++p) {
       const T* in = x.data<T>() + p * size;
       if (call.node.op == "GlobalMaxPool") {
-        y[p] = *std::max_element(in, in + size);
+        y[p] = std::accumulate(in, in + size, in[0], larger<T>);
         continue;
       }
       double sum = 0;

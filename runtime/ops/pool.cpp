@@ -1,7 +1,9 @@
 // MaxPool (with its indices) and AveragePool.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -81,6 +83,15 @@ void for_each_tap(const SlidingWindow& w, const Extent3& start, const Span (&spa
   }
 }
 
+// Whether x is a new largest value: a NaN is, and stays.
+template <class T>
+bool follows(T x, T best) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(x)) return !std::isnan(best);
+  }
+  return x > best;
+}
+
 template <class T>
 void max_plane(const SlidingWindow& w, const T* in, int64_t base, bool column_major, T* out,
                int64_t* indices) {
@@ -88,7 +99,7 @@ void max_plane(const SlidingWindow& w, const T* in, int64_t base, bool column_ma
     T best = std::numeric_limits<T>::lowest();
     int64_t where = -1;
     for_each_tap(w, start, spans, [&](int64_t at) {
-      if (where >= 0 && !(in[at] > best)) return;
+      if (where >= 0 && !follows(in[at], best)) return;
       best = in[at];
       where = at;
     });

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/numbers.h"
 #include "base/result.h"
 #include "kernels/contract.h"
 #include "runtime/graph/tensor.h"
@@ -73,8 +74,8 @@ const Kind kKinds[] = {
     {"ReduceSum", 0, [](double s, double x) { return s + x; }, plain},
     {"ReduceMean", 0, [](double s, double x) { return s + x; },
      [](double s, double n) { return s / n; }},
-    {"ReduceMax", -kInf, [](double s, double x) { return x > s || std::isnan(x) ? x : s; }, plain},
-    {"ReduceMin", kInf, [](double s, double x) { return x < s || std::isnan(x) ? x : s; }, plain},
+    {"ReduceMax", -kInf, larger<double>, plain},
+    {"ReduceMin", kInf, smaller<double>, plain},
     {"ReduceProd", 1, [](double s, double x) { return s * x; }, plain},
     {"ReduceL1", 0, [](double s, double x) { return s + std::fabs(x); }, plain},
     {"ReduceL2", 0, [](double s, double x) { return s + x * x; },

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/numbers.h"
 #include "base/result.h"
 #include "kernels/contract.h"
 #include "runtime/graph/graph.h"
@@ -27,10 +28,8 @@ namespace clvet::op_resize {
 namespace {
 
 Result<Types> infer(const OpCall& call) {
-  CLVET_ASSIGN_OR_RETURN(const ResizePlan plan, resize_plan(call));
-  TensorType out = call.type(0);
-  for (size_t i = 0; i < out.shape.size(); ++i) out.shape[i] = plan.axes[i].out;
-  return Types{out};
+  CLVET_ASSIGN_OR_RETURN(const Shape shape, resized_shape(call));
+  return Types{{call.type(0).dtype, shape}};
 }
 
 template <class T>
@@ -77,8 +76,13 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
     }));
     current = std::move(next);
   }
-  CLVET_ASSIGN_OR_RETURN(outputs[0], current.cast(dtype));
-  return {};
+  if (current.dtype() == dtype) {
+    outputs[0] = current;
+    return {};
+  }
+  return visit_numbers(dtype, [&]<class T>() {
+    map_unary<double, T>(current, outputs[0], [](double x) { return saturated<T>(x); });
+  });
 }
 
 // A mode as the kernel for planes counts it.

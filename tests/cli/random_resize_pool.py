@@ -1,21 +1,21 @@
-"""Random Resize and pooling nodes on the host, against onnxruntime.
+"""Random Resize and pooling nodes on the host or a device, against onnxruntime.
 
 Usage: random_resize_pool.py CLVET [MODEL IMAGES [COUNT [SEED]]]. MODEL and IMAGES, which all tests get, are not used. Needs
 onnx, onnxruntime and numpy. A model holds NODES nodes of one input each. Sums of float32 differ by their order: values may
-differ by 1e-4 of the largest. An index that a rounding mode takes may not. DIFFERENCES lists, with its reason, what onnxruntime does otherwise than the ONNX standard; those cases are not drawn.
+differ by 1e-4 of the largest. An index that a rounding mode takes may not. DIFFERENCES lists, with its reason, what
+onnxruntime does otherwise than the ONNX standard; those cases are not drawn. CLVET_TEST_DEVICE: see random_nodes.py.
 """
 
-import json
+import os
 import pathlib
 import random
-import subprocess
 import sys
 import tempfile
 
 import numpy
-import onnx
-import onnxruntime
 from onnx import TensorProto, helper
+
+from random_nodes import Case, Counts, device_options, finish, run_cases
 
 NODES = 40
 DIFFERENCES = {
@@ -28,7 +28,6 @@ DIFFERENCES = {
 def same_by_other_scales(shape, scales):
     outs = [int(numpy.float32(s) * numpy.float32(n)) for s, n in zip(scales, shape)]
     return outs == shape and any(s != 1 for s in scales)
-
 
 
 def resize_case(draw, index):
@@ -75,69 +74,27 @@ def pool_case(draw, index):
     return shape, helper.make_node(op, [f"x{index}"], [f"y{index}"], **attributes), []
 
 
-def model_of(draw):
-    cases = [draw.choice([resize_case, pool_case])(draw, i) for i in range(NODES)]
-    inputs = [helper.make_tensor_value_info(f"x{i}", TensorProto.FLOAT, shape) for i, (shape, _, _) in enumerate(cases)]
-    outputs = [helper.make_tensor_value_info(f"y{i}", TensorProto.FLOAT, None) for i in range(NODES)]
-    constants = [tensor for _, _, tensors in cases for tensor in tensors]
-    graph = helper.make_graph([node for _, node, _ in cases], "random", inputs, outputs, constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)])
-    model.ir_version = 9
-    return model, [node for _, node, _ in cases], [shape for shape, _, _ in cases]
+def cases_of(draw):
+    for i in range(NODES):
+        shape, node, constants = draw.choice([resize_case, pool_case])(draw, i)
+        values = numpy.random.default_rng(draw.randrange(1 << 30)).standard_normal(shape)
+        yield Case(node, {f"x{i}": values.astype(numpy.float32)}, constants)
 
 
-def expected(model, values, nodes):
-    """onnxruntime's outputs; None for a node that it refuses alone."""
-    try:
-        options = onnxruntime.SessionOptions()
-        options.log_severity_level = 3
-        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        return dict(zip([f"y{i}" for i in range(NODES)], session.run(None, values)))
-    except Exception as error:  # noqa: BLE001: whatever it throws, the case is no case
-        return str(error)
-
-
-def compare(clvet, folder, draw, count_of):
-    model, nodes, shapes = model_of(draw)
-    random_values = numpy.random.default_rng(draw.randrange(1 << 30))
-    values = {f"x{i}": random_values.standard_normal(shape).astype(numpy.float32) for i, shape in enumerate(shapes)}
-    want = expected(model, values, nodes)
-    if isinstance(want, str):
-        print(f"onnxruntime refuses a model: {want.splitlines()[0][:200]}")
-        return []
-    onnx.save(model, folder / "m.onnx")
-    command = [clvet, "run", str(folder / "m.onnx"), "--device", "host", "--quiet", "--output-dir", str(folder / "out")]
-    for name, value in values.items():
-        numpy.save(folder / f"{name}.npy", value)
-        command += ["--input", f"{name}={folder / name}.npy"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    if done.returncode != 0:
-        return [f"exit {done.returncode}: {done.stderr}"]
-    files = {row["name"]: row["file"] for row in json.loads((folder / "out/run.json").read_text())["outputs"]}
-    failures = []
-    for i, node in enumerate(nodes):
-        got, right = numpy.load(files[f"y{i}"]), want[f"y{i}"]
-        count_of[node.op_type] = count_of.get(node.op_type, 0) + 1
-        same = got.shape == right.shape and numpy.allclose(got, right, rtol=1e-4, atol=1e-4 * max(1.0, float(abs(right).max())))
-        if not same:
-            what = {a.name: helper.get_attribute_value(a) for a in node.attribute}
-            constants = [onnx.numpy_helper.to_array(t).tolist() for t in model.graph.initializer if t.name in node.input]
-            failures.append(f"{node.op_type} of {shapes[i]} by {constants} {what}: {got.shape} against {right.shape}, "
-                            f"{abs(got - right).max() if got.shape == right.shape else ''}")
-    return failures
+def same(case, got, want):
+    tolerance = 1e-4 * max(1.0, float(abs(want).max()))
+    return got.shape == want.shape and numpy.allclose(got, want, rtol=1e-4, atol=tolerance)
 
 
 def main():
     clvet = sys.argv[1]
-    count = int(sys.argv[4]) if len(sys.argv) > 4 else 2000
+    count = int(sys.argv[4]) if len(sys.argv) > 4 else int(os.environ.get("CLVET_TEST_COUNT", 2000))
     draw = random.Random(int(sys.argv[5]) if len(sys.argv) > 5 else 1)
-    count_of, failures = {}, []
+    counts = Counts()
     with tempfile.TemporaryDirectory() as name:
-        while sum(count_of.values()) < count and len(failures) < 40:
-            failures += compare(clvet, pathlib.Path(name), draw, count_of)
-    print("\n".join(failures))
-    print(f"{sum(count_of.values())} cases {count_of}, {len(failures)} differ")
-    return 1 if failures else 0
+        while sum(counts.cases.values()) < count and len(counts.failures) < 40:
+            run_cases(clvet, pathlib.Path(name), list(cases_of(draw)), same, counts, device_options())
+    return finish(counts)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 #include "tests/fakes/corrupt.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -96,6 +98,15 @@ void scribble(const Rule& rule, cl_command_queue queue, const Output& output) {
   if (room > 0) edit(queue, {info.parent, *parent}, at, room, xor_all);
 }
 
+// Every NaN of a tensor of float32 becomes 0.
+void drop_nan(unsigned char* data, size_t n) {
+  for (size_t i = 0; i + sizeof(float) <= n; i += sizeof(float)) {
+    float value = 0;
+    std::memcpy(&value, data + i, sizeof value);
+    if (std::isnan(value)) std::memset(data + i, 0, sizeof value);
+  }
+}
+
 void spoil(const Rule& rule, cl_command_queue queue, const Output& output) {
   const auto& p = rule.parameters;
   const size_t total = bytes_of(output.info);
@@ -104,6 +115,8 @@ void spoil(const Rule& rule, cl_command_queue queue, const Output& output) {
     edit(queue, output, 0, total, [&](unsigned char* data, size_t n) {
       std::fill_n(data, n, p.value("byte", static_cast<unsigned char>(0)));
     });
+  } else if (rule.action == "drop_nan") {
+    edit(queue, output, 0, total, drop_nan);
   } else if (rule.action == "wrong_tile") {
     edit(queue, output, middle, p.value("bytes", size_t{64}), [](unsigned char* data, size_t n) {
       for (size_t i = 0; i < n; ++i) data[i] ^= 0x55;
@@ -122,7 +135,7 @@ void spoil(const Rule& rule, cl_command_queue queue, const Output& output) {
 
 bool corrupts(const Rule& rule) {
   return rule.action == "zeros" || rule.action == "wrong_tile" || rule.action == "bit_flip" ||
-         rule.action == "out_of_bounds";
+         rule.action == "out_of_bounds" || rule.action == "drop_nan";
 }
 
 void corrupt_outputs(const Rule& rule, cl_command_queue queue, cl_kernel kernel) {

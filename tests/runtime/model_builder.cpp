@@ -107,6 +107,29 @@ Graph ModelBuilder::build() const {
   return graph ? std::move(*graph) : Graph{};
 }
 
+onnx::GraphProto branch(const std::string& op, const std::vector<std::string>& inputs,
+                        const std::string& out) {
+  ModelBuilder model;
+  model.node(op, inputs, {out});
+  model.output(out);
+  return model.graph();
+}
+
+onnx::NodeProto& add_if(ModelBuilder& model, const onnx::GraphProto& then_branch,
+                        const onnx::GraphProto& else_branch) {
+  auto& node = model.node("If", {"c"}, {"y"});
+  set_graph(node, "then_branch", then_branch);
+  set_graph(node, "else_branch", else_branch);
+  return node;
+}
+
+void set_graph(onnx::NodeProto& node, const std::string& name, const onnx::GraphProto& graph) {
+  auto* attribute = node.add_attribute();
+  attribute->set_name(name);
+  attribute->set_type(5);
+  *attribute->mutable_g() = graph;
+}
+
 void set_int(onnx::NodeProto& node, const std::string& name, int64_t value) {
   auto* attribute = node.add_attribute();
   attribute->set_name(name);

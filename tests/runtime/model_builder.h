@@ -58,7 +58,15 @@ class ModelBuilder {
   std::unique_ptr<onnx::ModelProto> model_;
 };
 
+// A branch: out = op(inputs).
+onnx::GraphProto branch(const std::string& op, const std::vector<std::string>& inputs,
+                        const std::string& out);
+// y = the branch that c names.
+onnx::NodeProto& add_if(ModelBuilder& model, const onnx::GraphProto& then_branch,
+                        const onnx::GraphProto& else_branch);
+
 // Adds an attribute to the node.
+void set_graph(onnx::NodeProto& node, const std::string& name, const onnx::GraphProto& graph);
 void set_int(onnx::NodeProto& node, const std::string& name, int64_t value);
 void set_float(onnx::NodeProto& node, const std::string& name, float value);
 void set_ints(onnx::NodeProto& node, const std::string& name, const std::vector<int64_t>& values);

@@ -11,8 +11,9 @@ __kernel void pool_global_half_types(__global const half4* restrict x, __global 
   float4 sum = 0.0f, largest = -INFINITY;
   for (int pixel = image * H * W; pixel < (image + 1) * H * W; ++pixel) {
     const half4 v = x[pixel * quads + column];
-    sum += convert_float4(v);
-    largest = fmax(largest, convert_float4(v));
+    const float4 f = convert_float4(v);
+    sum += f;
+    largest = isnan(largest) || f < largest ? largest : f;
   }
   const float4 z = kind == 0 ? largest : sum / (float)(H * W);
   const int4 lane = (int4)(0, 1, 2, 3) < (int4)(C - 4 * column);

@@ -15,8 +15,9 @@ __kernel void pool_global_imageh_sampler(__read_only image2d_t x, __write_only i
   for (int line = image * H; line < (image + 1) * H; ++line) {
     for (int ix = 0; ix < W; ++ix) {
       const half4 v = read_imageh(x, nearest, (int2)(ix * quads + column, line));
-      sum += convert_float4(v);
-      largest = fmax(largest, convert_float4(v));
+      const float4 f = convert_float4(v);
+      sum += f;
+      largest = isnan(largest) || f < largest ? largest : f;
     }
   }
   const float4 z = kind == 0 ? largest : sum / (float)(H * W);

@@ -12,7 +12,7 @@ __kernel void pool_global_run(BUFFER_IN(x), BUFFER_OUT(y), int N, int H, int W, 
     for (int ix = 0; ix < W; ++ix) {
       const float16 v = to_float16(run_load(x, (line * W + ix) * quads + texel, left));
       part += v;
-      largest = fmax(largest, v);
+      largest = larger(largest, v);
     }
     sum += part;
   }

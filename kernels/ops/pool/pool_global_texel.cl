@@ -11,7 +11,7 @@ __kernel void pool_global_texel(ACT_IN(x), ACT_OUT(y), int N, int H, int W, int 
     for (int ix = 0; ix < W; ++ix) {
       const float4 v = to_float4(load4(x, texel_at(ix * quads + column, line, W * quads)));
       part += v;
-      largest = fmax(largest, v);
+      largest = larger(largest, v);
     }
     sum += part;
   }

@@ -26,7 +26,7 @@ __kernel void pool_window(ACT_IN(x), ACT_OUT(y), int N, int H, int W, int C, int
       const float4 v =
           to_float4(load4(x, texel_at(ix * quads + column, out / OH * H + iy, W * quads)));
       sum += v;
-      largest = fmax(largest, v);
+      largest = larger(largest, v);
       ++count;
     }
   }

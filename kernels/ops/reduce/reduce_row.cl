@@ -16,8 +16,8 @@ static inline float4 term(int code, float4 v, float largest) {
 }
 
 static inline float4 join(int code, float4 a, float4 b) {
-  if (code == 2) return fmax(a, b);
-  if (code == 3) return fmin(a, b);
+  if (code == 2) return larger(a, b);
+  if (code == 3) return smaller(a, b);
   return code == 4 ? a * b : a + b;
 }
 
@@ -44,6 +44,7 @@ __kernel void reduce_row(ACT_IN(x), ACT_OUT(y), int M, int W, int C, int code, i
     for (int quad = 0; quad < last; ++quad) largest = fmax(largest, READ(quad));
     largest = fmax(largest, largest.s2301);
     largest = fmax(largest, largest.s1032);
+    if (isinf(largest.s0)) largest = 0.0f;
   }
   float4 sum = term(code, tail, largest.s0);
   for (int quad = 0; quad < last; ++quad) {

@@ -20,5 +20,6 @@ __kernel void softmax_row(ACT_IN(x), ACT_OUT(y), int M, int W, int C) {
   for (int quad = 0; quad < last; ++quad) {
     store4(y, texel_at(first + quad, line, W * quads), exp(READ(quad) - largest) / sum);
   }
-  store4(y, texel_at(first + last, line, W * quads), exp(tail - largest) / sum);
+  const float4 v = exp(tail - largest) / sum;
+  store4(y, texel_at(first + last, line, W * quads), mask_texel(v, last, C));
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/numbers.h"
 #include "base/result.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
@@ -78,10 +79,10 @@ float original_position(const Settings& s, const AxisRequest& r, int64_t at) {
 }
 
 int64_t nearest_index(const Settings& s, double x) {
-  if (s.nearest == "floor") return static_cast<int64_t>(std::floor(x));
-  if (s.nearest == "ceil") return static_cast<int64_t>(std::ceil(x));
-  if (s.nearest == "round_prefer_ceil") return static_cast<int64_t>(std::floor(x + 0.5));
-  return static_cast<int64_t>(std::ceil(x - 0.5));
+  if (s.nearest == "floor") return saturated<int64_t>(std::floor(x));
+  if (s.nearest == "ceil") return saturated<int64_t>(std::ceil(x));
+  if (s.nearest == "round_prefer_ceil") return saturated<int64_t>(std::floor(x + 0.5));
+  return saturated<int64_t>(std::ceil(x - 0.5));
 }
 
 double filter(const Settings& s, double x) {
@@ -120,7 +121,7 @@ ResizeAxis table(const Settings& s, const AxisRequest& r) {
   if (axis.identity) return axis;
   for (int64_t i = 0; i < r.out; ++i) {
     const double x = original_position(s, r, i);
-    const bool outside = crops && (x < 0 || x > static_cast<double>(r.in - 1));
+    const bool outside = crops && !(x >= 0 && x <= static_cast<double>(r.in - 1));
     axis.taps.push_back(outside ? std::vector<ResizeTap>{} : taps_at(s, r, x));
   }
   return axis;
@@ -137,7 +138,7 @@ Status keep_aspect(const Settings& s, const std::vector<int64_t>& axes,
   for (const int64_t axis : axes) {
     requests[axis].scale = scale;
     requests[axis].out =
-        static_cast<int64_t>(std::floor(scale * static_cast<float>(requests[axis].in) + 0.5F));
+        saturated<int64_t>(std::floor(scale * static_cast<float>(requests[axis].in) + 0.5F));
   }
   return {};
 }
@@ -195,7 +196,7 @@ Result<AxisRequest> request_of(const OpCall& call, const Settings& s, const Want
   r.roi_start = static_cast<float>(wanted.roi[i]);
   r.roi_end = static_cast<float>(wanted.roi[i + wanted.axes.size()]);
   if (s.transform == "tf_crop_and_resize" && !sized) {
-    r.out = static_cast<int64_t>(std::floor(in * (r.roi_end - r.roi_start) * r.scale));
+    r.out = saturated<int64_t>(std::floor(in * (r.roi_end - r.roi_start) * r.scale));
   }
   return r;
 }
@@ -208,6 +209,12 @@ Result<std::vector<AxisRequest>> requests_of(const OpCall& call, const Settings&
     CLVET_ASSIGN_OR_RETURN(requests[wanted.axes[i]], request_of(call, s, wanted, i));
   }
   if (wanted.scales.empty()) CLVET_RETURN_IF_ERROR(keep_aspect(s, wanted.axes, requests));
+  for (const AxisRequest& request : requests) {
+    if (request.in < 1 || request.out < 1 || request.out > kLongestAxis) {
+      return fail(ErrorCode::kInvalidArgument, "{} cannot resize an axis from {} to {}",
+                  call.node.op, request.in, request.out);
+    }
+  }
   return requests;
 }
 
@@ -215,17 +222,18 @@ Result<std::vector<AxisRequest>> requests_of(const OpCall& call, const Settings&
 
 bool is_early_resize(const Node& node) { return node.op == "Upsample" || node.opset < 11; }
 
+Result<Shape> resized_shape(const OpCall& call) {
+  CLVET_ASSIGN_OR_RETURN(const auto requests, requests_of(call, settings_of(call.node)));
+  Shape shape;
+  for (const AxisRequest& request : requests) shape.push_back(request.out);
+  return shape;
+}
+
 Result<ResizePlan> resize_plan(const OpCall& call) {
   const Settings settings = settings_of(call.node);
   CLVET_ASSIGN_OR_RETURN(const std::vector<AxisRequest> requests, requests_of(call, settings));
   ResizePlan plan;
-  for (const AxisRequest& request : requests) {
-    if (request.in < 1 || request.out < 1 || request.out > kLongestAxis) {
-      return fail(ErrorCode::kInvalidArgument, "{} cannot resize an axis from {} to {}",
-                  call.node.op, request.in, request.out);
-    }
-    plan.axes.push_back(table(settings, request));
-  }
+  for (const AxisRequest& request : requests) plan.axes.push_back(table(settings, request));
   return plan;
 }
 

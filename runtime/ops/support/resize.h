@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
 
 namespace clvet {
@@ -30,7 +31,10 @@ struct ResizePlan {
 // Upsample, and Resize before opset 11: scales come second, and coordinates are asymmetric.
 bool is_early_resize(const Node& node);
 
-// kUnavailable where sizes or scales are not known yet.
+// Of the output, without the tables of a plan. kUnavailable where sizes or scales are not known
+// yet.
+Result<Shape> resized_shape(const OpCall& call);
+// The same errors.
 Result<ResizePlan> resize_plan(const OpCall& call);
 
 }  // namespace clvet

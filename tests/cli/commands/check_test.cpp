@@ -3,15 +3,19 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "kernels/catalog.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
+#include "runtime/onnx/onnx.pb.h"
 #include "tests/json_fields.h"
 #include "tests/probe/fake/helpers.h"
 #include "tests/probe/samples.h"
+#include "tests/runtime/gguf/gguf_builder.h"
 #include "tests/runtime/llm/model_files.h"
 #include "tests/runtime/model_builder.h"
 #include "tests/support.h"
@@ -51,6 +55,55 @@ TEST_F(CheckCommand, FindsAnArchitectureThatIsNotKnown) {
   const test::JsonFields json(done.out);
   EXPECT_EQ(json.json("/runs"), "false");
   EXPECT_THAT(json.text("/findings/0"), HasSubstr("'phi3'"));
+}
+
+// A terminal obeys them.
+TEST_F(CheckCommand, AndOthersPrintNoControlCharacterOfAModel) {
+  test::ModelBuilder model;
+  model.input("x\x1b[2J", {2}).node("Relu", {"x\x1b[2J"}, {"r\x1b]0;t\x07"});
+  model.node("Frobnicate\x1b[1m", {"r\x1b]0;t\x07"}, {"y\xC2\x9B"}).set_name("n\x1b[2J");
+  model.output("y\xC2\x9B");
+  test::put(bench_ / "bad.onnx", model.bytes());
+  model.set_op(1, "Neg");
+  test::put(bench_ / "good.onnx", model.bytes());
+  auto builder = test::tiny_model("llama");
+  builder.put("general.architecture", test::gguf_string("lla\x1b[2Jma"));
+  test::put(bench_ / "bad.gguf", builder.bytes());
+  for (const char* file : {"bad.onnx", "good.onnx", "bad.gguf"}) {
+    for (const char* verb : {"check", "plan", "run", "generate"}) {
+      const auto done = bench_.run({verb, bench_ / file, "--lang", "en"});
+      EXPECT_THAT(done.out + done.err,
+                  AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("\x07")), Not(HasSubstr("\xC2\x9B"))))
+          << verb << " " << file;
+    }
+  }
+}
+
+TEST_F(CheckCommand, NamesTheOperatorOfABranchThatNothingRuns) {
+  test::ModelBuilder model;
+  model.input("c", {}, 9).input("x", {2});
+  test::add_if(model, test::branch("Neg", {"x"}, "t"), test::branch("Frobnicate", {"x"}, "e"));
+  model.output("y");
+  test::put(bench_ / "m.onnx", model.bytes());
+  const auto done = run({bench_ / "m.onnx"});
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_THAT(done.out, HasSubstr("Frobnicate"));
+}
+
+TEST_F(CheckCommand, AndOthersEndAtOnceWhereAModelAsksForAHugeTensor) {
+  test::ModelBuilder model;
+  model.input("x", {1}).constant_i64("pads", {0, int64_t{1} << 38});
+  model.node("Pad", {"x", "pads"}, {"y"}).set_name("grow");
+  model.output("y");
+  test::put(bench_ / "m.onnx", model.bytes());
+  test::put(bench_ / "x.bin", std::string(4, '\0'));
+  EXPECT_LT(run({bench_ / "m.onnx"}).seconds, 20);
+  const auto done = bench_.run(
+      {"run", bench_ / "m.onnx", "--device", "host", "--input", "x=" + (bench_ / "x.bin")});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_LT(done.seconds, 20);
+  EXPECT_THAT(done.err, AllOf(HasSubstr("node 'grow' (Pad)"), HasSubstr("not enough memory"),
+                              HasSubstr("[274877906945]")));
 }
 
 TEST_F(CheckCommand, RefusesFilesThatAreNoModels) {

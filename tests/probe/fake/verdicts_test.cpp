@@ -260,6 +260,21 @@ TEST(OverPocl, AMapThatIsNullWithSuccessIsALieOfMapReadAndSparesTheKernels) {
   for (const VerdictReport& row : report.verdicts) EXPECT_EQ(row.verdict, Verdict::kPass) << row.id;
 }
 
+TEST(OverPocl, ADriverThatDropsNanIsWrongWhereNanGoesInAndNowhereElse) {
+  if (!kPocl.library) GTEST_SKIP() << "PoCL is not installed here";
+  test::Bench bench(*kPocl.library, R"({"rules":[{"match":{"call":"clEnqueueNDRangeKernel"},)"
+                                    R"("do":{"action":"drop_nan"}}]})");
+  bench.probe(case_options({"/high/*relu*", "/high/*max*"}));
+  int wrong = 0, right = 0;
+  for (const VerdictReport& row : bench.report().verdicts) {
+    const bool nan = row.case_name.ends_with("_nan");
+    EXPECT_EQ(row.verdict, nan ? Verdict::kWrong : Verdict::kPass) << row.case_name;
+    ++(nan ? wrong : right);
+  }
+  EXPECT_GE(wrong, 4);
+  EXPECT_GE(right, 4);
+}
+
 TEST(OverPocl, AFloodOnStdoutReachesNeitherOurOutputNorOurMemory) {
   if (!kPocl.library) GTEST_SKIP() << "PoCL is not installed here";
   test::Bench bench(*kPocl.library, test::scenario("stdout-flood.json"));

@@ -8,6 +8,7 @@
 #include "runtime/check/check.h"
 #include "runtime/check/check_record.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/onnx/onnx.pb.h"
 #include "tests/runtime/model_builder.h"
 #include "tests/support.h"
 
@@ -15,6 +16,15 @@ namespace clvet {
 namespace {
 
 using testing::HasSubstr;
+
+// c = true.
+onnx::TensorProto condition() {
+  onnx::TensorProto tensor;
+  tensor.set_name("c");
+  tensor.set_data_type(9);
+  tensor.add_int32_data(1);
+  return tensor;
+}
 
 test::ModelBuilder picture_model(const Shape& input) {
   test::ModelBuilder model;
@@ -60,6 +70,45 @@ TEST(CheckOnnx, NamesOperatorsThatNothingRuns) {
   EXPECT_THAT(record->findings, testing::ElementsAre(HasSubstr("the operator Frobnicate")));
   EXPECT_EQ(nodes.at("Frobnicate").where, Where::kNeither);
   EXPECT_EQ(nodes.at("Conv").where, Where::kOpenCl);
+}
+
+TEST(CheckOnnx, NamesOperatorsOfBranchesThatNothingRuns) {
+  for (const bool known : {false, true}) {
+    test::ModelBuilder model;
+    model.input("c", {}, 9).input("x", {2});
+    if (known) {
+      *model.graph().add_initializer() = condition();
+      model.graph().mutable_input()->DeleteSubrange(0, 1);
+    }
+    auto& node = test::add_if(model, test::branch("Neg", {"x"}, "t"),
+                              test::branch("Frobnicate", {"x"}, "e"));
+    node.set_name("choose");
+    model.output("y");
+    const auto record = check_model(model);
+    const auto nodes = nodes_by_op(record);
+    EXPECT_FALSE(record->runs());
+    EXPECT_THAT(record->findings, testing::ElementsAre(testing::AllOf(
+                                      HasSubstr("choose/else_branch/"),
+                                      HasSubstr("does not support the operator Frobnicate"))));
+    EXPECT_EQ(nodes.at("If").where, Where::kNeither);
+    EXPECT_THAT(nodes.at("If").reason, HasSubstr("subgraph"));
+  }
+}
+
+TEST(CheckOnnx, NamesALoopAndWhatIsInItsBody) {
+  test::ModelBuilder model;
+  model.input("x", {2}).input("n", {}, 7);
+  auto body = test::branch("Frobnicate", {"carried"}, "next");
+  auto* input = body.add_input();
+  input->set_name("carried");
+  input->mutable_type()->mutable_tensor_type()->set_elem_type(1);
+  auto& node = model.node("Loop", {"n", "", "x"}, {"y"});
+  test::set_graph(node, "body", body);
+  model.output("y");
+  const auto record = check_model(model);
+  ASSERT_TRUE(record) << record.error().message;
+  EXPECT_THAT(record->findings,
+              testing::ElementsAre(HasSubstr("operator Frobnicate"), HasSubstr("operator Loop")));
 }
 
 TEST(CheckOnnx, ChoosesExtentsThatAreOpenAndSaysWhich) {

@@ -124,20 +124,58 @@ std::vector<int64_t> cast_to(DType to, std::initializer_list<From> values) {
   return Tensor::of<From>({static_cast<int64_t>(values.size())}, values).cast(to)->to_i64();
 }
 
-TEST(Cast, TruncatesFloatsTowardZeroAndSaturates) {
-  EXPECT_THAT(cast_to<float>(DType::kI32, {1.9f, -1.9f, -0.5f, 2147483648.f, -3e9f}),
-              ElementsAre(1, -1, 0, INT32_MAX, INT32_MIN));
-  EXPECT_THAT(cast_to<double>(DType::kU8, {255.9, 256, -1, 1e300, 254.999}),
-              ElementsAre(255, 255, 0, 255, 254));
-  EXPECT_THAT(cast_to<double>(DType::kI8, {-128.9, -129, 127.5, kInf, -kInf}),
-              ElementsAre(-128, -128, 127, 127, -128));
-  EXPECT_THAT(cast_to<double>(DType::kI64, {9223372036854775807.0, -9.3e18, 4503599627370497.0}),
-              ElementsAre(INT64_MAX, INT64_MIN, 4503599627370497));
+TEST(Cast, TruncatesFloatsTowardZero) {
+  EXPECT_THAT(cast_to<float>(DType::kI32, {1.9f, -1.9f, -0.5f, -2147483648.f}),
+              ElementsAre(1, -1, 0, INT32_MIN));
+  EXPECT_THAT(cast_to<double>(DType::kU8, {255.9, 254.999, -0.9}), ElementsAre(255, 254, 0));
+  EXPECT_THAT(cast_to<double>(DType::kI8, {-128.9, 127.5}), ElementsAre(-128, 127));
+  EXPECT_THAT(cast_to<double>(DType::kI64, {-9223372036854775808.0, 4503599627370497.0}),
+              ElementsAre(INT64_MIN, 4503599627370497));
+  EXPECT_THAT(cast_to<double>(DType::kU32, {4294967295.5}), ElementsAre(UINT32_MAX));
+  EXPECT_EQ(cast_to<double>(DType::kU64, {9.3e18})[0], static_cast<int64_t>(9300000000000000000u));
 }
 
-TEST(Cast, TakesNanForZeroWhereIntegersHaveNoSuchValue) {
-  for (const DType type : {DType::kI8, DType::kU16, DType::kI32, DType::kI64, DType::kU64}) {
-    EXPECT_THAT(cast_to<float>(type, {NAN}), ElementsAre(0)) << to_string(type);
+// As onnxruntime and numpy do on x86.
+TEST(Cast, KeepsTheLowBitsOfFloatsThatAnIntegerCannotHold) {
+  EXPECT_THAT(cast_to<float>(DType::kU8, {-1, -129, 300, 256, 70000}),
+              ElementsAre(255, 127, 44, 0, 112));
+  EXPECT_THAT(cast_to<float>(DType::kI8, {128, 200, -129}), ElementsAre(-128, -56, 127));
+  EXPECT_THAT(cast_to<float>(DType::kU16, {-1.5, 70000}), ElementsAre(65535, 4464));
+  EXPECT_THAT(cast_to<float>(DType::kI16, {40000}), ElementsAre(-25536));
+  EXPECT_THAT(cast_to<float>(DType::kU32, {-1, -300}), ElementsAre(UINT32_MAX, UINT32_MAX - 299));
+  EXPECT_THAT(cast_to<float>(DType::kU64, {-1, -3e9f}), ElementsAre(-1, -3000000000));
+}
+
+TEST(Cast, TakesOtherFloatsForTheLeastIntegerOrZero) {
+  for (const double value : {1e30, -1e30, kInf, -kInf, std::nan("")}) {
+    EXPECT_THAT(cast_to<double>(DType::kI32, {value}), ElementsAre(INT32_MIN)) << value;
+    EXPECT_THAT(cast_to<double>(DType::kI64, {value}), ElementsAre(INT64_MIN)) << value;
+    for (const DType type :
+         {DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kU32, DType::kU64}) {
+      EXPECT_THAT(cast_to<double>(type, {value}), ElementsAre(0)) << to_string(type) << value;
+    }
+  }
+  EXPECT_THAT(cast_to<float>(DType::kI32, {2147483648.f, 3e9f}), ElementsAre(INT32_MIN, INT32_MIN));
+}
+
+TEST(Cast, TakesEachFloatButZeroForTrue) {
+  EXPECT_THAT(cast_to<double>(DType::kBool, {0.3, -0.0, 0, std::nan(""), 1e-300, -kInf}),
+              ElementsAre(1, 0, 0, 1, 1, 1));
+}
+
+TEST(Cast, GivesInfinityForWhatIsBeyondAHalf) {
+  const Tensor half =
+      Tensor::of<double>({4}, {65519, 65520, -1e300, 6e-8}).cast(DType::kF16).value();
+  EXPECT_THAT(half.to_f64(), ElementsAre(65504, kInf, -kInf, 0x1p-24));
+  EXPECT_EQ(Tensor::of<int64_t>({1}, {INT64_MAX}).cast(DType::kF16)->to_f64()[0], kInf);
+}
+
+TEST(TooLargeATensor, IsRefusedAtOnceWithItsSize) {
+  for (const int power : {37, 39, 40}) {
+    const auto tensor = Tensor::create(DType::kF32, {int64_t{1} << power});
+    ASSERT_FALSE(tensor) << power;
+    EXPECT_EQ(tensor.error().code, ErrorCode::kResourceExhausted);
+    EXPECT_THAT(tensor.error().message, testing::HasSubstr(std::to_string(int64_t{4} << power)));
   }
 }
 

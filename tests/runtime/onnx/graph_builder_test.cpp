@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "base/text.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/host/executor.h"
@@ -20,6 +22,8 @@
 namespace clvet {
 namespace {
 
+using test::add_if;
+using test::branch;
 using test::ModelBuilder;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -208,28 +212,6 @@ TEST_P(GraphFault, IsOneLine) {
 INSTANTIATE_TEST_SUITE_P(All, GraphFault, ::testing::ValuesIn(kFaults),
                          [](const auto& info) { return info.param.name; });
 
-// A branch: out = op(inputs).
-onnx::GraphProto branch(const std::string& op, const std::vector<std::string>& inputs,
-                        const std::string& out) {
-  ModelBuilder model;
-  model.node(op, inputs, {out});
-  model.output(out);
-  return model.graph();
-}
-
-onnx::NodeProto& add_if(ModelBuilder& model, const onnx::GraphProto& then_branch,
-                        const onnx::GraphProto& else_branch) {
-  auto& node = model.node("If", {"c"}, {"y"});
-  for (const auto& [name, graph] :
-       {std::pair("then_branch", &then_branch), std::pair("else_branch", &else_branch)}) {
-    auto* attribute = node.add_attribute();
-    attribute->set_name(name);
-    attribute->set_type(5);
-    *attribute->mutable_g() = *graph;
-  }
-  return node;
-}
-
 ModelBuilder if_model(const onnx::GraphProto& then_branch, const onnx::GraphProto& else_branch) {
   ModelBuilder model;
   model.input("c", {}, 9).input("x", {2}).input("z", {2});
@@ -244,6 +226,22 @@ std::vector<float> run_if(const ModelBuilder& model, bool condition) {
                                              {"z", Tensor::of<float>({2}, {10, 20})}});
   EXPECT_TRUE(run) << run.error().message;
   return run ? test::floats(run->front()) : std::vector<float>{};
+}
+
+TEST(NamesOfAModel, AreOneLineWithoutControlCharactersAndStayApart) {
+  ModelBuilder model;
+  model.input("x\x1b[2J", {2}).input("x\nforged: line", {2}).input("x\xEF\xBF\xBD[2J", {2});
+  model.node("Add", {"x\x1b[2J", "x\nforged: line"}, {"s\x07"}).set_name("a\x1b]0;b");
+  model.node("Add", {"s\x07", "x\xEF\xBF\xBD[2J"}, {"y\xFF"});
+  model.output("y\xFF");
+  const Graph graph = model.build();
+  std::set<std::string> names;
+  for (const Value& value : graph.values) {
+    EXPECT_EQ(one_line(value.name), value.name);
+    EXPECT_TRUE(names.insert(value.name).second) << value.name;
+  }
+  for (const Node& node : graph.nodes) EXPECT_EQ(one_line(node.label()), node.label());
+  EXPECT_EQ(graph.values[graph.inputs[0]].name, "x\xEF\xBF\xBD[2J");
 }
 
 TEST(Subgraph, ReadsValuesOfTheGraphAroundIt) {
