@@ -144,8 +144,14 @@ std::string summary_of(const LanguageRecord& record, const Answer& said) {
   return text;
 }
 
-Result<int> resume(const GenerateArguments& arguments, LanguageSession& session,
-                   const Tokenizer* tokenizer, std::vector<int32_t> prompt, const Page& page) {
+// What is to be told at the end, when standard output is ours again.
+struct Told {
+  int code = kExitFine;
+  std::string record;  // empty: there is none
+};
+
+Result<Told> resume(const GenerateArguments& arguments, LanguageSession& session,
+                    const Tokenizer* tokenizer, std::vector<int32_t> prompt, const Page& page) {
   const AnswerOptions options{.tokens = arguments.tokens,
                               .sampler = arguments.sampler,
                               .tokenizer = tokenizer,
@@ -158,9 +164,8 @@ Result<int> resume(const GenerateArguments& arguments, LanguageSession& session,
     if (const auto ms = session.device_ms_of_a_token(said.tokens.back())) said.device_ms = *ms;
   }
   arguments.options.sink({EventLevel::kInfo, summary_of(record, said)});
-  CLVET_RETURN_IF_ERROR(
-      write_document(arguments.output, generate_record_to_json(arguments.model, record, said)));
-  return said.interrupted ? kExitInterrupted : kExitFine;
+  return Told{said.interrupted ? kExitInterrupted : kExitFine,
+              generate_record_to_json(arguments.model, record, said)};
 }
 
 // What the model goes on from.
@@ -190,7 +195,7 @@ Status take_plan(GenerateArguments& arguments) {
   return {};
 }
 
-Result<int> run_once(GenerateArguments& arguments) {
+Result<Told> tell(GenerateArguments& arguments) {
   const Page page(arguments.output.quiet || arguments.output.json == "-");
   CLVET_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::open(arguments.model));
   CLVET_ASSIGN_OR_RETURN(const LlmConfig config, load_config(file));
@@ -207,9 +212,18 @@ Result<int> run_once(GenerateArguments& arguments) {
       LanguageSession::open(file, config, report ? &*report : nullptr, arguments.options));
   if (arguments.explain && !arguments.output.quiet)
     arguments.options.sink({EventLevel::kInfo, plan_text(session->plan())});
-  if (!source.cases.empty()) return compare(arguments, *session, source.cases, page);
+  if (!source.cases.empty()) {
+    CLVET_ASSIGN_OR_RETURN(const int code, compare(arguments, *session, source.cases, page));
+    return Told{code, {}};
+  }
   const Tokenizer* tokenizer = source.tokenizer ? &*source.tokenizer : nullptr;
   return resume(arguments, *session, tokenizer, std::move(source.prompt), page);
+}
+
+Result<int> run_once(GenerateArguments& arguments) {
+  CLVET_ASSIGN_OR_RETURN(const Told told, tell(arguments));
+  if (!told.record.empty()) CLVET_RETURN_IF_ERROR(write_document(arguments.output, told.record));
+  return told.code;
 }
 
 int run(GenerateArguments& arguments) {
@@ -281,8 +295,8 @@ void add(Verb program, int& exit_code) {
   verb.footer(
       "Exit status: 0 done, 1 --strict and a fallback was needed, or --teacher-forced and tokens "
       "differ,\n"
-      "2 wrong usage, a bad file or an unknown device, 3 another clvet probe is running, 130 "
-      "interrupted.\n"
+      "2 wrong usage or a bad file, 3 no device that --device means, 5 another clvet probe is "
+      "running, 130 interrupted.\n"
       "If this machine has no report for its drivers, the kernels that are needed are tried first.",
       {"clvet generate model.gguf --prompt \"The capital of France is\" -n 32",
        "clvet generate model.gguf --chat --prompt \"Why is the sky blue?\" --temperature 0.7 "
