@@ -157,6 +157,20 @@ TEST(OwnFault, AReportThatCannotBeWrittenLosesNothing) {
   EXPECT_FALSE(std::filesystem::exists(bench.state() + "/probe.journal"));
 }
 
+TEST(OwnFault, AFullDiskUnderTheStateFolderStopsTheProbe) {
+  if (::geteuid() != 0) GTEST_SKIP() << "a small disk is for root to make";
+  test::Bench bench("none", kSlowBuilds);
+  std::filesystem::create_directory(bench.state());
+  const std::string script = "mount -t tmpfs -o size=100k,mode=700 none '" + bench.state() +
+                             "' && exec \"$0\" \"$@\"";
+  Words words{"/usr/bin/unshare", "-m", "/bin/bash", "-c", script};
+  for (const std::string& word : bench.command({"--case", "gemv_split"})) words.push_back(word);
+  const auto done = test::Process(words, bench.environment()).wait();
+  EXPECT_TRUE(done.exit_code == 2 || done.exit_code == 4) << done.exit_code << done.err;
+  EXPECT_THAT(done.err, HasSubstr("free some space"));
+  EXPECT_FALSE(std::filesystem::exists(bench.report_path())) << "no verdict that is not one";
+}
+
 TEST(OwnFault, AStateFolderOfOthersIsRefused) {
   test::Bench bench;
   std::filesystem::create_directory(bench.state());
