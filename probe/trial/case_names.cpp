@@ -58,10 +58,12 @@ std::vector<std::string> nearest(const std::string& pattern,
                                  const std::vector<std::string>& names) {
   constexpr size_t kMost = 3;
   const auto slashes = std::count(pattern.begin(), pattern.end(), '/');
+  std::string letters_of_pattern = pattern;
+  std::erase(letters_of_pattern, '*');
   std::set<std::pair<size_t, std::string>> found;
   for (const std::string& name : names) {
     const std::string part = beginning(name, slashes);
-    found.emplace(distance(pattern, part), part);
+    found.emplace(distance(letters_of_pattern, part), part);
   }
   std::vector<std::string> best;
   for (const auto& [letters, name] : found) {
