@@ -25,8 +25,11 @@ tl::unexpected<Error> sealing_fault(size_t size) {
 Result<UniqueFd> open_memfd(const char* name, size_t size) {
   UniqueFd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.valid() || ::ftruncate(fd.get(), static_cast<off_t>(size)) != 0) {
-    return fail(ErrorCode::kResourceExhausted, "cannot create {} bytes of shared memory: {}", size,
-                std::strerror(errno));
+    return fail(
+        ErrorCode::kResourceExhausted,
+        "cannot create {} bytes of shared memory: {}; free memory, or raise the limit of open "
+        "files (ulimit -n)",
+        size, std::strerror(errno));
   }
   return fd;
 }

@@ -23,13 +23,17 @@
 namespace clvet {
 namespace {
 
-std::string xdg_dir(const char* own, const char* xdg, const char* below_home) {
+std::string xdg_dir(const char* own, const char* xdg, const char* below_home,
+                    const char* without_home) {
   if (const char* path = std::getenv(own); path && *path) return path;
   if (const char* path = std::getenv(xdg); path && *path == '/')
     return std::string(path) + "/clvet";
-  const char* home = std::getenv("HOME");
-  return std::string(home && *home ? home : "/tmp") + below_home + "/clvet";
+  if (const char* home = std::getenv("HOME"); home && *home)
+    return std::string(home) + below_home + "/clvet";
+  return fmt::format("/tmp/clvet-{}{}", ::geteuid(), without_home);
 }
+
+bool is_ours(uid_t owner) { return owner == ::geteuid() || owner == 0; }
 
 std::string parent_of(const std::string& path) {
   const auto slash = path.rfind('/');
@@ -95,7 +99,9 @@ Status check_readable(const UniqueFd& fd, const std::string& path, size_t max_by
 Result<std::string> read_file(const std::string& path, size_t max_bytes) {
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.valid()) {
-    return fail(ErrorCode::kNotFound, "cannot read {}: {}", path, std::strerror(errno));
+    const bool exhausted = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+    return fail(exhausted ? ErrorCode::kResourceExhausted : ErrorCode::kNotFound,
+                "cannot read {}: {}", path, std::strerror(errno));
   }
   CLVET_RETURN_IF_ERROR(check_readable(fd, path, max_bytes));
   std::string text;
@@ -141,7 +147,7 @@ Status write_file_atomically(const std::string& name, std::span<const std::byte>
   const mode_t mask = ::umask(0);
   ::umask(mask);
   const bool now = sync == Sync::kNow;
-  if (written && (::fchmod(fd.get(), 0666 & ~mask) != 0 || (now && ::fsync(fd.get()) != 0))) {
+  if (written && (::fchmod(fd.get(), 0644 & ~mask) != 0 || (now && ::fsync(fd.get()) != 0))) {
     written = write_fault(name, errno);
   }
   if (written && ::rename(temporary.c_str(), path.c_str()) != 0) written = write_fault(name, errno);
@@ -172,7 +178,33 @@ Status make_folders(const std::string& path) {
   return {};
 }
 
-std::string state_dir() { return xdg_dir("CLVET_STATE_DIR", "XDG_STATE_HOME", "/.local/state"); }
-std::string cache_dir() { return xdg_dir("CLVET_CACHE_DIR", "XDG_CACHE_HOME", "/.cache"); }
+Status check_private(const std::string& path) {
+  struct stat link {
+  }, info{};
+  if (::lstat(path.c_str(), &link) != 0 || ::stat(path.c_str(), &info) != 0) return {};
+  if (!is_ours(link.st_uid) || !is_ours(info.st_uid)) {
+    return fail(ErrorCode::kInvalidArgument,
+                "{} belongs to another user (id {}); set CLVET_STATE_DIR to a folder of your own",
+                path, is_ours(link.st_uid) ? info.st_uid : link.st_uid);
+  }
+  constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
+  if ((info.st_mode & kOthersMayWrite) == 0) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              "other users may write to {}; run 'chmod go-w' on it, or set CLVET_STATE_DIR to a "
+              "folder of your own",
+              path);
+}
+
+Status make_private_folder(const std::string& path) {
+  CLVET_RETURN_IF_ERROR(make_folders(path));
+  return check_private(path);
+}
+
+std::string state_dir() {
+  return xdg_dir("CLVET_STATE_DIR", "XDG_STATE_HOME", "/.local/state", "");
+}
+std::string cache_dir() {
+  return xdg_dir("CLVET_CACHE_DIR", "XDG_CACHE_HOME", "/.cache", "-cache");
+}
 
 }  // namespace clvet

@@ -18,8 +18,9 @@ Result<std::string> read_file(const std::string& path, size_t max_bytes = size_t
 enum class Sync { kNow, kLater };
 
 // Replaces `path` as a whole or leaves it untouched: temporary file beside it, fsync, rename, fsync
-// of the folder. A link stays and its target is replaced; a device or pipe is written to. Nothing
-// is left behind on failure. kInvalidArgument where the folder is missing or not writable.
+// of the folder. A link stays and its target is replaced; a device or pipe is written to. Only the
+// user may write to the new file. Nothing is left behind on failure. kInvalidArgument where the
+// folder is missing or not writable.
 Status write_file_atomically(const std::string& path, std::span<const std::byte> bytes,
                              Sync sync = Sync::kNow);
 Status write_file_atomically(const std::string& path, std::string_view text,
@@ -31,9 +32,17 @@ Status check_writable(const std::string& path);
 // Creates the folder and its parents (mode 0700 for those created).
 Status make_folders(const std::string& path);
 
-// $CLVET_STATE_DIR, else $XDG_STATE_HOME/clvet, else ~/.local/state/clvet. Not created here.
+// kInvalidArgument where another user owns the file or folder, or may write to it; the message says
+// what to do. Fine where there is none. Root counts as no other user.
+Status check_private(const std::string& path);
+// make_folders, and check_private of what is there then.
+Status make_private_folder(const std::string& path);
+
+// $CLVET_STATE_DIR, else $XDG_STATE_HOME/clvet, else ~/.local/state/clvet; without a home
+// /tmp/clvet-<user id>. Not created here.
 std::string state_dir();
-// $CLVET_CACHE_DIR, else $XDG_CACHE_HOME/clvet, else ~/.cache/clvet. Not created here.
+// $CLVET_CACHE_DIR, else $XDG_CACHE_HOME/clvet, else ~/.cache/clvet; without a home
+// /tmp/clvet-<user id>-cache. Not created here.
 std::string cache_dir();
 
 }  // namespace clvet

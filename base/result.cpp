@@ -12,6 +12,10 @@ const char* to_string(ErrorCode code) {
       return "unsupported";
     case ErrorCode::kUnavailable:
       return "unavailable";
+    case ErrorCode::kBusy:
+      return "busy";
+    case ErrorCode::kNoDevice:
+      return "no such device";
     case ErrorCode::kUntested:
       return "untested";
     case ErrorCode::kDeviceError:

@@ -17,6 +17,8 @@ enum class ErrorCode {
   kNotFound,           // a named thing does not exist; name another
   kUnsupported,        // known, and never possible here; choose another way
   kUnavailable,        // not possible now (no device, no report); skip or try later
+  kBusy,               // another process holds it; wait for its end
+  kNoDevice,           // no device is meant by the selector; name another
   kUntested,           // no trial has shown yet whether it works here; probe, then try again
   kDeviceError,        // the driver refused or failed a call; fall back
   kResourceExhausted,  // too large; try a smaller one

@@ -9,6 +9,7 @@ enum ExitCode : int {
   kExitUsage = 2,
   kExitNoDevice = 3,
   kExitOurFault = 4,
+  kExitBusy = 5,
   kExitInterrupted = 130,
 };
 

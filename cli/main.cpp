@@ -15,6 +15,7 @@
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
+#include "probe/process/process.h"
 #include "runtime/exec/flight.h"
 
 // False where what was printed did not all arrive; a reader that went away wanted no more.
@@ -35,6 +36,7 @@ static bool all_written() {
 int main(int argc, char** argv) {
   clvet::end_with_parent();
   clvet::set_language_from(argc, argv);
+  clvet::raise_descriptor_limit();
   CLI::App app(
       clvet::tr("clvet finds out which OpenCL library, precision, memory mode and kernels give "
                 "correct results on this machine and are fast, and runs models with them."));

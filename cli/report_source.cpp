@@ -13,6 +13,7 @@
 #include "probe/host/environment.h"
 #include "probe/probe.h"
 #include "probe/process/process.h"
+#include "probe/report/merge.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
 #include "probe/worker/worker_limits.h"
@@ -32,18 +33,34 @@ Result<Report> probe_now(const std::string& why, const std::vector<std::string>&
   options.state_dir = state_dir();
   options.program = own_executable();
   options.sink = sink;
+  options.keep = [&](Report& report) { return keep_report(file, false, sink, report); };
   CLVET_ASSIGN_OR_RETURN(Report report, probe(options));
   if (interrupt_requested) return fail(ErrorCode::kDeadlineExceeded, "interrupted while probing");
-  CLVET_RETURN_IF_ERROR(write_file_atomically(file, report_to_json(report)));
   return report;
 }
 
 std::string whole_file() { return state_dir() + "/report.json"; }
 std::string needs_file() { return state_dir() + "/report-of-needs.json"; }
 
+// Of the state folder's files, which nobody else may have written.
+Result<std::string> read_own_file(const std::string& file) {
+  CLVET_RETURN_IF_ERROR(check_private(state_dir()));
+  CLVET_RETURN_IF_ERROR(check_private(file));
+  return read_file(file);
+}
+
+bool stands(const DeviceReport& device) {
+  return same_environment(device) && library_is_listed(device);
+}
+
+bool has_best(const Report& report) {
+  return std::any_of(report.devices.begin(), report.devices.end(),
+                     [](const DeviceReport& device) { return device.best.has_value(); });
+}
+
 // Of the same needs, in the same order.
 bool serves(const std::string& file, const std::vector<std::string>& needs, Report& report) {
-  const auto text = read_file(file);
+  const auto text = read_own_file(file);
   auto found = text ? report_from_json(*text, file) : tl::unexpected(text.error());
   if (!found || found->run.only_cases != needs || !report_is_current(*found, false)) return false;
   report = std::move(*found);
@@ -60,10 +77,11 @@ Result<Report> found_or_made(const std::string& path, const EventSink& sink,
   const std::string file = path.empty() ? whole_file() : path;
   const std::string part = needs.empty() ? whole_file() : needs_file();
   std::string why = "no report for this machine yet";
-  const auto text = read_file(file);
+  const auto text = path.empty() ? read_own_file(file) : read_file(file);
   if (text) {
     CLVET_ASSIGN_OR_RETURN(Report report, report_from_json(*text, file));
-    if (report_is_current(report, path.empty())) return report;
+    const bool usable = report.run.only_cases.empty() && has_best(report);
+    if (report_is_current(report, path.empty() && !usable)) return report;
     why = fmt::format("the report {} was made with other drivers or kernels", file);
   } else if (text.error().code != ErrorCode::kNotFound || !path.empty()) {
     return tl::unexpected(text.error());
@@ -78,7 +96,24 @@ Result<Report> found_or_made(const std::string& path, const EventSink& sink,
 bool report_is_current(const Report& report, bool whole) {
   return (report.complete || !whole) && !report.devices.empty() &&
          report.kernel_set == kernel_set() &&
-         std::all_of(report.devices.begin(), report.devices.end(), same_environment);
+         std::all_of(report.devices.begin(), report.devices.end(), stands);
+}
+
+Status keep_report(const std::string& file, bool narrowed, const EventSink& sink, Report& report) {
+  const auto text = read_file(file);
+  const auto known = text ? report_from_json(*text, file) : tl::unexpected(text.error());
+  const bool poorer = narrowed || !report.complete;
+  if (known && report.devices.empty() && poorer && known->kernel_set == kernel_set() &&
+      std::any_of(known->devices.begin(), known->devices.end(), stands)) {
+    sink({EventLevel::kWarning,
+          fmt::format("{} is kept: it has a device, and this probe reached none", file)});
+    return {};
+  }
+  if (known && add_known(*known, poorer, stands, report)) {
+    sink({EventLevel::kInfo,
+          fmt::format("{}: kept what it knew and this probe did not reach", file)});
+  }
+  return write_file_atomically(file, report_to_json(report));
 }
 
 Result<Report> current_report(const std::string& path, const EventSink& sink,
@@ -91,7 +126,7 @@ Result<std::optional<Report>> kept_report(const std::string& path) {
   const std::vector<std::string> files =
       path.empty() ? std::vector{whole_file(), needs_file()} : std::vector{path};
   for (const std::string& file : files) {
-    const auto text = read_file(file);
+    const auto text = path.empty() ? read_own_file(file) : read_file(file);
     if (!text && text.error().code == ErrorCode::kNotFound && path.empty()) continue;
     if (!text) return tl::unexpected(text.error());
     CLVET_ASSIGN_OR_RETURN(Report report, report_from_json(*text, file));

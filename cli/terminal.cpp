@@ -64,7 +64,10 @@ int report_error(const Error& error) {
     case ErrorCode::kInternal:
       return kExitOurFault;
     case ErrorCode::kUnavailable:
+    case ErrorCode::kNoDevice:
       return kExitNoDevice;
+    case ErrorCode::kBusy:
+      return kExitBusy;
     default:
       return kExitUsage;
   }

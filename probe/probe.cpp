@@ -1,5 +1,7 @@
 #include "probe/probe.h"
 
+#include <fmt/ranges.h>
+
 #include <cstddef>
 #include <string>
 #include <thread>
@@ -23,6 +25,7 @@
 #include "probe/report/device_selector.h"
 #include "probe/report/report.h"
 #include "probe/report/summary.h"
+#include "probe/trial/case_names.h"
 #include "probe/trial/cases.h"
 #include "probe/trial/order.h"
 #include "probe/trial/runner.h"
@@ -41,21 +44,37 @@ std::vector<DeviceReport> reports_of(const std::vector<FoundDevice>& devices) {
   return reports;
 }
 
-void keep_selected(const std::string& selector, const EventSink& sink,
-                   std::vector<FoundDevice>& devices) {
-  if (selector.empty() || devices.empty()) return;
+Status keep_selected(const std::string& selector, std::vector<FoundDevice>& devices) {
+  if (selector.empty() || devices.empty()) return {};
   const auto reports = reports_of(devices);
   std::vector<FoundDevice> kept;
   for (size_t i = 0; i < devices.size(); ++i) {
     if (device_matches(reports, i, selector)) kept.push_back(devices[i]);
   }
-  if (kept.empty()) {
-    std::string names;
-    for (const DeviceReport& report : reports) names += (names.empty() ? "" : ", ") + report.name;
-    sink({EventLevel::kError,
-          fmt::format("no device matches --device '{}'; there are: {}", selector, names)});
-  }
+  if (kept.empty()) return no_such_device(reports, selector);
   devices = std::move(kept);
+  return {};
+}
+
+Result<std::vector<TrialCase>> cases_for(const ProbeOptions& options, const Catalog& catalog,
+                                         const DeviceReport& device) {
+  const DeviceFeatures features = features_of(device);
+  CLVET_ASSIGN_OR_RETURN(std::vector<TrialCase> cases, plan_cases(catalog, features, options.tier));
+  keep_cases(options.cases, cases);
+  put_worthy_first(features, options.budget_seconds > 0, cases);
+  return cases;
+}
+
+Status check_any_case(const ProbeOptions& options, const Catalog& catalog,
+                      const std::vector<FoundDevice>& devices) {
+  if (options.cases.empty() || devices.empty()) return {};
+  for (const FoundDevice& device : devices) {
+    CLVET_ASSIGN_OR_RETURN(const auto cases, cases_for(options, catalog, device.report));
+    if (!cases.empty()) return {};
+  }
+  return fail(ErrorCode::kInvalidArgument,
+              "no case that the core tier tries here matches --case {}; add --tier full",
+              fmt::join(options.cases, " "));
 }
 
 // Adds the device's verdicts and totals to the report.
@@ -64,10 +83,8 @@ Status probe_device(const ProbeOptions& options, const RunnerSettings& settings,
                     FoundDevice& found, Journal& journal, Report& report) {
   CLVET_ASSIGN_OR_RETURN(DeviceRunner runner,
                          DeviceRunner::create(settings, found.route, found.report));
-  CLVET_RETURN_IF_ERROR(runner.prepare());
-  CLVET_ASSIGN_OR_RETURN(std::vector<TrialCase> cases,
-                         plan_cases(catalog, features_of(found.report), options.tier));
-  keep_cases(options.cases, cases);
+  CLVET_RETURN_IF_ERROR(runner.prepare(journal));
+  CLVET_ASSIGN_OR_RETURN(std::vector<TrialCase> cases, cases_for(options, catalog, found.report));
   put_suspects_last(issues, facts_of(found.report, report.host), cases);
   CLVET_ASSIGN_OR_RETURN(std::vector<VerdictReport> verdicts, runner.run(cases, journal));
   summarise_device(verdicts, found.report);
@@ -98,7 +115,7 @@ Report empty_report(const ProbeOptions& options) {
 Result<std::vector<FoundDevice>> discover_devices(const ProbeOptions& options,
                                                   const WorkerSettings& worker, Report& report) {
   CLVET_ASSIGN_OR_RETURN(Discovery found, discover({options.libraries, worker, options.jobs}));
-  keep_selected(options.device, options.sink, found.devices);
+  CLVET_RETURN_IF_ERROR(keep_selected(options.device, found.devices));
   report.loader = std::move(found.loader);
   report.candidates = std::move(found.candidates);
   report.icd_files = std::move(found.icd_files);
@@ -124,25 +141,33 @@ RunnerSettings runner_settings(const ProbeOptions& options, const WorkerSettings
 }
 
 // What is missing is for the next probe, which needs the journal.
-Status leave_journal(const Report& report, Journal& journal) {
+Status keep_report(const ProbeOptions& options, Journal& journal, Report& report) {
   const bool unfinished = interrupt_requested || report.run.counts.contains("missing");
+  if (options.keep) CLVET_RETURN_IF_ERROR(options.keep(report));
   return unfinished ? Status() : journal.finish();
 }
 
-}  // namespace
+// Whatever ends the probe that it sees itself is no interruption of a case.
+struct StopAtEnd {
+  Journal& journal;
+  ~StopAtEnd() { journal.stop(); }
+};
 
-Result<Report> probe(const ProbeOptions& options) {
+Result<Report> probe_machine(const ProbeOptions& options) {
   const double started = monotonic_seconds();
-  CLVET_RETURN_IF_ERROR(make_folders(options.state_dir));
+  CLVET_RETURN_IF_ERROR(make_private_folder(options.state_dir));
   CLVET_ASSIGN_OR_RETURN(Catalog catalog, Catalog::embedded());
+  CLVET_RETURN_IF_ERROR(check_case_patterns(catalog, options.cases));
   CLVET_ASSIGN_OR_RETURN(const AdviceData data, advice_data(options.data_dir));
   Report report = empty_report(options);
   CLVET_ASSIGN_OR_RETURN(Journal journal, Journal::open(options.state_dir + "/probe.journal",
                                                         report.kernel_set, options.fresh));
+  const StopAtEnd stop{journal};
   become_subreaper();
   report.host = read_host();
   const WorkerSettings worker = worker_settings(options, started);
   CLVET_ASSIGN_OR_RETURN(auto devices, discover_devices(options, worker, report));
+  CLVET_RETURN_IF_ERROR(check_any_case(options, catalog, devices));
   const RunnerSettings settings = runner_settings(options, worker);
   for (FoundDevice& device : devices) {
     CLVET_RETURN_IF_ERROR(
@@ -153,7 +178,17 @@ Result<Report> probe(const ProbeOptions& options) {
   report.advice = advise(report, data);
   const bool spent = worker.deadline > 0 && monotonic_seconds() > worker.deadline;
   if (interrupt_requested || (spent && devices.empty())) report.complete = false;
-  CLVET_RETURN_IF_ERROR(leave_journal(report, journal));
+  CLVET_RETURN_IF_ERROR(keep_report(options, journal, report));
+  return report;
+}
+
+}  // namespace
+
+Result<Report> probe(const ProbeOptions& options) {
+  Result<Report> report = probe_machine(options);
+  // What clvet itself could not get from the machine is no fault of a file or a word.
+  if (!report && report.error().code == ErrorCode::kResourceExhausted)
+    report.error().code = ErrorCode::kInternal;
   return report;
 }
 

@@ -1,6 +1,7 @@
 // `clvet probe` as a library: discovery, trials, report.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,13 +26,17 @@ struct ProbeOptions {
   std::string program;             // absolute path of clvet, re-executed for workers
   WorkerLimits limits;
   EventSink sink;
+  // Keeps the report: writes it where it belongs, and may add to it. The journal goes only after
+  // that; where this fails it stays, and so it does without this only after a whole probe.
+  std::function<Status(Report& report)> keep;
 };
 
 // The report, complete or not (an exhausted budget leaves cases `missing`; with `cases` the report
-// lists these only and is never complete). kUnavailable: another
-// probe is running; kInvalidArgument: state folder or journal is bad. A selector that matches
-// nothing gives a report without devices, and is told to the sink. Interrupted, or out of budget:
-// the journal is kept and the next probe goes on from there (Report::complete is false).
+// lists these only and is never complete). kBusy: another probe is running; kInvalidArgument: state
+// folder or journal is bad, a disk is full, or a pattern of `cases` means no case; kNoDevice: the
+// selector means no device; kInternal: the fault is ours or the machine's. Interrupted, out of
+// budget, or after an error: the journal is kept and the next probe goes on from there
+// (Report::complete is false).
 Result<Report> probe(const ProbeOptions& options);
 
 }  // namespace clvet

@@ -128,8 +128,14 @@ double a_second(size_t count, double ms) {
   return ms > 0 ? static_cast<double>(count) / ms * 1e3 : 0;
 }
 
-Result<int> compare(const GenerateArguments& arguments, LanguageSession& session,
-                    const std::vector<TeacherForcedCase>& cases, Page& page) {
+// What is to be told at the end, when standard output is ours again.
+struct Told {
+  int code = kExitFine;
+  std::string record;  // empty: there is none
+};
+
+Result<Told> compare(const GenerateArguments& arguments, LanguageSession& session,
+                     const std::vector<TeacherForcedCase>& cases, Page& page) {
   const TeacherForcedModel model{
       [&] { session.restart(); },
       [&](std::span<const int32_t> tokens) { return session.take(tokens); }};
@@ -145,7 +151,7 @@ Result<int> compare(const GenerateArguments& arguments, LanguageSession& session
   }
   page.write(tr("teacher-forced: {} of {} where margin > {}", count.right, count.of, kMargin) +
              "\n");
-  return count.right < count.of ? kExitFindings : kExitFine;
+  return Told{count.right < count.of ? kExitFindings : kExitFine, {}};
 }
 
 std::string summary_of(const LanguageRecord& record, const Answer& said) {
@@ -161,8 +167,8 @@ std::string summary_of(const LanguageRecord& record, const Answer& said) {
   return text;
 }
 
-Result<int> resume(const GenerateArguments& arguments, LanguageSession& session,
-                   const Tokenizer* tokenizer, std::vector<int32_t> prompt, Page& page) {
+Result<Told> resume(const GenerateArguments& arguments, LanguageSession& session,
+                    const Tokenizer* tokenizer, std::vector<int32_t> prompt, Page& page) {
   const AnswerOptions options{.tokens = arguments.tokens,
                               .sampler = arguments.sampler,
                               .tokenizer = tokenizer,
@@ -176,9 +182,8 @@ Result<int> resume(const GenerateArguments& arguments, LanguageSession& session,
     if (const auto ms = session.device_ms_of_a_token(said.tokens.back())) said.device_ms = *ms;
   }
   arguments.options.sink({EventLevel::kInfo, summary_of(record, said)});
-  CLVET_RETURN_IF_ERROR(
-      write_document(arguments.output, generate_record_to_json(arguments.model, record, said)));
-  return said.interrupted ? kExitInterrupted : kExitFine;
+  return Told{said.interrupted ? kExitInterrupted : kExitFine,
+              generate_record_to_json(arguments.model, record, said)};
 }
 
 // What the model goes on from.
@@ -214,7 +219,7 @@ IsolateOptions isolation_of(const GenerateArguments& arguments) {
           .sink = arguments.options.sink};
 }
 
-Result<int> run_once(GenerateArguments& arguments) {
+Result<Told> tell(GenerateArguments& arguments) {
   Page page(arguments.output.quiet || arguments.output.json == "-");
   CLVET_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::open(arguments.model));
   CLVET_ASSIGN_OR_RETURN(const LlmConfig config, load_config(file));
@@ -228,7 +233,7 @@ Result<int> run_once(GenerateArguments& arguments) {
       CLVET_ASSIGN_OR_RETURN(arguments.options.model_key, sha256_of_ends(arguments.model));
     }
     arguments.options.state_dir = state_dir();
-    if (wants_isolation(*report)) return run_isolated(isolation_of(arguments));
+    if (wants_isolation(*report)) return Told{run_isolated(isolation_of(arguments)), {}};
   }
   const StdoutGuard quiet_driver;
   CLVET_ASSIGN_OR_RETURN(
@@ -239,11 +244,17 @@ Result<int> run_once(GenerateArguments& arguments) {
   if (arguments.explain && !arguments.output.quiet)
     arguments.options.sink({EventLevel::kInfo, plan_text(session.plan())});
   const Tokenizer* tokenizer = source.tokenizer ? &*source.tokenizer : nullptr;
-  const auto code = source.cases.empty()
-                        ? resume(arguments, session, tokenizer, std::move(source.prompt), page)
-                        : compare(arguments, session, source.cases, page);
+  auto told = source.cases.empty()
+                  ? resume(arguments, session, tokenizer, std::move(source.prompt), page)
+                  : compare(arguments, session, source.cases, page);
   session.note();
-  return code;
+  return told;
+}
+
+Result<int> run_once(GenerateArguments& arguments) {
+  CLVET_ASSIGN_OR_RETURN(const Told told, tell(arguments));
+  if (!told.record.empty()) CLVET_RETURN_IF_ERROR(write_document(arguments.output, told.record));
+  return told.code;
 }
 
 int run(GenerateArguments& arguments) {
@@ -316,8 +327,8 @@ void add(Verb program, int& exit_code) {
   verb.footer(
       "Exit status: 0 done, 1 --strict and a fallback was needed, or --teacher-forced and tokens "
       "differ,\n"
-      "2 wrong usage, a bad file or an unknown device, 3 another clvet probe is running, 130 "
-      "interrupted.\n"
+      "2 wrong usage or a bad file, 3 no device that --device means, 5 another clvet probe is "
+      "running, 130 interrupted.\n"
       "If this machine has no report for its drivers, the kernels that are needed are tried first.",
       {"clvet generate model.gguf --prompt \"The capital of France is\" -n 32",
        "clvet generate model.gguf --chat --prompt \"Why is the sky blue?\" --temperature 0.7 "

@@ -153,9 +153,11 @@ void add(Verb program, int& exit_code) {
   add_combination(verb, arguments->combination, {"auto", "buffer", "image"});
   add_output(verb, arguments->output, "also write the plan to this file; - is standard output");
   verb.footer(
-      "Exit status: 0 a plan was made, 2 wrong usage or a bad file, 3 there is no report, or no "
-      "device\n"
-      "can run the model. clvet plan runs nothing and loads no driver. 'clvet run --plan' and\n"
+      "Exit status: 0 a plan was made, 2 wrong usage or a bad file, 3 there is no report, no "
+      "device "
+      "that\n"
+      "--device means, or none that can run the model. clvet plan runs nothing and loads no "
+      "driver. 'clvet run --plan' and\n"
       "'clvet generate --plan' take the plan if the report has the same device, driver and "
       "kernels.",
       {"clvet plan cls.onnx --shape x=1x3x48x192",

@@ -57,7 +57,8 @@ int show(const ProbeArguments& arguments, const Report& report, const std::strin
 
 // Found out before the work, not after it: can the report be written?
 Status check_outputs(const ProbeArguments& arguments, const std::string& path) {
-  if (arguments.out.empty()) CLVET_RETURN_IF_ERROR(make_folders(arguments.probe.state_dir));
+  CLVET_RETURN_IF_ERROR(make_private_folder(arguments.probe.state_dir));
+  if (arguments.out.empty()) CLVET_RETURN_IF_ERROR(check_private(path));
   CLVET_RETURN_IF_ERROR(check_writable(path));
   const std::string& json = arguments.output.json;
   return json.empty() || json == "-" ? Status() : check_writable(json);
@@ -68,15 +69,20 @@ int probe_to(const ProbeArguments& arguments, const std::string& path) {
   catch_interrupts();
   if (const Status writable = check_outputs(arguments, path); !writable)
     return report_error(writable.error());
-  const auto report = probe(arguments.probe);
+  ProbeOptions options = arguments.probe;
+  const bool narrowed = !options.device.empty() || !options.libraries.empty();
+  bool any_device = false;
+  options.keep = [&](Report& report) {
+    any_device = !report.devices.empty();
+    return keep_report(path, narrowed, options.sink, report);
+  };
+  const auto report = probe(options);
   end_progress();
-  if (!report) {
-    const int code = report_error(report.error());
-    return report.error().code == ErrorCode::kUnavailable ? kExitUsage : code;
+  if (!report) return report_error(report.error());
+  if (!interrupt_requested) {
+    const int code = show(arguments, *report, path, true);
+    return any_device || code != kExitFine ? code : static_cast<int>(kExitNoDevice);
   }
-  if (const Status written = write_file_atomically(path, report_to_json(*report)); !written)
-    return report_error(written.error());
-  if (!interrupt_requested) return show(arguments, *report, path, true);
   print_error(
       tr("interrupted; {} holds what is known, and the next 'clvet probe' continues", path));
   return kExitInterrupted;
@@ -136,8 +142,10 @@ void add(Verb program, int& exit_code) {
   add_data_dir(verb, options.data_dir);
   add_output(verb, arguments->output, "also write the report to this file; - is standard output");
   verb.footer(
-      "Exit status: 0 a device has a combination that passed every case, 1 no device has one,\n"
-      "2 wrong usage, 3 no OpenCL device.",
+      "Exit status: 0 a device has a combination in which nothing failed and every operation is "
+      "right,\n"
+      "1 no device has one, 2 wrong usage, 3 no OpenCL device or none that --device means,\n"
+      "4 clvet or the machine failed, 5 another clvet probe is running.",
       {"clvet probe", "clvet probe --library /usr/lib/libmali.so.1 --out board.json",
        "clvet probe --tier full --budget 600",
        "clvet probe --case gemm --case 'gemv*/low' --out matrix.json",

@@ -98,7 +98,11 @@ Result<Reports> read_reports(std::vector<std::string> files, const std::string& 
   if (!data_dir.empty()) {
     CLVET_ASSIGN_OR_RETURN(data, advice_data(data_dir));
   }
-  if (files.empty()) files.push_back(state_dir() + "/report.json");
+  if (files.empty()) {
+    CLVET_RETURN_IF_ERROR(check_private(state_dir()));
+    files.push_back(state_dir() + "/report.json");
+    CLVET_RETURN_IF_ERROR(check_private(files.back()));
+  }
   Reports reports;
   for (const std::string& file : files) {
     const auto text = read_file(file);

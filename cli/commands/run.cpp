@@ -98,6 +98,7 @@ Result<std::optional<ModelRun>> run_once(RunArguments& arguments) {
     CLVET_ASSIGN_OR_RETURN(report, current_report(arguments.report, arguments.options.sink));
     CLVET_ASSIGN_OR_RETURN(arguments.options.model_key, sha256_of_file(arguments.model));
     arguments.options.state_dir = state_dir();
+    CLVET_RETURN_IF_ERROR(check_private(arguments.options.state_dir));
     if (wants_isolation(*report)) return std::nullopt;
   }
   std::vector<std::string> characters;
@@ -178,7 +179,8 @@ void add(Verb program, int& exit_code) {
   add_ways(verb, *arguments);
   verb.footer(
       "Exit status: 0 the outputs were computed, 1 --strict and a fallback was needed,\n"
-      "2 wrong usage, a bad file or an unknown device, 3 another clvet probe is running.\n"
+      "2 wrong usage or a bad file, 3 no device that --device means, 5 another clvet probe is "
+      "running.\n"
       "If this machine has no report for its drivers, clvet run probes them first.",
       {"clvet run cls.onnx --input x=line.png --image-size 192x48 --mean 127.5 --scale "
        "0.00784313725 --bgr --top 2",

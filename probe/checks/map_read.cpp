@@ -1,7 +1,9 @@
 // Capability check `map_read`: does a mapped read give the bytes that were written?
+#include <cstddef>
 #include <cstring>
-#include <vector>
+#include <span>
 
+#include "base/fd.h"
 #include "base/result.h"
 #include "probe/cl/api.h"
 #include "probe/cl/handles.h"
@@ -20,23 +22,20 @@ ClMem create_buffer(DriverSession& session, size_t bytes, cl_int& status) {
       api, api.clCreateBuffer(session.context.get(), CL_MEM_READ_WRITE, bytes, nullptr, &status));
 }
 
-cl_int write_buffer(DriverSession& session, const ClMem& buffer,
-                    const std::vector<unsigned char>& bytes) {
+cl_int write_buffer(DriverSession& session, const ClMem& buffer, std::span<const std::byte> bytes) {
   const StageMarker stage(Stage::kEnqueue, "clEnqueueWriteBuffer");
   return session.api().clEnqueueWriteBuffer(session.queue.get(), buffer.get(), CL_TRUE, 0,
                                             bytes.size(), bytes.data(), 0, nullptr, nullptr);
 }
 
 // Touching what was mapped is part of the stage: a bad pointer ends the worker here.
-void* map_and_compare(DriverSession& session, const ClMem& buffer,
-                      const std::vector<unsigned char>& written, cl_int& status,
-                      nlohmann::json& reply) {
+void* map_and_hand_over(DriverSession& session, const ClMem& buffer, std::span<std::byte> seen,
+                        cl_int& status) {
   const StageMarker stage(Stage::kMap, "clEnqueueMapBuffer");
   void* mapped =
       session.api().clEnqueueMapBuffer(session.queue.get(), buffer.get(), CL_TRUE, CL_MAP_READ, 0,
-                                       written.size(), 0, nullptr, nullptr, &status);
-  if (status == CL_SUCCESS && mapped)
-    reply["same"] = std::memcmp(mapped, written.data(), written.size()) == 0;
+                                       seen.size(), 0, nullptr, nullptr, &status);
+  if (status == CL_SUCCESS && mapped) std::memcpy(seen.data(), mapped, seen.size());
   return mapped;
 }
 
@@ -51,14 +50,14 @@ void unmap(DriverSession& session, const ClMem& buffer, void* mapped, nlohmann::
 
 Status handle_map_read(DriverSession& session, Message& request, nlohmann::json& reply) {
   const auto bytes = request.body.at("bytes").get<size_t>();
-  std::vector<unsigned char> written(bytes);
-  for (size_t i = 0; i < bytes; ++i) written[i] = static_cast<unsigned char>(i * 7 + i / 251);
+  CLVET_ASSIGN_OR_RETURN(const Mapping written, Mapping::of(request.fds.at(0).get(), bytes, false));
+  CLVET_ASSIGN_OR_RETURN(const Mapping seen, Mapping::of(request.fds.at(1).get(), bytes, true));
   cl_int status = CL_SUCCESS;
   void* mapped = nullptr;
   ClMem buffer = create_buffer(session, bytes, status);
-  if (status == CL_SUCCESS && buffer) status = write_buffer(session, buffer, written);
+  if (status == CL_SUCCESS && buffer) status = write_buffer(session, buffer, written.bytes());
   if (status == CL_SUCCESS && buffer) {
-    mapped = map_and_compare(session, buffer, written, status, reply);
+    mapped = map_and_hand_over(session, buffer, seen.bytes(), status);
   }
   reply["cl_error"] = status;
   reply["null"] = status == CL_SUCCESS && !mapped;

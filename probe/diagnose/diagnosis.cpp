@@ -114,10 +114,12 @@ class LiveDevices {
   const FileSystemView& own_;
 };
 
-Result<Report> discover_here(const DiagnosisOptions& options) {
+Result<Report> discover_here(const DiagnosisOptions& options,
+                             std::optional<std::vector<std::string>>& scanned) {
   become_subreaper();
   CLVET_ASSIGN_OR_RETURN(Discovery found, discover(options.discovery));
   if (interrupt_requested) return fail(ErrorCode::kDeadlineExceeded, "interrupted");
+  scanned = std::move(found.scanned);
   Report report;
   report.host = read_host();
   report.loader = std::move(found.loader);
@@ -218,11 +220,12 @@ Result<Diagnosis> diagnose(const DiagnosisOptions& options) {
   const auto view = view_of(options.root);
   LinkerSetting setting = setting_of(*view);
   setting.variables = variables_of_tree(*view);
+  std::optional<std::vector<std::string>> scanned;
   if (options.root.empty()) {
     setting.variables = own_variables();
-    CLVET_ASSIGN_OR_RETURN(found.live, discover_here(options));
+    CLVET_ASSIGN_OR_RETURN(found.live, discover_here(options, scanned));
   }
-  found.survey = survey_files(*view, setting);
+  found.survey = survey_files(*view, setting, scanned);
   if (found.live) add_kernel_log(own_kernel_log(), found.survey.kernel);
   found.usable = found.live ? !found.live->devices.empty() : found.survey.usable;
   found.findings = find_failures(rules, all_facts(*view, found));

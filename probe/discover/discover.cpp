@@ -116,6 +116,12 @@ Tried try_candidate(const Candidate& candidate, const WorkerSettings& settings) 
     return tried;
   }
   Outcome outcome = worker->call({{"do", "enumerate"}, {"library", candidate.name}});
+  if (auto fault = own_fault(outcome)) {
+    report.outcome = CandidateOutcome::kError;
+    report.reason = fault->message;
+    tried.not_started = std::move(*fault);
+    return tried;
+  }
   report.seconds = outcome.wall_seconds;
   tried.driver_seconds = outcome.driver_seconds;
   if (outcome.kind != OutcomeKind::kReply) {
@@ -164,10 +170,18 @@ class CandidateTrials {
     try_each(firsts);
     std::erase_if(others, [&](size_t i) { return take_over(i, first_of.at(files[i]), files[i]); });
     try_each(others);
+    try_again();
     return std::move(tried_);
   }
 
  private:
+  // Those for which no worker could be started beside the others, each alone.
+  void try_again() {
+    for (size_t i = 0; i < tried_.size() && !interrupt_requested; ++i) {
+      if (tried_[i].not_started) tried_[i] = try_candidate(candidates_[i], worker_);
+    }
+  }
+
   void try_each(const std::vector<size_t>& rows) {
     std::atomic<size_t> next{0};
     // Each thread outlives its workers: a worker dies with the thread that started it.
@@ -301,8 +315,11 @@ void note_loader(const Tried& tried, Discovery& found) {
 
 }  // namespace
 
-std::vector<Candidate> leftover_libraries(const FileSystemView& view,
-                                          const std::vector<CandidateReport>& tried) {
+namespace {
+
+std::vector<Candidate> leftovers_among(const std::vector<std::string>& paths,
+                                       const FileSystemView& view,
+                                       const std::vector<CandidateReport>& tried) {
   constexpr size_t kMost = 32;
   const LinkerSetting setting = own_setting(view);
   std::set<std::string> known;
@@ -311,13 +328,20 @@ std::vector<Candidate> leftover_libraries(const FileSystemView& view,
     known.insert(open_library(view, setting, row.name).path);
   }
   std::vector<Candidate> left;
-  for (const std::string& path : scan_libraries(view)) {
+  for (const std::string& path : paths) {
     if (known.count(path) || left.size() == kMost) continue;
     const Opening opening = open_library(view, setting, path);
     if (opening.outcome != Opening::Outcome::kWrongAbi && opencl_entry(opening.symbols))
       left.push_back({path, Origin::kExports});
   }
   return left;
+}
+
+}  // namespace
+
+std::vector<Candidate> leftover_libraries(const FileSystemView& view,
+                                          const std::vector<CandidateReport>& tried) {
+  return leftovers_among(scan_libraries(view), view, tried);
 }
 
 bool same_candidates(const Report& report, const std::vector<std::string>& libraries) {
@@ -336,16 +360,27 @@ bool same_candidates(const Report& report, const std::vector<std::string>& libra
 
 namespace {
 
+// A library for which no worker can be started is not one without OpenCL.
+Status check_all_started(const std::vector<Tried>& all) {
+  for (const Tried& tried : all) {
+    if (tried.not_started)
+      return wrap(*tried.not_started, fmt::format("cannot try {}", tried.report.name));
+  }
+  return {};
+}
+
 // Where no library was named, those too to which no candidate led.
 Result<std::vector<Tried>> try_all(const std::vector<Candidate>& candidates,
-                                   const DiscoverySettings& settings) {
+                                   const DiscoverySettings& settings,
+                                   std::optional<std::vector<std::string>>& scanned) {
   std::vector<Tried> all = CandidateTrials(candidates, settings).run();
-  const auto failed = [](const Tried& tried) { return tried.not_started.has_value(); };
-  if (!all.empty() && std::all_of(all.begin(), all.end(), failed))
-    return wrap(*all.front().not_started, "no library can be tried");
+  CLVET_RETURN_IF_ERROR(check_all_started(all));
   if (!settings.libraries.empty()) return all;
-  const auto left = leftover_libraries(*view_of(""), reports_of(all));
+  const auto view = view_of("");
+  scanned = scan_libraries(*view);
+  const auto left = leftovers_among(*scanned, *view, reports_of(all));
   for (Tried& tried : CandidateTrials(left, settings).run()) all.push_back(std::move(tried));
+  CLVET_RETURN_IF_ERROR(check_all_started(all));
   return all;
 }
 
@@ -353,8 +388,8 @@ Result<std::vector<Tried>> try_all(const std::vector<Candidate>& candidates,
 
 Result<Discovery> discover(const DiscoverySettings& settings) {
   CLVET_ASSIGN_OR_RETURN(CandidateList list, find_candidates(settings.libraries, own_environment));
-  CLVET_ASSIGN_OR_RETURN(std::vector<Tried> all, try_all(list.candidates, settings));
   Discovery found;
+  CLVET_ASSIGN_OR_RETURN(std::vector<Tried> all, try_all(list.candidates, settings, found.scanned));
   found.icd_files = std::move(list.icd_files);
   DeviceList devices(found);
   std::map<std::string, std::string> names_of_files;

@@ -3,6 +3,7 @@
 // led.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ struct Discovery {
   std::vector<IcdFileReport> icd_files;
   std::vector<FoundDevice> devices;
   double driver_seconds = 0;
+  // What scan_libraries gave, where it was asked; it looks through many folders.
+  std::optional<std::vector<std::string>> scanned;
 };
 
 // Libraries of `view` with OpenCL in them, of this program's ABI, to which `tried` (candidates as

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -90,14 +91,15 @@ bool needs_ldconfig(const Survey& survey, const std::vector<Change>& changes) {
   });
 }
 
-Survey survey_files(const FileSystemView& view, const LinkerSetting& setting) {
+Survey survey_files(const FileSystemView& view, const LinkerSetting& setting,
+                    const std::optional<std::vector<std::string>>& scanned) {
   Survey survey;
   survey.setting = setting;
   survey.loader = loader_in_use(view, setting);
   survey.variables = variables_in(view, setting, survey.loader);
   survey.icd_files = icd_files_of(view, setting, survey.loader);
   survey.layers = layers_of(view, setting, survey.loader);
-  std::vector<std::string> paths = scan_libraries(view);
+  std::vector<std::string> paths = scanned ? *scanned : scan_libraries(view);
   for (const IcdInView& row : survey.icd_files) {
     const std::string& path = row.opening.path;
     if (!path.empty() && std::find(paths.begin(), paths.end(), path) == paths.end())

@@ -1,6 +1,7 @@
 // What the files of a machine or a tree hold of OpenCL. Loads nothing.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ struct Survey {
 // True where a link among the changes is found only once ldconfig has been run.
 bool needs_ldconfig(const Survey& survey, const std::vector<Change>& changes);
 
-Survey survey_files(const FileSystemView& view, const LinkerSetting& setting);
+// `scanned`: what scan_libraries gave of this view, where that is known.
+Survey survey_files(const FileSystemView& view, const LinkerSetting& setting,
+                    const std::optional<std::vector<std::string>>& scanned = {});
 
 }  // namespace clvet

@@ -19,6 +19,9 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "probe/data/embedded_json.h"
+#include "probe/files/file_view.h"
+#include "probe/files/linker.h"
+#include "probe/files/loader_view.h"
 #include "probe/report/report.h"
 
 extern char** environ;
@@ -107,6 +110,17 @@ bool same_environment(const DeviceReport& device) {
   return variables && *variables == device.variables &&
          std::all_of(device.objects.begin(), device.objects.end(), same_object) &&
          environment_key(device, kernel_driver_versions()) == device.environment_key;
+}
+
+bool library_is_listed(const DeviceReport& device) {
+  const auto view = view_of("");
+  const LinkerSetting setting{System::kLinux, own_abi(), own_variables(), conf_folders(*view)};
+  const bool is_path = device.library.find('/') != std::string::npos;
+  const std::string path =
+      is_path ? device.library : open_library(*view, setting, device.library).path;
+  const auto real = resolve(*view, path);
+  return real && std::any_of(device.objects.begin(), device.objects.end(),
+                             [&](const DriverObject& row) { return row.path == *real; });
 }
 
 std::string kernel_driver_versions() {

@@ -25,6 +25,11 @@ std::string environment_key(const DeviceReport& device, const std::string& kerne
 // kernel's drivers.
 bool same_environment(const DeviceReport& device);
 
+// True where the library through which a report reaches its device is one of the device's objects:
+// by its path, or as the dynamic linker finds its name here. Else a report would make clvet load
+// what it does not answer for.
+bool library_is_listed(const DeviceReport& device);
+
 // Versions of GPU kernel drivers, by /sys/module and /proc/driver; empty where there is none.
 std::string kernel_driver_versions();
 

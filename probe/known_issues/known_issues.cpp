@@ -224,6 +224,7 @@ IssueEvidence observe_trials(const KnownIssue& issue, const DeviceReport& device
         break;
       case Verdict::kUnsupported:
       case Verdict::kMissing:
+      case Verdict::kNotTried:
       case Verdict::kInterrupted:
       case Verdict::kToolError:
       case Verdict::kSlow:

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,9 +59,13 @@ struct FileActions {
   void add_dup(int from, int to) { posix_spawn_file_actions_adddup2(&value, from, to); }
 
   // Nothing on stdin, `out` on stdout and stderr (-1: all three stay), `inherit` behind them. They
-  // are parked above their places first, so that none overwrites another.
+  // are parked above all of these first, so that none overwrites another, and no higher: the
+  // limit of descriptors may be low.
   void place(const std::vector<int>& inherit, int out) {
-    constexpr int kFirst = 3, kParking = 500;
+    constexpr int kFirst = 3;
+    int parking = std::max(out, kFirst + static_cast<int>(inherit.size()) - 1);
+    for (const int fd : inherit) parking = std::max(parking, fd);
+    ++parking;
     std::vector<std::pair<int, int>> moves;  // from, to
     if (out >= 0) {
       posix_spawn_file_actions_addopen(&value, 0, "/dev/null", O_RDONLY, 0);
@@ -69,9 +74,9 @@ struct FileActions {
     for (size_t i = 0; i < inherit.size(); ++i)
       moves.emplace_back(inherit[i], kFirst + static_cast<int>(i));
     const int count = static_cast<int>(moves.size());
-    for (int i = 0; i < count; ++i) add_dup(moves[static_cast<size_t>(i)].first, kParking + i);
-    for (int i = 0; i < count; ++i) add_dup(kParking + i, moves[static_cast<size_t>(i)].second);
-    for (int i = 0; i < count; ++i) posix_spawn_file_actions_addclose(&value, kParking + i);
+    for (int i = 0; i < count; ++i) add_dup(moves[static_cast<size_t>(i)].first, parking + i);
+    for (int i = 0; i < count; ++i) add_dup(parking + i, moves[static_cast<size_t>(i)].second);
+    for (int i = 0; i < count; ++i) posix_spawn_file_actions_addclose(&value, parking + i);
   }
 };
 
@@ -132,6 +137,42 @@ std::vector<ProcessStat> all_processes() {
   return out;
 }
 
+std::string linked_executable() {
+  char path[PATH_MAX];
+  const ssize_t size = ::readlink("/proc/self/exe", path, sizeof path);
+  return size > 0 ? std::string(path, static_cast<size_t>(size)) : std::string();
+}
+
+// Where it is this process's own and its file was removed or replaced meanwhile: the same program,
+// which the kernel still has.
+std::string as_it_was(const std::string& program) {
+  if (program != own_executable()) return program;
+  const bool gone = linked_executable() != program || program.ends_with(" (deleted)");
+  return gone ? "/proc/self/exe" : program;
+}
+
+// The processes that descend from `root` and have none of `spared` between.
+std::vector<pid_t> descendants_among(const std::vector<ProcessStat>& processes, pid_t root,
+                                     const std::vector<pid_t>& spared) {
+  std::vector<pid_t> found{root};
+  for (size_t next = 0; next < found.size(); ++next) {
+    for (const ProcessStat& process : processes) {
+      const bool spare = std::count(spared.begin(), spared.end(), process.pid) > 0;
+      if (process.parent == found[next] && !spare) found.push_back(process.pid);
+    }
+  }
+  found.erase(found.begin());
+  return found;
+}
+
+// What a process takes of the memory, with its share of pages that others have too.
+uint64_t share_of_memory(pid_t pid) {
+  const auto text = read_file(fmt::format("/proc/{}/smaps_rollup", pid), 1 << 16);
+  const auto at = text ? text->find("\nPss:") : std::string::npos;
+  if (at == std::string::npos) return process_use(pid).resident;
+  return std::strtoull(text->c_str() + at + 5, nullptr, 10) * 1024;
+}
+
 }  // namespace
 
 Result<pid_t> spawn(const SpawnRequest& request) {
@@ -141,12 +182,18 @@ Result<pid_t> spawn(const SpawnRequest& request) {
   actions.place(request.inherit, request.out);
   const SpawnAttributes attributes;
   pid_t pid = 0;
-  const int error = ::posix_spawn(&pid, request.program.c_str(), &actions.value, &attributes.value,
+  const std::string program = as_it_was(request.program);
+  const int error = ::posix_spawn(&pid, program.c_str(), &actions.value, &attributes.value,
                                   pointers(args).data(), pointers(environment).data());
-  if (error != 0) {
-    return fail(ErrorCode::kInternal, "cannot start {}: {}", request.program, std::strerror(error));
+  if (error == 0) return pid;
+  if (error == ENOENT || error == EACCES || error == ENOEXEC) {
+    return fail(ErrorCode::kInternal, "cannot start {}: {}; install clvet again, then repeat this",
+                request.program, std::strerror(error));
   }
-  return pid;
+  return fail(ErrorCode::kInternal,
+              "cannot start {}: {}; free memory, or raise the limits of processes and files "
+              "(ulimit -u, ulimit -n), then repeat this",
+              request.program, std::strerror(error));
 }
 
 std::optional<ExitState> reap(pid_t pid) {
@@ -198,36 +245,61 @@ double starved_seconds(pid_t pid) {
 void become_subreaper() { ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
 void sweep_orphans(const std::vector<pid_t>& keep) {
-  const pid_t self = ::getpid();
-  for (const ProcessStat& process : all_processes()) {
-    if (process.parent != self || std::count(keep.begin(), keep.end(), process.pid)) continue;
-    ::kill(process.pid, SIGKILL);
-    // It dies at once unless it sleeps in the kernel; then it is left to a later sweep.
-    for (int i = 0; i < 50 && ::waitpid(process.pid, nullptr, WNOHANG) == 0; ++i) ::usleep(1000);
+  // The children of what is killed become this process's own: another round finds them, and what
+  // was forked meanwhile. What sleeps in the kernel is left to a later sweep.
+  constexpr int kRounds = 50;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::vector<pid_t> left = descendants_among(all_processes(), ::getpid(), keep);
+    if (left.empty()) return;
+    for (const pid_t pid : left) ::kill(pid, SIGKILL);
+    ::usleep(1000);
+    for (const pid_t pid : left) ::waitpid(pid, nullptr, WNOHANG);
   }
+}
+
+uint64_t memory_of_family(pid_t root, const std::vector<pid_t>& others) {
+  const std::vector<ProcessStat> processes = all_processes();
+  std::vector<pid_t> spared = others;
+  spared.push_back(root);
+  uint64_t bytes = 0;
+  for (const pid_t pid : descendants_among(processes, root, others)) bytes += share_of_memory(pid);
+  for (const pid_t pid : descendants_among(processes, ::getpid(), spared))
+    bytes += share_of_memory(pid);
+  return bytes;
 }
 
 std::vector<pid_t> descendants(pid_t root) {
-  const auto processes = all_processes();
-  std::vector<pid_t> found{root};
-  for (size_t next = 0; next < found.size(); ++next) {
-    for (const ProcessStat& process : processes) {
-      if (process.parent == found[next]) found.push_back(process.pid);
-    }
-  }
+  std::vector<pid_t> found = descendants_among(all_processes(), root, {});
+  found.insert(found.begin(), root);
   return found;
 }
 
-std::string own_executable() {
-  char path[PATH_MAX];
-  const ssize_t size = ::readlink("/proc/self/exe", path, sizeof path);
-  if (size > 0) return std::string(path, static_cast<size_t>(size));
+namespace {
+
+std::string find_own_executable() {
+  if (std::string path = linked_executable(); !path.empty()) return path;
   // Without /proc: the name by which we were started.
   const auto name = ::getauxval(AT_EXECFN);
   std::error_code error;
   const auto real =
       std::filesystem::canonical(name ? reinterpret_cast<const char*>(name) : "", error);
   return error ? "/proc/self/exe" : real.string();
+}
+
+}  // namespace
+
+std::string own_executable() {
+  static const std::string path = find_own_executable();
+  return path;
+}
+
+void raise_descriptor_limit() {
+  // Drivers that close all that could be open must not count to a million.
+  constexpr rlim_t kEnough = 4096;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kEnough) return;
+  limit.rlim_cur = std::min(limit.rlim_max, kEnough);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 std::string boot_id() {

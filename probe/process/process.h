@@ -14,7 +14,7 @@
 namespace clvet {
 
 struct SpawnRequest {
-  std::string program;                             // absolute path
+  std::string program;  // absolute path; own_executable() also starts where its file is gone
   std::vector<std::string> args;                   // argv[0] included
   std::map<std::string, std::string> environment;  // set on top of the caller's own
   int out = -1;                                    // becomes fd 1 and 2; -1: fds 0 to 2 stay
@@ -43,12 +43,19 @@ double starved_seconds(pid_t pid);
 
 // Makes this process the one that orphans of its descendants are handed to.
 void become_subreaper();
-// Kills and reaps every child of this process that is not in `keep`: orphans that a driver left.
+// Kills and reaps all that descend from this process, but for the children in `keep` and what
+// descends from these: the orphans that a driver left, and their children.
 void sweep_orphans(const std::vector<pid_t>& keep);
+// Bytes that the descendants of `root` hold, without those of `root` itself; with them those of
+// orphans, which have become children of this process. `others`: children that are no orphans.
+uint64_t memory_of_family(pid_t root, const std::vector<pid_t>& others);
 // This process and all that descend from it, by /proc.
 std::vector<pid_t> descendants(pid_t root);
 
+// The path at the time of the first call.
 std::string own_executable();
+// Raises this process's own limit of open files, as far as it may and clvet has use for it.
+void raise_descriptor_limit();
 std::string boot_id();
 
 }  // namespace clvet

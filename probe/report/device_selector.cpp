@@ -1,9 +1,13 @@
 #include "probe/report/device_selector.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <cstddef>
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
 #include "probe/report/report.h"
 
@@ -21,6 +25,19 @@ bool device_matches(const std::vector<DeviceReport>& devices, size_t index,
            std::to_string(in_platform) == selector.substr(colon + 1);
   }
   return device.name.find(selector) != std::string::npos;
+}
+
+tl::unexpected<Error> no_such_device(const std::vector<DeviceReport>& devices,
+                                     const std::string& selector) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    names.push_back(fmt::format("{}: {}", i, devices[i].name));
+  }
+  if (names.empty()) {
+    return fail(ErrorCode::kNoDevice, "no device matches --device '{}'; there is none", selector);
+  }
+  return fail(ErrorCode::kNoDevice, "no device matches --device '{}'; there are: {}", selector,
+              fmt::join(names, ", "));
 }
 
 }  // namespace clvet

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "probe/report/report.h"
 
 namespace clvet {
@@ -13,5 +14,9 @@ namespace clvet {
 // index counts the platform's devices) or a part of the name.
 bool device_matches(const std::vector<DeviceReport>& devices, size_t index,
                     const std::string& selector);
+
+// The error of a selector that matches none of them (kNoDevice): it lists those that there are.
+tl::unexpected<Error> no_such_device(const std::vector<DeviceReport>& devices,
+                                     const std::string& selector);
 
 }  // namespace clvet

@@ -31,6 +31,7 @@ enum class Verdict {
   kLie,
   kUnsupported,
   kMissing,
+  kNotTried,
   kInterrupted,
   kToolError,
 };

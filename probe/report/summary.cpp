@@ -18,11 +18,15 @@ namespace {
 struct Tally {
   CombinationReport report;
   int unsupported = 0, missing = 0;
+  std::map<std::string, bool>
+      ops;  // those that could be tried, and whether a case of them is right
   std::map<std::string, double> best_speed;
 };
 
 void count(const VerdictReport& verdict, Tally& tally) {
   ++tally.report.planned;
+  if (verdict.verdict != Verdict::kUnsupported)
+    tally.ops[verdict.op] |= verdict.verdict == Verdict::kPass;
   if (verdict.verdict == Verdict::kPass) {
     ++tally.report.passed;
     double& speed = tally.best_speed[verdict.op];
@@ -38,7 +42,7 @@ void count(const VerdictReport& verdict, Tally& tally) {
   tally.report.failed_cases.push_back(verdict.case_name);
 }
 
-CombinationReport finish(Tally tally) {
+void finish(Tally& tally) {
   CombinationReport& report = tally.report;
   const int tried = report.planned - tally.unsupported;
   if (tried == 0) {
@@ -54,7 +58,6 @@ CombinationReport finish(Tally tally) {
   for (const auto& [op, speed] : tally.best_speed) {
     if (speed > 0) report.speed[op] = speed;
   }
-  return report;
 }
 
 // One figure to rank combinations: the geometric mean over the matrix ops, which every one has.
@@ -69,31 +72,60 @@ double score(const CombinationReport& report) {
   return count == 0 ? 0 : std::exp(logarithms / count);
 }
 
-// The ops that work at this precision and activation storage but have no weights.
-bool weightless_ops_pass(const std::vector<CombinationReport>& all,
-                         const CombinationReport& report) {
-  return std::all_of(all.begin(), all.end(), [&](const CombinationReport& other) {
-    const bool companion = !other.combination.memory &&
-                           other.combination.precision == report.combination.precision &&
-                           other.combination.activations == report.combination.activations;
-    return !companion || other.status == CombinationStatus::kPass;
-  });
+// How far a combination is known to be right.
+enum class Known { kWrong, kSoFar, kWhole };
+
+Known known(const Tally& tally) {
+  if (tally.report.status == CombinationStatus::kPass) return Known::kWhole;
+  if (tally.report.status == CombinationStatus::kUnsupported) return Known::kWrong;
+  const bool only_missing = static_cast<int>(tally.report.failed_cases.size()) == tally.missing;
+  const bool each_op =
+      std::all_of(tally.ops.begin(), tally.ops.end(), [](const auto& row) { return row.second; });
+  return only_missing && each_op ? Known::kSoFar : Known::kWrong;
 }
 
-std::optional<BestReport> best_of(const std::vector<CombinationReport>& all) {
-  const CombinationReport* best = nullptr;
-  for (const CombinationReport& report : all) {
-    if (!report.combination.memory || report.status != CombinationStatus::kPass) continue;
-    if (!weightless_ops_pass(all, report)) continue;
-    if (!best || score(report) > score(*best)) best = &report;
+// With the ops that work at this precision and activation storage but have no weights.
+Known known_with_companions(const std::vector<Tally>& all, const Tally& tally) {
+  Known least = known(tally);
+  for (const Tally& other : all) {
+    const Combination &own = tally.report.combination, &its = other.report.combination;
+    const bool companion =
+        !its.memory && its.precision == own.precision && its.activations == own.activations;
+    if (companion) least = std::min(least, known(other));
   }
-  if (!best) return std::nullopt;
+  return least;
+}
+
+std::string speeds_of(const CombinationReport& report) {
   std::string speeds;
-  for (const auto& [op, speed] : best->speed) {
+  for (const auto& [op, speed] : report.speed) {
     speeds += fmt::format("{}{} {:.3g} GFLOP/s", speeds.empty() ? "" : ", ", op, speed);
   }
-  return BestReport{best->combination,
-                    fmt::format("fastest of those with every case right: {}", speeds)};
+  return speeds;
+}
+
+// Wholly known ones go before those that are right so far.
+std::optional<BestReport> best_of(const std::vector<Tally>& all) {
+  const CombinationReport* best = nullptr;
+  Known best_known = Known::kWrong;
+  for (const Tally& tally : all) {
+    const CombinationReport& report = tally.report;
+    const Known found = known_with_companions(all, tally);
+    if (!report.combination.memory || found == Known::kWrong || found < best_known) continue;
+    if (best && found == best_known && score(report) <= score(*best)) continue;
+    best = &report;
+    best_known = found;
+  }
+  if (!best) return std::nullopt;
+  const std::string speeds = speeds_of(*best);
+  if (best_known == Known::kWhole)
+    return BestReport{best->combination,
+                      fmt::format("fastest of those with every case right: {}", speeds)};
+  return BestReport{
+      best->combination,
+      fmt::format("right so far: {} of {} cases were tried, of every operation one at "
+                  "least, and none failed: {}",
+                  best->passed, best->planned, speeds)};
 }
 
 }  // namespace
@@ -107,9 +139,13 @@ void summarise_device(const std::vector<VerdictReport>& verdicts, DeviceReport& 
     count(verdict, tally);
   }
   device.combinations.clear();
-  for (auto& [combination, tally] : tallies)
-    device.combinations.push_back(finish(std::move(tally)));
-  device.best = best_of(device.combinations);
+  std::vector<Tally> all;
+  for (auto& [combination, tally] : tallies) {
+    finish(tally);
+    device.combinations.push_back(tally.report);
+    all.push_back(std::move(tally));
+  }
+  device.best = best_of(all);
 }
 
 }  // namespace clvet

@@ -15,7 +15,7 @@ namespace {
 template <class E, size_t N>
 using Words = std::array<std::pair<E, const char*>, N>;
 
-constexpr Words<Verdict, 17> kVerdicts{{{Verdict::kPass, "pass"},
+constexpr Words<Verdict, 18> kVerdicts{{{Verdict::kPass, "pass"},
                                         {Verdict::kWrong, "wrong"},
                                         {Verdict::kNondeterministic, "nondeterministic"},
                                         {Verdict::kSlow, "slow"},
@@ -30,6 +30,7 @@ constexpr Words<Verdict, 17> kVerdicts{{{Verdict::kPass, "pass"},
                                         {Verdict::kLie, "lie"},
                                         {Verdict::kUnsupported, "unsupported"},
                                         {Verdict::kMissing, "missing"},
+                                        {Verdict::kNotTried, "not-tried"},
                                         {Verdict::kInterrupted, "interrupted"},
                                         {Verdict::kToolError, "tool-error"}}};
 

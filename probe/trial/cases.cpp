@@ -1,7 +1,5 @@
 #include "probe/trial/cases.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -20,6 +18,7 @@
 #include "kernels/contract.h"
 #include "kernels/layout.h"
 #include "probe/report/device_features.h"
+#include "probe/trial/case_names.h"
 
 namespace clvet {
 namespace {
@@ -139,12 +138,15 @@ std::vector<size_t> shapes_to_time(const Manifest& manifest, const std::vector<d
   return named.size() >= 2 ? named : timed_shapes(work);
 }
 
+KernelMakeup makeup_of(const TrialCase& trial) {
+  return {trial.program->constructs, trial.program->key};
+}
+
 void keep_cases(const std::vector<std::string>& patterns, std::vector<TrialCase>& cases) {
   if (patterns.empty()) return;
   std::erase_if(cases, [&](const TrialCase& trial) {
-    return std::none_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
-      return ::fnmatch(("*" + pattern + "*").c_str(), trial.id.c_str(), 0) == 0;
-    });
+    return std::none_of(patterns.begin(), patterns.end(),
+                        [&](const std::string& pattern) { return names_case(pattern, trial.id); });
   });
 }
 

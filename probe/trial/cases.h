@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "kernels/catalog.h"
 #include "probe/report/device_features.h"
+#include "probe/trial/blame.h"
 
 namespace clvet {
 
@@ -22,6 +23,8 @@ struct TrialCase {
   bool timed = false;                      // see timed_shapes()
   std::string unsupported;                 // why it is not tried; empty: it is
 };
+
+KernelMakeup makeup_of(const TrialCase& trial);
 
 // core: for each legal combination, op and weight type the variant that ranks first on this class
 // of device, and while that one does not take every call the next, with every test shape; none of

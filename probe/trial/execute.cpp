@@ -158,7 +158,7 @@ DrivenStatus enqueue(DriverSession& session, const TrialRequest& request) {
 }
 
 DrivenStatus run_and_read(DriverSession& session, const TrialRequest& request,
-                          std::vector<Device>& devices) {
+                          std::vector<Device>& devices, nlohmann::json& reply) {
   for (int repeat = 0; repeat < request.repeats; ++repeat) {
     for (Device& device : devices) {
       if (device.request.use != MemoryUse::kOut) continue;
@@ -172,6 +172,7 @@ DrivenStatus run_and_read(DriverSession& session, const TrialRequest& request,
       const uint64_t offset = device.request.read_bytes() * static_cast<uint64_t>(repeat);
       CLVET_DRIVE(read_memory(session, device, device.bytes.bytes().data() + offset));
     }
+    reply["repeats"] = repeat + 1;
   }
   return {};
 }
@@ -227,7 +228,7 @@ DrivenStatus run_trial(DriverSession& session, const TrialRequest& request,
   if (request.build_only) return {};
   CLVET_DRIVE(create_memory(session, devices));
   CLVET_DRIVE(set_args(session, request, devices));
-  CLVET_DRIVE(run_and_read(session, request, devices));
+  CLVET_DRIVE(run_and_read(session, request, devices, reply));
   return time_launches(session, request, reply);
 }
 

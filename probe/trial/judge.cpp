@@ -142,6 +142,19 @@ void reject_reading(Verdict found, const std::string& fault, VerdictReport& verd
   verdict.evidence.note = fault;
 }
 
+// A worker may say that the driver failed, and in these words alone; that it did not is what the
+// supervisor finds in the outputs.
+bool may_be_said(Verdict verdict) {
+  return verdict == Verdict::kBuildError || verdict == Verdict::kKernelCreateFailed ||
+         verdict == Verdict::kLaunchError || verdict == Verdict::kLie;
+}
+
+void call_unreadable(VerdictReport& verdict) {
+  verdict.verdict = Verdict::kToolError;
+  verdict.evidence.note =
+      "the answer of the process cannot be read; the driver may have overwritten it";
+}
+
 void take_fault(const nlohmann::json& reply, Verdict found, VerdictReport& verdict) {
   verdict.verdict = found;
   verdict.stage = parse_stage(text_in(reply, "stage")).value_or(Stage::kBuild);
@@ -160,10 +173,12 @@ void take_fault(const nlohmann::json& reply, Verdict found, VerdictReport& verdi
   }
 }
 
-// What the worker says of its launches, unless it cannot be true: its clock may stand still.
+// What the worker says of its launches, unless it cannot be true: its clock may stand still, and no
+// launch took longer than the whole request.
 void take_times(const nlohmann::json& reply, double flops, VerdictReport& verdict) {
   const double median = number_in(reply, "median_ms"), spread = number_in(reply, "spread_ms");
   if (!std::isfinite(median) || median <= 0 || !std::isfinite(spread) || spread < 0) return;
+  if (median > verdict.evidence.wall_ms) return;
   verdict.median_ms = median;
   verdict.spread_ms = spread;
   const double piped = number_in(reply, "piped_ms");
@@ -193,10 +208,13 @@ void judge_reply(const TrialCase& trial, const Material& material, const Prepare
     verdict.evidence.note = fault;
     return;
   }
-  if (const auto found = parse_verdict(text_in(reply, "verdict"))) {
-    take_fault(reply, *found, verdict);
-    return;
+  if (reply.contains("verdict")) {
+    const auto found = parse_verdict(text_in(reply, "verdict"));
+    return found && may_be_said(*found) ? take_fault(reply, *found, verdict)
+                                        : call_unreadable(verdict);
   }
+  if (static_cast<int>(number_in(reply, "repeats")) != prepared.request.repeats)
+    return call_unreadable(verdict);
   std::vector<Mapping> mappings;
   const auto outputs = map_outputs(prepared, mappings);
   if (!outputs) {
@@ -240,8 +258,7 @@ void judge_end(const Outcome& outcome, VerdictReport& verdict) {
       note = "the process cannot be killed: it hangs in the kernel driver";
       break;
     default:
-      verdict.verdict = Verdict::kToolError;
-      note = "the answer of the process cannot be read; the driver may have overwritten it";
+      call_unreadable(verdict);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "probe/trial/runner.h"
 
+#include <sys/statvfs.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +25,7 @@
 #include "probe/trial/cases.h"
 #include "probe/trial/judge.h"
 #include "probe/trial/lane.h"
+#include "probe/trial/map_read.h"
 #include "probe/trial/material.h"
 #include "probe/trial/peaks.h"
 #include "probe/trial/request.h"
@@ -36,6 +39,24 @@ namespace clvet {
 namespace {
 
 constexpr double kBuildClockFactor = 10, kBuildClockCeiling = 300;
+
+bool ends_worker(CapabilityVerdict verdict) {
+  return verdict == CapabilityVerdict::kCrash || verdict == CapabilityVerdict::kHang;
+}
+
+// How it ended its worker; `missing` where it did not.
+VerdictReport end_of(const Outcome& outcome) {
+  VerdictReport end;
+  end.stage = outcome.stage.stage.value_or(Stage::kExit);
+  end.evidence.signal = outcome.exit.signal;
+  if (outcome.kind == OutcomeKind::kEnded) end.verdict = Verdict::kCrash;
+  if (outcome.kind == OutcomeKind::kHang) end.verdict = Verdict::kHang;
+  if (outcome.kind == OutcomeKind::kMemory) end.verdict = Verdict::kOutOfMemory;
+  return end;
+}
+
+// What brought the probe or the machine down so often is left alone.
+constexpr int kMaxInterruptions = 2;
 
 bool ends_run(OutcomeKind kind) {
   return kind == OutcomeKind::kDeadline || kind == OutcomeKind::kInterrupted;
@@ -64,6 +85,31 @@ Outcome DeviceRunner::ask(const nlohmann::json& request, const std::vector<int>&
   Outcome outcome = lane().call(request, fds);
   take_note(outcome);
   return outcome;
+}
+
+void DeviceRunner::give_up(const Error& error) {
+  if (!own_fault_) own_fault_ = error;
+  own_fault_->code = ErrorCode::kInternal;
+  stopped_ = true;
+}
+
+Status DeviceRunner::own_state() const {
+  if (!own_fault_) return {};
+  return tl::unexpected<Error>(*own_fault_);
+}
+
+// A driver that cannot write its files fails in ways of its own.
+void DeviceRunner::check_disk() {
+  constexpr uint64_t kLeast = 1 << 20;
+  struct statvfs disk {};
+  const std::string folder = settings_.scratch.substr(0, settings_.scratch.rfind('/'));
+  if (::statvfs(folder.c_str(), &disk) != 0 || disk.f_blocks == 0) return;
+  if (static_cast<uint64_t>(disk.f_bavail) * disk.f_frsize >= kLeast) return;
+  give_up({ErrorCode::kInternal,
+           fmt::format("the disk of {} is full; free some space and probe again, which keeps the "
+                       "finished cases",
+                       folder),
+           0});
 }
 
 void DeviceRunner::note_open_failure(const Outcome& outcome) {
@@ -99,20 +145,25 @@ WorkerSettings DeviceRunner::worker_settings() const {
   return worker;
 }
 
-// Starts the lane's worker and opens the device in it. Nothing where no worker can be started.
-std::optional<Outcome> DeviceRunner::open_device() {
-  if (!lane().start(worker_settings())) return std::nullopt;
-  return ask({{"do", "open"},
-              {"library", route_.library},
-              {"platform", route_.platform},
-              {"device", route_.device}});
+// Starts the lane's worker and opens the device in it. An error: no worker can be started.
+Result<Outcome> DeviceRunner::open_device() {
+  CLVET_RETURN_IF_ERROR(lane().start(worker_settings()));
+  Outcome outcome = ask({{"do", "open"},
+                         {"library", route_.library},
+                         {"platform", route_.platform},
+                         {"device", route_.device}});
+  if (auto fault = own_fault(outcome)) return tl::unexpected<Error>(*fault);
+  return outcome;
 }
 
 bool DeviceRunner::ensure_worker() {
   if (lane().alive()) return true;
   while (open_failures_ < kMaxOpenFailures && !stopped_) {
     const auto outcome = open_device();
-    if (!outcome) return false;
+    if (!outcome) {
+      give_up(outcome.error());
+      return false;
+    }
     if (shows_open_device(*outcome)) {
       open_failures_ = 0;
       device_fault_.reset();
@@ -127,16 +178,25 @@ bool DeviceRunner::ensure_worker() {
 
 void DeviceRunner::check_canary() {
   auto canary = prepare_canary();
-  if (!canary) return;
+  if (!canary) return give_up(canary.error());
   const Outcome outcome = ask(to_message(canary->request), raw_fds(*canary));
-  device_->capabilities["canary"] = judge_canary(*canary, outcome);
+  if (stopped_) return;
+  const CapabilityReport found = judge_canary(*canary, outcome);
+  device_->capabilities["canary"] = found;
+  blame_.note_canary(found.verdict, end_of(outcome));
 }
 
 bool DeviceRunner::canary_lives() {
   lane().end_worker();  // what went wrong may have spoilt this process, and not the device
   if (!ensure_worker()) return stopped_;
+  // Where it never lived, its end says nothing new and takes as long as a hang.
+  const auto at_first = device_->capabilities.find("canary");
+  if (at_first != device_->capabilities.end() && ends_worker(at_first->second.verdict)) return true;
   auto canary = prepare_canary();
-  if (!canary) return true;
+  if (!canary) {
+    give_up(canary.error());
+    return true;
+  }
   const Outcome outcome = ask(to_message(canary->request), raw_fds(*canary));
   if (stopped_) return true;
   const auto found = judge_canary(*canary, outcome);
@@ -146,12 +206,8 @@ bool DeviceRunner::canary_lives() {
   return true;
 }
 
-void DeviceRunner::check_map_read() {
-  constexpr size_t kBytes = 1 << 16;
-  if (!ensure_worker()) return;
-  const Outcome outcome = ask({{"do", "map_read"}, {"bytes", kBytes}});
-  if (stopped_) return;
-  CapabilityReport& found = device_->capabilities["map_read"];
+CapabilityReport DeviceRunner::judge_map_read(const MapReadCheck& check, const Outcome& outcome) {
+  CapabilityReport found;
   found.claimed = true;
   if (outcome.kind == OutcomeKind::kHang) {
     found.verdict = CapabilityVerdict::kHang;
@@ -167,19 +223,30 @@ void DeviceRunner::check_map_read() {
     found.verdict = CapabilityVerdict::kFalse;
     found.evidence = cl_error_name(code);
   } else {
-    const bool same = flag_in(outcome.reply, "same");
+    const bool same = check.shows_what_was_written();
     found.verdict = same ? CapabilityVerdict::kTrue : CapabilityVerdict::kWrong;
     found.evidence = same ? "" : "a mapped read differs from what was written";
   }
+  return found;
+}
+
+void DeviceRunner::check_map_read() {
+  if (!ensure_worker()) return;
+  const auto check = MapReadCheck::create();
+  if (!check) return give_up(check.error());
+  const Outcome outcome = ask(check->request(), check->fds());
+  if (!stopped_) device_->capabilities["map_read"] = judge_map_read(*check, outcome);
 }
 
 // Peaks are no case, but they stand in the journal like one: where the machine went down while they
-// were measured they are left alone.
+// were measured, or the probe did twice, they are left alone.
 Status DeviceRunner::measure_peaks(Journal& journal) {
   const auto requests = peak_requests(*device_);
   const std::string key = Journal::key_of(device_->environment_key, "peaks", "peaks");
   const JournalEntry* past = journal.find(key);
-  if (requests.empty() || (past && past->in_flight && past->boot_id != boot_id())) return {};
+  const bool harmful = past && ((past->in_flight && past->boot_id != boot_id()) ||
+                                past->interruptions >= kMaxInterruptions);
+  if (requests.empty() || harmful) return {};
   CLVET_RETURN_IF_ERROR(journal.begin(key, 1, false));
   for (const auto& request : requests) {
     if (!ensure_worker()) break;
@@ -212,12 +279,42 @@ void DeviceRunner::read_objects() {
   }
 }
 
-Status DeviceRunner::prepare() {
+void DeviceRunner::examine() {
+  if (!ensure_worker()) return;
+  check_canary();
+  if (!stopped_) read_objects();
+  if (!stopped_) check_map_read();
+}
+
+void DeviceRunner::refuse_device() {
+  device_fault_ = VerdictReport();
+  device_fault_->verdict = Verdict::kInterrupted;
+  device_fault_->stage = settings_.left_behind.stage.value_or(Stage::kContext);
+  device_fault_->evidence.call = settings_.left_behind.call;
+  device_fault_->evidence.note =
+      "the probe ended twice while this device was opened and examined; 'clvet probe --fresh' "
+      "tries "
+      "it again";
+  open_failures_ = kMaxOpenFailures;
+}
+
+// What is done here stands in the journal like a case, too.
+Status DeviceRunner::prepare(Journal& journal) {
   CLVET_ASSIGN_OR_RETURN(device_->variables, driver_variables());
-  if (ensure_worker()) {
-    check_canary();
-    read_objects();
-    check_map_read();
+  const std::string key =
+      Journal::key_of(device_->name + device_->driver, device_->library, "prepare");
+  const JournalEntry* past = journal.find(key);
+  const bool known = past && past->verdict && forbids_retry(past->verdict->verdict);
+  if (known || (past && past->interruptions >= kMaxInterruptions)) {
+    refuse_device();
+    CLVET_RETURN_IF_ERROR(journal.end(key, *device_fault_, true));
+  } else {
+    CLVET_RETURN_IF_ERROR(journal.begin(key, 1, false));
+    examine();
+    CLVET_RETURN_IF_ERROR(own_state());
+    VerdictReport done;
+    done.verdict = Verdict::kPass;
+    if (!stopped_) CLVET_RETURN_IF_ERROR(journal.end(key, done, true));
   }
   device_->environment_key = environment_key(*device_, kernel_driver_versions());
   return {};
@@ -227,47 +324,78 @@ std::string DeviceRunner::key_of(const TrialCase& trial) const {
   return Journal::key_of(device_->environment_key, trial.program->key, trial.id);
 }
 
-// The indices of `cases`, those in flight first.
+// The indices of `cases`, those last that an earlier session did not survive.
 std::vector<size_t> DeviceRunner::order_of(const std::vector<TrialCase>& cases,
                                            const Journal& journal) const {
   std::vector<size_t> order(cases.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_partition(order.begin(), order.end(), [&](size_t i) {
     const JournalEntry* past = journal.find(key_of(cases[i]));
-    return past && past->in_flight;
+    return !past || !past->in_flight;
   });
   return order;
 }
 
-void DeviceRunner::note_last_uses(const std::vector<size_t>& order,
+void DeviceRunner::note_last_uses(const std::vector<Group>& groups,
                                   const std::vector<TrialCase>& cases, const Journal& journal) {
-  for (const size_t i : order) {
-    const JournalEntry* past = journal.find(key_of(cases[i]));
-    if (!past || !past->verdict) last_use_[cases[i].program->key] = &cases[i];
+  for (const Group& group : groups) {
+    const auto last = std::find_if(group.cases.rbegin(), group.cases.rend(), [&](size_t i) {
+      return cases[i].unsupported.empty() && !past_verdict(cases[i], journal);
+    });
+    if (last != group.cases.rend()) last_uses_.insert(&cases[*last]);
   }
+}
+
+void DeviceRunner::learn_from(const Journal& journal, const std::vector<TrialCase>& cases) {
+  for (const TrialCase& trial : cases) {
+    if (const auto past = past_verdict(trial, journal)) learn(trial, *past);
+  }
+}
+
+// First those that were begun already; what is suspected after what is not; last what an earlier
+// session did not survive.
+void DeviceRunner::put_in_order(std::span<Group> groups, const Journal& journal) const {
+  const auto place = [&](const Group& group) {
+    if (group.lane) return 0;
+    if (!group.first) return 1;
+    const JournalEntry* past = journal.find(key_of(*group.first));
+    if (past && past->in_flight) return 3;
+    return blame_.suspects(makeup_of(*group.first)) ? 2 : 1;
+  };
+  std::stable_sort(groups.begin(), groups.end(),
+                   [&](const Group& a, const Group& b) { return place(a) < place(b); });
+}
+
+Status DeviceRunner::try_group(const Group& group, const std::vector<TrialCase>& cases,
+                               Journal& journal, std::vector<VerdictReport>& verdicts) {
+  for (const size_t i : group.cases) {
+    if (stopped_) {
+      verdicts[i] = past_verdict(cases[i], journal).value_or(blank_verdict(cases[i], device_->id));
+    } else {
+      CLVET_ASSIGN_OR_RETURN(verdicts[i], decide(cases[i], journal));
+      settings_.sink({EventLevel::kProgress, fmt::format("{} {}", device_->name, cases[i].id),
+                      ++done_, static_cast<int>(cases.size())});
+    }
+    verdicts[i].trial_only = cases[i].variant.manifest->trial_only;
+  }
+  return {};
 }
 
 Result<std::vector<VerdictReport>> DeviceRunner::run(const std::vector<TrialCase>& cases,
                                                      Journal& journal) {
-  const std::vector<size_t> order = order_of(cases, journal);
-  note_last_uses(order, cases, journal);
+  learn_from(journal, cases);
+  std::vector<Group> groups = groups_of(order_of(cases, journal), cases);
+  note_last_uses(groups, cases, journal);
   CLVET_RETURN_IF_ERROR(measure_peaks(journal));
   std::vector<VerdictReport> verdicts(cases.size());
-  int done = 0;
-  std::vector<Group> groups = groups_of(order, cases);
   for (size_t g = 0; g < groups.size(); ++g) {
-    CLVET_RETURN_IF_ERROR(choose_lane(std::span(groups).subspan(g), journal));
-    for (const size_t i : groups[g].cases) {
-      verdicts[i] = blank_verdict(cases[i], device_->id);
-      if (!stopped_) {
-        CLVET_ASSIGN_OR_RETURN(verdicts[i], decide(cases[i], journal));
-        settings_.sink({EventLevel::kProgress, fmt::format("{} {}", device_->name, cases[i].id),
-                        ++done, static_cast<int>(cases.size())});
-      }
-      verdicts[i].trial_only = cases[i].variant.manifest->trial_only;
-    }
+    const auto rest = std::span(groups).subspan(g);
+    put_in_order(rest, journal);
+    CLVET_RETURN_IF_ERROR(choose_lane(rest, journal));
+    CLVET_RETURN_IF_ERROR(try_group(groups[g], cases, journal, verdicts));
   }
   for (Lane& lane : lanes_) lane.clear();
+  CLVET_RETURN_IF_ERROR(own_state());
   return verdicts;
 }
 

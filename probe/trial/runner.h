@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,8 +19,10 @@
 #include "base/result.h"
 #include "probe/process/stage_page.h"
 #include "probe/report/report.h"
+#include "probe/trial/blame.h"
 #include "probe/trial/cases.h"
 #include "probe/trial/lane.h"
+#include "probe/trial/map_read.h"
 #include "probe/trial/material.h"
 #include "probe/worker/device_route.h"
 #include "probe/worker/journal.h"
@@ -53,12 +56,16 @@ class DeviceRunner {
 
   // Opens the device, runs canary and capability checks, fills the device's objects, variables,
   // environment key and capabilities. A device that cannot be opened is not an error: the reason is
-  // kept, and every case gets it as its verdict.
-  Status prepare();
+  // kept, and every case gets it as its verdict; likewise one that twice brought down the probe or
+  // the machine here. kInternal here and in run(): a worker cannot be started, or not do its part,
+  // and the fault is clvet's or the machine's; nothing is laid at the driver's door then.
+  Status prepare(Journal& journal);
 
-  // Measures the device's peaks, then tries every case that the journal does not hold yet; those
-  // that an earlier session left in flight come first. Returns one verdict a case, in the order of
-  // `cases`; cases that the budget or an interrupt kept from being tried are `missing`.
+  // Measures the device's peaks, then tries every case that the journal does not hold yet. What
+  // holds a construct that only ended workers so far (Blame) comes late, those that were running
+  // when an earlier session went down come last, and where that happened twice they are
+  // `interrupted`. Returns one verdict a case, in the order of `cases`; cases that the budget or an
+  // interrupt kept from being tried are `missing`.
   Result<std::vector<VerdictReport>> run(const std::vector<TrialCase>& cases, Journal& journal);
 
   const RunnerTotals& totals() const { return totals_; }
@@ -89,17 +96,23 @@ class DeviceRunner {
       : settings_(settings), route_(route), device_(&device) {}
   Lane& lane() { return lanes_[lane_]; }
   Outcome ask(const nlohmann::json& request, const std::vector<int>& fds = {});
+  void give_up(const Error& error);
+  Status own_state() const;
+  void check_disk();
   void take_note(const Outcome& outcome);
   WorkerSettings worker_settings() const;
-  std::optional<Outcome> open_device();
+  Result<Outcome> open_device();
   bool ensure_worker();
   bool canary_lives();
+  void examine();
+  void refuse_device();
   void check_canary();
   void check_map_read();
+  static CapabilityReport judge_map_read(const MapReadCheck& check, const Outcome& outcome);
   Status measure_peaks(Journal& journal);
   void read_objects();
   void note_open_failure(const Outcome& outcome);
-  VerdictReport board_reset(const TrialCase& trial) const;
+  VerdictReport brought_down(const TrialCase& trial, const JournalEntry& past) const;
   Result<VerdictReport> try_once(const TrialCase& trial, const std::optional<VerdictReport>& ahead,
                                  Tries& tries);
   Result<VerdictReport> try_often_enough(const TrialCase& trial, Journal& journal,
@@ -110,8 +123,12 @@ class DeviceRunner {
   Result<VerdictReport> attempt(const TrialCase& trial, bool careful);
   void note_build(const Outcome& outcome);
   std::vector<size_t> order_of(const std::vector<TrialCase>& cases, const Journal& journal) const;
-  void note_last_uses(const std::vector<size_t>& order, const std::vector<TrialCase>& cases,
+  void note_last_uses(const std::vector<Group>& groups, const std::vector<TrialCase>& cases,
                       const Journal& journal);
+  void learn_from(const Journal& journal, const std::vector<TrialCase>& cases);
+  void put_in_order(std::span<Group> groups, const Journal& journal) const;
+  Status try_group(const Group& group, const std::vector<TrialCase>& cases, Journal& journal,
+                   std::vector<VerdictReport>& verdicts);
   static std::vector<Group> groups_of(const std::vector<size_t>& order,
                                       const std::vector<TrialCase>& cases);
   void open_lanes(size_t wanted);
@@ -125,6 +142,7 @@ class DeviceRunner {
                                       bool& confirmed);
   void keep_one_lane();
   std::optional<VerdictReport> verdict_ahead(const TrialCase& trial, const Attempt& made) const;
+  std::optional<VerdictReport> past_verdict(const TrialCase& trial, const Journal& journal) const;
   Result<VerdictReport> decide(const TrialCase& trial, Journal& journal);
   std::optional<VerdictReport> known_verdict(const TrialCase& trial);
   std::string key_of(const TrialCase& trial) const;
@@ -139,9 +157,11 @@ class DeviceRunner {
   size_t lane_ = 0;  // of the case in hand
   MaterialStore materials_;
   std::map<std::string, VerdictReport> broken_programs_;  // variant key -> verdict of its build
-  std::map<std::string, const TrialCase*> last_use_;  // variant key -> its last case to be tried
-  std::optional<VerdictReport> device_fault_;         // the device cannot be opened, or is lost
-  std::string lost_by_;                               // the case that lost the device
+  std::set<const TrialCase*> last_uses_;  // the last cases to be tried of each group
+  Blame blame_;
+  int done_ = 0;                               // cases
+  std::optional<VerdictReport> device_fault_;  // the device cannot be opened, or is lost
+  std::string lost_by_;                        // the case that lost the device
   // Cases begun beside others, by their id, with the verdict where one was found.
   std::map<std::string, std::optional<VerdictReport>> begun_;
   RunnerTotals totals_;
@@ -149,6 +169,7 @@ class DeviceRunner {
   double slowest_build_ = 0;
   bool company_cleared_ = false;  // a case failed beside another process, and alone just the same
   bool stopped_ = false;
+  std::optional<Error> own_fault_;  // then it is stopped as well
 };
 
 }  // namespace clvet

@@ -52,6 +52,7 @@ void DeviceRunner::open_lanes(size_t wanted) {
   while (++lane_ < std::min(wanted, lanes_.size())) {
     if (lane().alive()) continue;
     const auto outcome = open_device();
+    if (stopped_) break;
     if (!outcome || !shows_open_device(*outcome)) {
       lanes_.erase(lanes_.begin() + static_cast<ptrdiff_t>(lane_), lanes_.end());
     }

@@ -16,6 +16,7 @@
 #include "probe/trial/request.h"
 #include "probe/trial/runner.h"
 #include "probe/worker/journal.h"
+#include "probe/worker/protocol.h"
 #include "probe/worker/supervisor.h"
 
 namespace clvet {
@@ -33,6 +34,18 @@ bool concerns_program(const VerdictReport& verdict) {
 bool wants_second_attempt(Verdict verdict) {
   return verdict == Verdict::kCrash || verdict == Verdict::kHang ||
          verdict == Verdict::kOutOfMemory || verdict == Verdict::kToolError;
+}
+
+std::string fault_of(const Outcome& outcome) {
+  return outcome.kind == OutcomeKind::kReply ? text_in(outcome.reply, "fault") : std::string();
+}
+
+Error worker_fault(const Outcome& outcome) {
+  return {ErrorCode::kInternal,
+          fmt::format("a worker process cannot do its part: {}; free memory, or raise the limit of "
+                      "open files (ulimit -n), and probe again, which keeps the finished cases",
+                      fault_of(outcome)),
+          0};
 }
 
 // Another verdict than that of the attempt before, whose evidence is kept.
@@ -65,9 +78,14 @@ std::optional<VerdictReport> DeviceRunner::known_verdict(const TrialCase& trial)
     return verdict;
   }
   if (device_fault_ && !lane().alive()) return device_failure(trial);
-  const auto broken = broken_programs_.find(trial.program->key);
-  if (broken == broken_programs_.end()) return std::nullopt;
   VerdictReport verdict = blank_verdict(trial, device_->id);
+  const auto broken = broken_programs_.find(trial.program->key);
+  if (broken == broken_programs_.end()) {
+    verdict.evidence.note = blame_.why_not(makeup_of(trial));
+    if (verdict.evidence.note.empty()) return std::nullopt;
+    verdict.verdict = Verdict::kNotTried;
+    return verdict;
+  }
   verdict.verdict = broken->second.verdict;
   verdict.stage = broken->second.stage;
   verdict.evidence = broken->second.evidence;
@@ -78,11 +96,11 @@ std::optional<VerdictReport> DeviceRunner::known_verdict(const TrialCase& trial)
 
 void DeviceRunner::learn(const TrialCase& trial, const VerdictReport& verdict) {
   if (concerns_program(verdict)) broken_programs_.try_emplace(trial.program->key, verdict);
+  blame_.note(makeup_of(trial), verdict);
 }
 
 bool DeviceRunner::is_last_of_program(const TrialCase& trial) const {
-  const auto last = last_use_.find(trial.program->key);
-  return last != last_use_.end() && last->second == &trial;
+  return last_uses_.contains(&trial);
 }
 
 Result<DeviceRunner::Attempt> DeviceRunner::prepare_attempt(const TrialCase& trial) {
@@ -105,6 +123,12 @@ Result<VerdictReport> DeviceRunner::attempt(const TrialCase& trial, bool careful
   request.release_program = is_last_of_program(trial);
   ++totals_.attempts;
   made.outcome = ask(to_message(request), raw_fds(made.prepared));
+  // What a worker cannot do may be the doing of the driver in it, and once more in a new one not.
+  if (!fault_of(made.outcome).empty()) {
+    lane().end_worker();
+    if (ensure_worker()) made.outcome = ask(to_message(request), raw_fds(made.prepared));
+    if (!fault_of(made.outcome).empty() && !stopped_) give_up(worker_fault(made.outcome));
+  }
   if (stopped_) {
     VerdictReport verdict = blank_verdict(trial, device_->id);
     verdict.evidence.note = "not finished: the probe was stopped";
@@ -115,14 +139,19 @@ Result<VerdictReport> DeviceRunner::attempt(const TrialCase& trial, bool careful
   return judge(trial, *made.material, made.prepared, made.outcome, device_->id);
 }
 
-VerdictReport DeviceRunner::board_reset(const TrialCase& trial) const {
+VerdictReport DeviceRunner::brought_down(const TrialCase& trial, const JournalEntry& past) const {
   VerdictReport verdict = blank_verdict(trial, device_->id);
   const StageSnapshot& last = settings_.left_behind;
-  verdict.verdict = Verdict::kBoardReset;
+  const bool machine = past.careful && past.boot_id != boot_id();
+  verdict.verdict = machine ? Verdict::kBoardReset : Verdict::kInterrupted;
   verdict.stage = last.stage.value_or(Stage::kBuild);
   verdict.evidence.call = last.call;
-  verdict.evidence.note = "the machine restarted twice while this case was running";
-  verdict.attempts = kMaxAttempts;
+  verdict.evidence.note =
+      machine ? "the machine restarted twice while this case was running; 'clvet probe --fresh' "
+                "tries it again"
+              : "the probe ended twice while this case was running; 'clvet probe --fresh' tries it "
+                "again";
+  verdict.attempts = past.interruptions;
   return verdict;
 }
 
@@ -139,6 +168,7 @@ Result<VerdictReport> DeviceRunner::try_once(const TrialCase& trial,
     CLVET_ASSIGN_OR_RETURN(verdict, attempt_alone(trial, verdict, tries.confirmed));
     if (tries.confirmed && wants_second_attempt(verdict.verdict)) ++tries.attempts;
   }
+  if (!stopped_ && verdict.verdict != Verdict::kPass) check_disk();
   if (stopped_) return verdict;
   verdict.attempts = tries.attempts;
   if (tries.earlier && verdict.verdict != tries.earlier->verdict) {
@@ -176,12 +206,12 @@ Result<VerdictReport> DeviceRunner::try_case(const TrialCase& trial, Journal& jo
                                              const std::string& key) {
   const JournalEntry* past = journal.find(key);
   if (!past) return try_often_enough(trial, journal, key, {});
-  const bool reset = past->in_flight && past->boot_id != boot_id();
-  if (reset && past->careful) {
-    const VerdictReport verdict = board_reset(trial);
+  if (past->in_flight && past->interruptions >= kMaxAttempts) {
+    const VerdictReport verdict = brought_down(trial, *past);
     CLVET_RETURN_IF_ERROR(journal.end(key, verdict, true));
     return verdict;
   }
+  const bool reset = past->in_flight && past->boot_id != boot_id();
   return try_often_enough(trial, journal, key, {reset, past->attempts, false, past->last_attempt});
 }
 
@@ -202,15 +232,19 @@ void DeviceRunner::lose_device(const std::string& id, const VerdictReport& verdi
   open_failures_ = kMaxOpenFailures;
 }
 
+std::optional<VerdictReport> DeviceRunner::past_verdict(const TrialCase& trial,
+                                                        const Journal& journal) const {
+  const JournalEntry* past = journal.find(key_of(trial));
+  if (!past || !past->verdict) return std::nullopt;
+  VerdictReport verdict = *past->verdict;
+  verdict.id = device_->id + "/" + trial.id;
+  verdict.device = device_->id;
+  return verdict;
+}
+
 Result<VerdictReport> DeviceRunner::decide(const TrialCase& trial, Journal& journal) {
   const std::string key = key_of(trial);
-  if (const JournalEntry* past = journal.find(key); past && past->verdict) {
-    VerdictReport verdict = *past->verdict;
-    verdict.id = device_->id + "/" + trial.id;
-    verdict.device = device_->id;
-    learn(trial, verdict);
-    return verdict;
-  }
+  if (const auto past = past_verdict(trial, journal)) return *past;
   if (auto begun = begun_.find(trial.id); trial.id == lost_by_ && begun != begun_.end()) {
     ++totals_.attempts;
     begun->second->attempts = 1;

@@ -4,9 +4,13 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
+#include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -46,31 +50,73 @@ tl::unexpected<Error> damaged(const std::string& path, const std::string& fault)
   return fail(ErrorCode::kInvalidArgument, "{}: {}; start over with --fresh", path, fault);
 }
 
+void note_holder(int lock) {
+  const std::string pid = fmt::format("{}\n", ::getpid());
+  if (::ftruncate(lock, 0) != 0) return;
+  [[maybe_unused]] const ssize_t written = ::pwrite(lock, pid.data(), pid.size(), 0);
+}
+
+// Its process id, as far as it has written that.
+std::string holder_of(int lock) {
+  char text[32];
+  const ssize_t size = ::pread(lock, text, sizeof text, 0);
+  const std::string_view pid = trim({text, static_cast<size_t>(std::max<ssize_t>(size, 0))});
+  return all_digits(pid) ? std::string(pid) : "?";
+}
+
 Result<UniqueFd> take_lock(const std::string& path) {
-  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  CLVET_RETURN_IF_ERROR(check_private(path));
+  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd.valid()) {
     return fail(ErrorCode::kInvalidArgument, "cannot write {}: {}; name a writable state folder",
                 path, std::strerror(errno));
   }
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    return fail(ErrorCode::kUnavailable,
-                "another clvet probe holds {}; wait for it to end, or set CLVET_STATE_DIR to "
-                "another folder",
-                path);
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) {
+    note_holder(fd.get());
+    return fd;
   }
-  return fd;
+  if (errno != EWOULDBLOCK) {
+    return fail(ErrorCode::kInvalidArgument,
+                "cannot lock {}: {}; set CLVET_STATE_DIR to a folder "
+                "of a local file system",
+                path, std::strerror(errno));
+  }
+  return fail(ErrorCode::kBusy,
+              "another clvet probe (process {}) holds {}; wait for it to end, or set "
+              "CLVET_STATE_DIR to another folder",
+              holder_of(fd.get()), path);
+}
+
+tl::unexpected<Error> cannot_write(const std::string& path, int error) {
+  return fail(
+      ErrorCode::kInvalidArgument,
+      "cannot write {}: {}; free some space and probe again, which keeps the finished cases", path,
+      std::strerror(error));
+}
+
+std::string end_record(const std::string& key, const VerdictReport& verdict, bool final) {
+  const Json head = {{"end", key}, {"final", final}};
+  std::string line = head.dump();
+  line.pop_back();
+  return line + ",\"verdict\":" + verdict_to_json(verdict) + "}";
 }
 
 void note_begin(const Json& record, const std::string& boot, JournalEntry& entry) {
   entry.in_flight = true;
+  ++entry.interruptions;  // until its end is read
   entry.careful = flag_at(record, "careful", false);
   entry.boot_id = boot;
+}
+
+void note_stop(JournalEntry& entry) {
+  if (entry.in_flight) --entry.interruptions;
+  entry.in_flight = false;
 }
 
 Status note_end(const Json& record, JournalEntry& entry) {
   CLVET_ASSIGN_OR_RETURN(VerdictReport verdict,
                          verdict_from_json(record.value("verdict", Json()).dump()));
-  entry.in_flight = false;
+  note_stop(entry);
   if (flag_at(record, "final", true)) {
     entry.verdict = std::move(verdict);
   } else {
@@ -82,6 +128,10 @@ Status note_end(const Json& record, JournalEntry& entry) {
 
 }  // namespace
 
+bool forbids_retry(Verdict verdict) {
+  return verdict == Verdict::kInterrupted || verdict == Verdict::kBoardReset;
+}
+
 std::string Journal::key_of(const std::string& environment_key, const std::string& variant_key,
                             const std::string& case_id) {
   return environment_key + " " + variant_key + " " + case_id;
@@ -92,6 +142,7 @@ Result<Journal> Journal::open(const std::string& path, const std::string& kernel
   journal.path_ = path;
   journal.boot_id_ = boot_id();
   CLVET_ASSIGN_OR_RETURN(journal.lock_, take_lock(path + ".lock"));
+  CLVET_RETURN_IF_ERROR(check_private(path));
   if (fresh) ::unlink(path.c_str());
   if (const auto text = read_file(path, kMaxJournalBytes)) {
     const auto header = parse_line(text->substr(0, text->find('\n')));
@@ -111,9 +162,9 @@ Result<Journal> Journal::open(const std::string& path, const std::string& kernel
 }
 
 Status Journal::start(const std::string& kernel_set) {
+  header_ = Json{{"schema", kSchema}, {"kernel_set", kernel_set}}.dump() + "\n";
   if (::access(path_.c_str(), F_OK) != 0) {
-    const Json header = {{"schema", kSchema}, {"kernel_set", kernel_set}};
-    CLVET_RETURN_IF_ERROR(write_file_atomically(path_, header.dump() + "\n"));
+    CLVET_RETURN_IF_ERROR(write_file_atomically(path_, header_));
   }
   file_ = UniqueFd(::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (!file_.valid()) {
@@ -137,6 +188,8 @@ Status Journal::load(const std::string& text) {
       boot = text_at(record, "session");
     } else if (record.contains("begin")) {
       note_begin(record, boot, entries_[text_at(record, "begin")]);
+    } else if (record.contains("stop")) {
+      note_stop(entries_[text_at(record, "stop")]);
     } else if (record.contains("end")) {
       const Status ended = note_end(record, entries_[text_at(record, "end")]);
       if (!ended) return damaged(path_, fmt::format("line {}: {}", i + 1, ended.error().message));
@@ -156,26 +209,43 @@ Status Journal::append(const std::string& line) {
   const std::string text = line + "\n";
   const ssize_t written = ::write(file_.get(), text.data(), text.size());
   if (written == static_cast<ssize_t>(text.size())) return {};
-  return fail(ErrorCode::kInvalidArgument, "cannot write {}: {}; free some space and probe again",
-              path_, std::strerror(errno));
+  return cannot_write(path_, written < 0 ? errno : ENOSPC);
 }
 
 Status Journal::begin(const std::string& key, int attempt, bool careful) {
   CLVET_RETURN_IF_ERROR(
       append(Json{{"begin", key}, {"attempt", attempt}, {"careful", careful}}.dump()));
-  ::fdatasync(file_.get());
+  if (::fdatasync(file_.get()) != 0) return cannot_write(path_, errno);
   ++synced_;
+  in_flight_.insert(key);
   return {};
 }
 
+void Journal::stop() {
+  // Where this cannot be written, they count as interrupted.
+  for (const std::string& key : in_flight_) (void)append(Json{{"stop", key}}.dump());
+  in_flight_.clear();
+}
+
 Status Journal::end(const std::string& key, const VerdictReport& verdict, bool final) {
-  const Json head = {{"end", key}, {"final", final}};
-  std::string line = head.dump();
-  line.pop_back();
-  return append(line + ",\"verdict\":" + verdict_to_json(verdict) + "}");
+  in_flight_.erase(key);
+  if (final) entries_[key].verdict = verdict;
+  return append(end_record(key, verdict, final));
+}
+
+// A new file with the header and these verdicts alone.
+Status Journal::keep_only(const std::map<std::string, VerdictReport>& kept) {
+  std::string text = header_;
+  for (const auto& [key, verdict] : kept) text += end_record(key, verdict, true) + "\n";
+  return write_file_atomically(path_, text);
 }
 
 Status Journal::finish() {
+  std::map<std::string, VerdictReport> kept;
+  for (const auto& [key, entry] : entries_) {
+    if (entry.verdict && forbids_retry(entry.verdict->verdict)) kept[key] = *entry.verdict;
+  }
+  if (!kept.empty()) return keep_only(kept);
   if (::unlink(path_.c_str()) != 0) {
     return fail(ErrorCode::kInvalidArgument, "cannot remove {}: {}", path_, std::strerror(errno));
   }

@@ -94,7 +94,8 @@ bool well_formed(std::span<const uint8_t> bytes) {
   return at == bytes.size();
 }
 
-ssize_t receive(int socket, int flags, std::span<std::byte> bytes, std::vector<UniqueFd>& fds) {
+ssize_t receive(int socket, int flags, std::span<std::byte> bytes, std::vector<UniqueFd>& fds,
+                bool& lost_fds) {
   alignas(cmsghdr) std::byte control[CMSG_SPACE(sizeof(int) * kMaxMessageFds)];
   iovec part{bytes.data(), bytes.size()};
   msghdr header{};
@@ -104,6 +105,7 @@ ssize_t receive(int socket, int flags, std::span<std::byte> bytes, std::vector<U
   header.msg_controllen = sizeof control;
   const ssize_t count = ::recvmsg(socket, &header, flags);
   if (count > 0) collect_fds(header, fds);
+  lost_fds |= count > 0 && (header.msg_flags & MSG_CTRUNC) != 0;
   return count;
 }
 
@@ -156,7 +158,7 @@ Result<bool> MessageReader::pump(bool may_block) {
   for (;;) {
     std::byte chunk[1 << 16];
     const int flags = MSG_CMSG_CLOEXEC | (may_block ? 0 : MSG_DONTWAIT);
-    const ssize_t count = receive(socket_, flags, chunk, fds_);
+    const ssize_t count = receive(socket_, flags, chunk, fds_, lost_fds_);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return false;
     if (count <= 0) return gone();
@@ -182,6 +184,7 @@ Status MessageReader::decode() {
   message_.body =
       nlohmann::json::from_cbor(first + sizeof(Header), first + bytes_.size(), true, false);
   message_.fds = std::move(fds_);
+  message_.lost_fds = std::exchange(lost_fds_, false);
   bytes_.clear();
   fds_.clear();
   if (!message_.body.is_object()) {

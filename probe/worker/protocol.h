@@ -16,6 +16,7 @@ namespace clvet {
 struct Message {
   nlohmann::json body;
   std::vector<UniqueFd> fds;
+  bool lost_fds = false;  // this process could not take all of them: it has too many open
 };
 
 inline constexpr size_t kMaxMessageBytes = 16u << 20;
@@ -44,6 +45,7 @@ class MessageReader {
   int socket_;
   std::vector<std::byte> bytes_;
   std::vector<UniqueFd> fds_;
+  bool lost_fds_ = false;
   Message message_;
 };
 

@@ -4,16 +4,20 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/poll.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -53,6 +57,17 @@ Result<pid_t> spawn_and_remember(const SpawnRequest& request) {
   return pid;
 }
 
+std::vector<pid_t> workers_besides(pid_t pid) {
+  const std::lock_guard lock(live_mutex);
+  std::vector<pid_t> others = live_workers;
+  std::erase(others, pid);
+  return others;
+}
+
+// What a worker says of its driver's memory is read often, what its children hold now and then: for
+// that all processes are looked through.
+constexpr double kFamilySeconds = 0.2;
+
 void forget_and_sweep(pid_t pid) {
   const std::lock_guard lock(live_mutex);
   std::erase(live_workers, pid);
@@ -90,10 +105,20 @@ struct Ends {
   UniqueFd mine, theirs;
 };
 
+// Of one request: a reply to another one, or one that was written before it, does not have it.
+std::string new_nonce() {
+  uint64_t words[2] = {};
+  [[maybe_unused]] const ssize_t got = ::getrandom(words, sizeof words, 0);
+  return fmt::format("{:016x}{:016x}", words[0], words[1]);
+}
+
 Result<Ends> make_control() {
   int sockets[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
-    return fail(ErrorCode::kResourceExhausted, "cannot create a socket for a worker process");
+    return fail(ErrorCode::kInternal,
+                "cannot create a socket for a worker process: {}; raise the limit of open files "
+                "(ulimit -n), then repeat this",
+                std::strerror(errno));
   }
   const timeval send_limit{10, 0};
   ::setsockopt(sockets[0], SOL_SOCKET, SO_SNDTIMEO, &send_limit, sizeof send_limit);
@@ -103,7 +128,10 @@ Result<Ends> make_control() {
 Result<Ends> make_output() {
   int pipes[2];
   if (::pipe2(pipes, O_CLOEXEC) != 0) {
-    return fail(ErrorCode::kResourceExhausted, "cannot create a pipe for a worker process");
+    return fail(ErrorCode::kInternal,
+                "cannot create a pipe for a worker process: {}; raise the limit of open files "
+                "(ulimit -n), then repeat this",
+                std::strerror(errno));
   }
   ::fcntl(pipes[0], F_SETFL, O_NONBLOCK);
   return Ends{UniqueFd(pipes[0]), UniqueFd(pipes[1])};
@@ -141,6 +169,9 @@ struct Worker::Watch {
     return spin_faults > 0 && use.cpu_seconds > spin_cpu + limit && now > spin_since + limit;
   }
   double started = 0, cpu_started = 0, driver_started = 0;
+  std::string nonce;
+  double family_since = 0;
+  uint64_t family_bytes = 0;
   uint32_t sequence = 0;
   // The stage in flight, and the worker's time on and in wait of a processor when it began.
   double stage_since = 0, stage_cpu = 0, stage_starved = 0;
@@ -205,7 +236,10 @@ Outcome Worker::call(const nlohmann::json& request, const std::vector<int>& fds)
   watch.begin_stage(watch.started, use, pid_);
   watch.cpu_started = use.cpu_seconds;
   watch.driver_started = stage_->read().driver_seconds;
-  if (send_message(control_.get(), request, fds)) {
+  watch.nonce = new_nonce();
+  nlohmann::json asked = request;
+  asked["nonce"] = watch.nonce;
+  if (send_message(control_.get(), asked, fds)) {
     finish(watch, wait(watch));
   } else {
     // It died or stopped reading before this request; let the exit state tell.
@@ -238,6 +272,8 @@ std::optional<OutcomeKind> Worker::take_reply(Watch& watch) {
   }
   if (!*pumped) return std::nullopt;
   watch.outcome.reply = watch.reader.take().body;
+  if (text_in(watch.outcome.reply, "nonce") != watch.nonce) return OutcomeKind::kNonsense;
+  watch.outcome.reply.erase("nonce");
   return OutcomeKind::kReply;
 }
 
@@ -248,7 +284,11 @@ std::optional<OutcomeKind> Worker::check_limits(Watch& watch) {
   const ProcessUse use = process_use(pid_);
   watch.outcome.cpu_seconds = use.cpu_seconds - watch.cpu_started;
   const uint64_t allowed = std::min(settings_.limits.memory_growth, memory_available() / 2);
-  if (use.resident > resident_at_first_ + allowed) return OutcomeKind::kMemory;
+  if (now > watch.family_since + kFamilySeconds) {
+    watch.family_bytes = memory_of_family(pid_, workers_besides(pid_));
+    watch.family_since = now;
+  }
+  if (use.resident + watch.family_bytes > resident_at_first_ + allowed) return OutcomeKind::kMemory;
   const StageSnapshot stage = stage_->read();
   if (stage.sequence != watch.sequence) {
     watch.sequence = stage.sequence;
@@ -293,6 +333,25 @@ void Worker::finish(Watch& watch, OutcomeKind kind) {
   outcome.wall_seconds = now - watch.started;
   outcome.captured = watch.capture.text();
   outcome.captured_total = watch.capture.total();
+}
+
+std::optional<Error> own_fault(const Outcome& outcome) {
+  using enum OutcomeKind;
+  const bool told = outcome.kind == kReply || outcome.kind == kDeadline ||
+                    outcome.kind == kInterrupted || outcome.stage.sequence > 0;
+  if (told) return std::nullopt;
+  if (outcome.kind == kEnded && outcome.exit.signal) {
+    return fail(ErrorCode::kInternal,
+                "signal {} ended a worker process before it loaded a driver; free some memory and "
+                "probe again, which keeps the finished cases",
+                outcome.exit.signal)
+        .value();
+  }
+  return fail(ErrorCode::kInternal,
+              "a worker process did not come to load a driver (status {}, {}); install clvet again "
+              "and probe again, which keeps the finished cases",
+              outcome.exit.exit_status, one_line(outcome.captured, 200))
+      .value();
 }
 
 bool Worker::bury() {

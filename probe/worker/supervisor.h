@@ -26,7 +26,7 @@ enum class OutcomeKind {
   kEnded,        // it ended during the call, by signal or by any exit status
   kHang,         // it was killed: a stage ran out of time
   kMemory,       // it was killed: it grew beyond its limit
-  kNonsense,     // it was killed: what it sent was no message
+  kNonsense,     // it was killed: what it sent was no message, or no reply to this request
   kUnreapable,   // it could not be killed (uninterruptible sleep in the kernel)
   kDeadline,     // it was killed: the overall budget is spent
   kInterrupted,  // it was killed: the user asked us to stop
@@ -43,6 +43,10 @@ struct Outcome {
   double driver_seconds = 0;  // spent in driver calls, the one in flight included
 };
 
+// Why an outcome is not the driver's doing, in one sentence with the next step: the worker never
+// came to its first driver call. nullopt: it did, or it answered, or it was told to stop.
+std::optional<Error> own_fault(const Outcome& outcome);
+
 class Worker {
  public:
   // Starts `<program> worker`. The thread that starts a worker must outlive it: the worker dies
@@ -52,8 +56,9 @@ class Worker {
   Worker& operator=(Worker&& other) noexcept;
   ~Worker();
 
-  // Sends a request with descriptors and waits for its outcome. After anything but kReply the
-  // worker is gone. A reply may come from a worker that ended right after it: see alive().
+  // Sends a request with descriptors and waits for its outcome. The request gets a `nonce`, which
+  // the reply must have. After anything but kReply the worker is gone. A reply may come from a
+  // worker that ended right after it: see alive().
   Outcome call(const nlohmann::json& request, const std::vector<int>& fds = {});
   // False once it is gone, also where it ended by itself between two calls.
   bool alive();

@@ -48,6 +48,7 @@ bool prepare_process(int parent) {
 
 nlohmann::json serve(DriverSession& session, Message& request) {
   nlohmann::json reply = nlohmann::json::object();
+  if (request.lost_fds) return {{"fault", "it has too many files open"}};
   const std::string verb = request.body.value("do", "");
   const auto handler = handlers().find(verb);
   if (handler == handlers().end()) {
@@ -71,7 +72,9 @@ int worker_main(int parent) {
   for (;;) {
     Result<Message> request = receive_message(kControlFd);
     if (!request) return 0;
-    if (!send_message(kControlFd, serve(session, *request), {})) return 0;
+    nlohmann::json reply = serve(session, *request);
+    reply["nonce"] = request->body.value("nonce", "");
+    if (!send_message(kControlFd, reply, {})) return 0;
   }
 }
 

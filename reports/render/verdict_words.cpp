@@ -10,7 +10,7 @@
 namespace clvet {
 namespace {
 
-constexpr std::array<VerdictWord, 17> kWords{{
+constexpr std::array<VerdictWord, 18> kWords{{
     {Verdict::kBoardReset, 'R', "dead", "the board restarted itself"},
     {Verdict::kDeviceLost, 'D', "dead", "the device does not answer any more"},
     {Verdict::kHang, 'H', "dead", "a driver call did not return"},
@@ -27,7 +27,9 @@ constexpr std::array<VerdictWord, 17> kWords{{
     {Verdict::kBuildError, 'B', "refused", "the driver's compiler rejected the source text"},
     {Verdict::kSlow, 'S', "slow", "the values are right, but the kernel is too slow to be useful"},
     {Verdict::kToolError, 'T', "open", "a fault of clvet, not of the driver"},
-    {Verdict::kInterrupted, 'I', "open", "the probe was stopped during this case"},
+    {Verdict::kInterrupted, 'I', "dead", "the probe ended twice while this case was running"},
+    {Verdict::kNotTried, 'X', "open",
+     "not tried, because kernels of the same kind all ended their process in the same way"},
     {Verdict::kMissing, '?', "open", "planned, but the probe did not get that far"},
     {Verdict::kPass, 'P', "good", "every value is within its error bound"},
     {Verdict::kUnsupported, 'U', "none",

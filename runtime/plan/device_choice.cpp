@@ -30,8 +30,7 @@ Result<std::vector<const DeviceReport*>> selected_devices(const Report& report,
     selected.push_back(&report.devices[i]);
   }
   if (!selected.empty() || selector == "auto") return selected;
-  return fail(ErrorCode::kInvalidArgument, "no device in the report matches --device '{}'",
-              selector);
+  return no_such_device(report.devices, selector);
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ std::shared_ptr<const VariantChooser> chooser_of(const Report& report, const Dev
                                                  std::shared_ptr<const VariantTable> table);
 
 // A plan for each device that `selector` ("auto", or a device selector of docs/interfaces.md) means
-// and that can run the model. `report` must outlive the answer. kInvalidArgument: the selector
-// means no device of the report.
+// and that can run the model. `report` must outlive the answer. kNoDevice: the selector means
+// no device of the report.
 Result<PlannedDevices> plan_on_devices(const Report& report, const std::string& selector,
                                        const PlanOnDevice& plan_on_device);
 

@@ -57,7 +57,7 @@ DeviceEvidence evidence_of(const Report& report, const DeviceReport& device,
       ++row.passed;
       add_time(verdict, table, row);
       best_gflops = std::max(best_gflops, verdict.gflops.value_or(0));
-    } else {
+    } else if (verdict.verdict != Verdict::kMissing) {
       if (row.failed == 0) row.worst = verdict.verdict;
       ++row.failed;
     }

@@ -30,13 +30,23 @@ std::vector<T> choices(const std::optional<T>& fixed, std::vector<T> all) {
   return fixed ? std::vector<T>{*fixed} : std::move(all);
 }
 
+// A sum without the times of some kernels says nothing of how fast a plan is.
+bool is_timed(const ExecutionPlan& plan) {
+  return plan.ms() > 0 &&
+         std::all_of(plan.phases.begin(), plan.phases.end(), [](const PlanPhase& phase) {
+           return std::all_of(phase.steps.begin(), phase.steps.end(), [](const PlanStep& step) {
+             return step.kind != StepKind::kKernel || step.ms > 0;
+           });
+         });
+}
+
 std::string why_not(const ExecutionPlan& plan, const ExecutionPlan& best) {
   if (plan.fallbacks.size() > best.fallbacks.size()) {
     const Fallback& first = plan.fallbacks.front();
     return fmt::format("node '{}' would need a fallback from {} to {} ({})", first.node, first.from,
                        first.to, first.verdict);
   }
-  if (plan.ms() <= 0) return "its kernels were not timed";
+  if (!is_timed(plan)) return "not all of its kernels were timed";
   if (plan.ms() < best.ms() * kNear && plan.bytes > best.bytes) {
     return fmt::format(
         "predicted to take {:.3g} ms instead of {:.3g} ms, with {:.3g} MB of weights instead of "
@@ -101,7 +111,8 @@ Result<Tried> try_all(std::span<const Combination> combinations, const PlanOne& 
 ExecutionPlan& best_of(std::vector<ExecutionPlan>& plans, const PlanOverrides& words) {
   const auto key = [&](const ExecutionPlan& plan) {
     const bool lower = !words.precision && plan.combination.precision != Precision::kHigh;
-    return std::tuple(plan.fallbacks.size(), plan.ms() * (lower ? kLowerPrecisionTax : 1));
+    return std::tuple(plan.fallbacks.size(), !is_timed(plan),
+                      plan.ms() * (lower ? kLowerPrecisionTax : 1));
   };
   const auto fastest = std::min_element(
       plans.begin(), plans.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
@@ -109,7 +120,7 @@ ExecutionPlan& best_of(std::vector<ExecutionPlan>& plans, const PlanOverrides& w
   for (auto plan = plans.begin(); plan != plans.end(); ++plan) {
     const bool alike = plan->fallbacks.size() == fastest->fallbacks.size() &&
                        plan->combination.precision == fastest->combination.precision;
-    const bool near = plan->ms() > 0 && plan->ms() < fastest->ms() * kNear;
+    const bool near = is_timed(*plan) && plan->ms() < fastest->ms() * kNear;
     const bool smaller = std::tuple(plan->bytes, plan->ms()) < std::tuple(best->bytes, best->ms());
     if (alike && near && smaller) best = plan;
   }
@@ -183,9 +194,8 @@ Result<ExecutionPlan> plan_network(const Graph& graph, const VariantChooser& cho
   if (words.activations) return best;
   freedom.activations = true;
   CLVET_ASSIGN_OR_RETURN(ExecutionPlan mixed, plan_one(best.combination));
-  if (mixed.fallbacks.size() > best.fallbacks.size() || mixed.ms() * kNear > best.ms()) {
-    return best;
-  }
+  const bool saves = is_timed(mixed) && mixed.ms() * kNear <= best.ms();
+  if (mixed.fallbacks.size() > best.fallbacks.size() || !saves) return best;
   mixed.refused = std::move(best.refused);
   mixed.refused.push_back({best.combination, why_not(best, mixed), true, best.ms(), 0});
   return mixed;

@@ -33,9 +33,10 @@ bool cannot_run_here(ErrorCode code);
 using PlanOne = std::function<Result<ExecutionPlan>(const Combination& combination)>;
 
 // The plan with the fewest fallbacks, among these the one that is predicted to be fastest, among
-// equals the first. Unless the words name the precision, one below high has to save a third of the
-// time. Of those of its precision that are within a tenth of it the one whose weights take the
-// fewest bytes. The others are listed as refused. Where none has a plan: the error of the first.
+// equals the first. One of which a kernel was not timed comes after those that are timed. Unless
+// the words name the precision, one below high has to save a third of the time. Of those of its
+// precision that are within a tenth of it the one whose weights take the fewest bytes. The others
+// are listed as refused. Where none has a plan: the error of the first.
 Result<ExecutionPlan> best_plan(std::span<const Combination> combinations, const PlanOne& plan_one,
                                 const PlanOverrides& words);
 

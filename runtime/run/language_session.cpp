@@ -14,9 +14,9 @@
 
 #include "base/clock.h"
 #include "base/event.h"
+#include "base/memory.h"
 #include "base/result.h"
 #include "kernels/combination.h"
-#include "probe/process/process.h"
 #include "probe/report/report.h"
 
 #include "runtime/exec/device.h"

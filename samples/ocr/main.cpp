@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "probe/host/environment.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
 #include "runtime/plan/plan.h"
@@ -40,7 +42,16 @@ Result<std::optional<Report>> find_report(const Arguments& arguments) {
     return std::nullopt;
   }
   if (!text) return tl::unexpected(text.error());
+  if (!named) CLVET_RETURN_IF_ERROR(check_private(path));
   CLVET_ASSIGN_OR_RETURN(Report report, report_from_json(*text, path));
+  // A report loads no driver but those that it was made with.
+  const size_t foreign = std::erase_if(report.devices, [](const DeviceReport& device) {
+    return !same_environment(device) || !library_is_listed(device);
+  });
+  if (foreign > 0 && report.devices.empty()) {
+    return fail(ErrorCode::kInvalidArgument, "the report {} was made with other drivers or kernels",
+                path);
+  }
   return report;
 }
 

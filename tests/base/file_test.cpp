@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -175,6 +176,60 @@ TEST(StateDir, FollowsItsOwnVariableThenXdgThenHome) {
   EXPECT_EQ(state_dir(), "/xdg/clvet");
   const test::ScopedVariable relative("XDG_STATE_HOME", "not/absolute");
   EXPECT_EQ(state_dir(), "/home/u/.local/state/clvet");
+}
+
+TEST(StateDir, OfAUserWithoutAHomeIsHisAlone) {
+  const test::ScopedVariable home("HOME", "");
+  const test::ScopedVariable xdg("XDG_STATE_HOME", ""), own("CLVET_STATE_DIR", "");
+  const test::ScopedVariable xdg_cache("XDG_CACHE_HOME", ""), own_cache("CLVET_CACHE_DIR", "");
+  EXPECT_EQ(state_dir(), "/tmp/clvet-" + std::to_string(::geteuid()));
+  EXPECT_EQ(cache_dir(), "/tmp/clvet-" + std::to_string(::geteuid()) + "-cache");
+}
+
+TEST(CheckPrivate, TakesWhatOnlyItsUserMayWriteAndWhatIsNotThere) {
+  const test::TempDir dir;
+  test::put(dir / "file", "x");
+  EXPECT_TRUE(check_private(dir.path()));
+  EXPECT_TRUE(check_private(dir / "file"));
+  EXPECT_TRUE(check_private(dir / "absent"));
+  EXPECT_TRUE(check_private("/proc/version")) << "root may write anyway";
+}
+
+TEST(CheckPrivate, RefusesWhatOthersMayWriteAndSaysWhatToDo) {
+  const test::TempDir dir;
+  test::put(dir / "file", "x");
+  ASSERT_EQ(::chmod((dir / "file").c_str(), 0666), 0);
+  const Status file = check_private(dir / "file");
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(file.error().message, HasSubstr(dir / "file"));
+  EXPECT_THAT(file.error().message, HasSubstr("chmod go-w"));
+  ASSERT_EQ(::chmod(dir.path().c_str(), 0777), 0);
+  EXPECT_FALSE(make_private_folder(dir.path()));
+  EXPECT_FALSE(check_private("/tmp"));
+}
+
+TEST(CheckPrivate, RefusesWhatAnotherUserOwns) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const test::TempDir dir;
+  test::put(dir / "file", "x");
+  ASSERT_EQ(::chown((dir / "file").c_str(), 12345, 12345), 0);
+  const Status file = check_private(dir / "file");
+  ASSERT_FALSE(file);
+  EXPECT_THAT(file.error().message, HasSubstr("12345"));
+  EXPECT_THAT(file.error().message, HasSubstr("CLVET_STATE_DIR"));
+  test::put(dir / "mine", "x");
+  ASSERT_EQ(::symlink((dir / "mine").c_str(), (dir / "link").c_str()), 0);
+  ASSERT_EQ(::lchown((dir / "link").c_str(), 12345, 12345), 0);
+  EXPECT_FALSE(check_private(dir / "link")) << "who owns a link says where it leads";
+}
+
+TEST(WriteFile, LeavesNoFileThatOthersMayWrite) {
+  const test::TempDir dir;
+  const mode_t mask = ::umask(0);
+  EXPECT_TRUE(write_file_atomically(dir / "file", "x"));
+  ::umask(mask);
+  EXPECT_TRUE(check_private(dir / "file"));
 }
 
 }  // namespace

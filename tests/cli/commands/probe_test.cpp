@@ -98,8 +98,60 @@ TEST(ProbeCommand, SaysWhichDevicesThereAreWhereNoneMatches) {
   const auto done = bench.probe({"--device", "GeForce"});
   EXPECT_EQ(done.exit_code, 3) << "no such device";
   EXPECT_THAT(done.err, HasSubstr("'GeForce'"));
-  EXPECT_THAT(done.err, HasSubstr("Mali-G78"));
-  EXPECT_TRUE(bench.report().devices.empty());
+  EXPECT_THAT(done.err, HasSubstr("0: Mali-G78"));
+  EXPECT_FALSE(std::filesystem::exists(bench.report_path())) << "there is nothing to report";
+}
+
+// A report of before: of one device, with all of its verdicts.
+class BetterReport : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(bench_.probe().exit_code, 1);
+    ASSERT_TRUE(bench_.report().complete);
+    text_ = test::get(bench_.report_path());
+  }
+  test::Bench bench_;
+  std::string text_;
+};
+
+TEST_F(BetterReport, IsNotReplacedWhereNoDeviceMatches) {
+  EXPECT_EQ(bench_.probe({"--device", "nosuch"}).exit_code, 3);
+  EXPECT_EQ(test::get(bench_.report_path()), text_);
+}
+
+TEST_F(BetterReport, IsNotReplacedByOneWithoutDevices) {
+  const auto done = bench_.run(
+      {"probe", "--library", "/nonexistent/libOpenCL.so", "--out", bench_.report_path()});
+  EXPECT_EQ(done.exit_code, 3);
+  EXPECT_EQ(test::get(bench_.report_path()), text_);
+  EXPECT_THAT(done.err, HasSubstr(bench_.report_path() + " is kept"));
+}
+
+TEST_F(BetterReport, FillsWhatAShortProbeDidNotReach) {
+  bench_.environment()["FAKE_CL_SCENARIO"] =
+      R"({"rules":[{"match":{"call":"clBuildProgram"},"do":{"action":"delay","ms":300}}]})";
+  const Report before = bench_.report();
+  const auto done = bench_.probe({"--budget", "1.5"});
+  EXPECT_EQ(done.exit_code, 1) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("kept what it knew"));
+  const Report after = bench_.report();
+  EXPECT_FALSE(after.run.counts.contains("missing"));
+  EXPECT_EQ(after.verdicts.size(), before.verdicts.size());
+  EXPECT_NE(after.created, "");
+}
+
+TEST(ProbeCommand, RefusesACaseThatThereIsNotBeforeAnyWork) {
+  test::Bench bench("none", kNoticed);
+  const auto done = bench.probe({"--case", "gemv_splt"});
+  expect_refused_before_any_work(bench, done, "gemv_split");
+  EXPECT_FALSE(std::filesystem::exists(bench.report_path()));
+}
+
+TEST(ProbeCommand, RefusesACaseThatThisTierDoesNotTry) {
+  test::Bench bench;
+  const auto done = bench.probe({"--case", "gemv_int32_image"});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.err, HasSubstr("--tier full"));
 }
 
 TEST(ProbeCommand, TriesOnlyTheCasesAskedForAndSaysSo) {
@@ -256,8 +308,8 @@ TEST(TwoProbes, DoNotShareAStateFolder) {
   test::Process first(bench.command(kFew), bench.environment());
   while (bench.log().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   const auto second = bench.probe(kFew);
-  EXPECT_EQ(second.exit_code, 2);
-  EXPECT_THAT(second.err, HasSubstr("another clvet probe"));
+  EXPECT_EQ(second.exit_code, 5);
+  EXPECT_THAT(second.err, HasSubstr("another clvet probe (process " + std::to_string(first.pid())));
   EXPECT_EQ(first.wait().exit_code, 1);
 }
 

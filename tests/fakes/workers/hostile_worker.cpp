@@ -26,7 +26,13 @@ using clvet::StageMarker;
 
 constexpr int kControl = 3;
 
-void reply(const nlohmann::json& body) { (void)clvet::send_message(kControl, body, {}); }
+// Of the request in hand.
+std::string nonce;
+
+void reply(nlohmann::json body) {
+  body["nonce"] = nonce;
+  (void)clvet::send_message(kControl, body, {});
+}
 
 [[noreturn]] void wait_for_ever() {
   for (;;) ::pause();
@@ -47,9 +53,19 @@ void write_all(int fd, const std::string& text) {
   }
 }
 
+void note_pid() {
+  const std::string path = std::getenv("HOSTILE_FILE");
+  if (FILE* file = std::fopen((path + ".new").c_str(), "w")) {
+    std::fprintf(file, "%d\n", ::getpid());
+    std::fclose(file);
+    std::rename((path + ".new").c_str(), path.c_str());
+  }
+}
+
 // A grandchild in a session of its own that holds every descriptor; its pid goes into
-// $HOSTILE_FILE.
-void leave_orphan() {
+// $HOSTILE_FILE. With `generations` it has a child in another session, and so on; the youngest one
+// is named then.
+void leave_orphan(int generations = 1) {
   if (const pid_t child = ::fork(); child > 0) {
     ::waitpid(child, nullptr, 0);
     while (::access(std::getenv("HOSTILE_FILE"), F_OK) != 0) ::usleep(1000);
@@ -57,12 +73,8 @@ void leave_orphan() {
   }
   ::setsid();
   if (::fork() > 0) ::_exit(0);
-  const std::string path = std::getenv("HOSTILE_FILE");
-  if (FILE* file = std::fopen((path + ".new").c_str(), "w")) {
-    std::fprintf(file, "%d\n", ::getpid());
-    std::fclose(file);
-    std::rename((path + ".new").c_str(), path.c_str());
-  }
+  while (--generations > 0 && ::fork() == 0) ::setsid();
+  if (generations == 0) note_pid();
   ::sleep(60);
   ::_exit(0);
 }
@@ -154,6 +166,31 @@ const std::map<std::string, std::function<void()>>& deeds() {
          wait_for_ever();
        }},
       {"balloon", grow},
+      {"balloon-in-child",
+       [] {
+         if (const pid_t child = ::fork(); child > 0) {
+           ::waitpid(child, nullptr, 0);
+         } else {
+           grow();
+           ::_exit(0);
+         }
+         reply({{"ok", true}});
+       }},
+      {"balloon-in-orphan",
+       [] {
+         const StageMarker stage(Stage::kBuild, "clBuildProgram");
+         if (::fork() == 0) {
+           ::setsid();
+           if (::fork() == 0) grow();
+           ::_exit(0);
+         }
+         ::sleep(30);
+       }},
+      {"reply-to-another",
+       [] {
+         nonce = "0123456789abcdef";
+         reply({{"ok", true}});
+       }},
       {"flood",
        [] {
          const std::string text(1 << 20, 'x');
@@ -197,6 +234,12 @@ const std::map<std::string, std::function<void()>>& deeds() {
          leave_orphan();
          reply({{"ok", true}});
        }},
+      {"orphans-in-a-row-then-abort",
+       [] {
+         const StageMarker stage(Stage::kBuild, "clBuildProgram");
+         leave_orphan(4);
+         std::abort();
+       }},
       {"orphan-then-abort",
        [] {
          const StageMarker stage(Stage::kBuild, "clBuildProgram");
@@ -227,6 +270,7 @@ int main() {
   for (;;) {
     const auto request = clvet::receive_message(kControl);
     if (!request) return 0;
+    nonce = request->body.value("nonce", "");
     const auto deed = deeds().find(request->body.value("deed", name));
     if (deed == deeds().end()) return 99;
     deed->second();

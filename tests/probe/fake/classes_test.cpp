@@ -67,7 +67,7 @@ Report probed(const json& hostile) {
     std::filesystem::create_symlink(FAKE_CL, library);
     options.libraries = {library};
   }
-  options.cases = {hostile.value("case", "gemv_split/high/normal/buffer/buffer/float/odd")};
+  options.cases = {hostile.value("case", "gemv_*/high/normal/buffer/buffer/float/odd")};
   options.state_dir = bench.state();
   options.program = CLVET_PROGRAM;
   options.limits.build = {1.5, 20};

@@ -231,7 +231,8 @@ TEST(DeviceFacts, ADriverThatClosesOurDescriptorsHasCrashed) {
   bench.probe({"--case", "gemv_split/low/*/odd", "--case", "gemv_split/high/*/odd"});
   for (const VerdictReport& row : bench.report().verdicts) {
     const bool low = row.combination.precision == Precision::kLow;
-    EXPECT_EQ(row.verdict, low ? Verdict::kCrash : Verdict::kWrong)
+    const bool given_up = low && row.verdict == Verdict::kNotTried;  // after some that ended alike
+    EXPECT_TRUE(given_up || row.verdict == (low ? Verdict::kCrash : Verdict::kWrong))
         << row.id << " " << to_string(row.verdict);
   }
 }

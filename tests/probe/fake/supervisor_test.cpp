@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -163,6 +165,49 @@ TEST_F(SupervisorTest, EndsAWorkerThatGrowsBeyondItsLimit) {
   Worker worker = start("reply");
   ASSERT_EQ(worker.call({{"deed", "reply"}}).kind, OutcomeKind::kReply);
   EXPECT_EQ(worker.call({{"deed", "balloon"}}).kind, OutcomeKind::kMemory) << "in a later one";
+}
+
+TEST_F(SupervisorTest, CountsTheMemoryOfWhatAWorkerForked) {
+  settings_.limits.memory_growth = 200u << 20;
+  settings_.limits.build = {30, 60};
+  settings_.limits.own = 30;
+  EXPECT_EQ(outcome_of("balloon-in-child").kind, OutcomeKind::kMemory);
+  EXPECT_EQ(outcome_of("balloon-in-orphan").kind, OutcomeKind::kMemory);
+}
+
+TEST_F(SupervisorTest, TakesAReplyToAnotherRequestForNonsense) {
+  EXPECT_EQ(outcome_of("reply-to-another").kind, OutcomeKind::kNonsense);
+}
+
+TEST_F(SupervisorTest, SweepsOrphansThatHaveChildrenOfTheirOwn) {
+  EXPECT_EQ(outcome_of("orphans-in-a-row-then-abort").kind, OutcomeKind::kEnded);
+  ASSERT_GT(orphan(), 0);
+  EXPECT_TRUE(gone(orphan())) << orphan();
+}
+
+TEST_F(SupervisorTest, StartsItsWorkersUnderALowLimitOfOpenFiles) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit low{100, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  EXPECT_EQ(outcome_of("reply").kind, OutcomeKind::kReply);
+  raise_descriptor_limit();
+  rlimit raised{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &raised), 0);
+  EXPECT_GE(raised.rlim_cur, std::min<rlim_t>(before.rlim_max, 4096));
+  ::setrlimit(RLIMIT_NOFILE, &before);
+}
+
+TEST_F(SupervisorTest, TellsItsOwnFaultFromThatOfADriver) {
+  Worker worker = start("die-at-start");
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const auto fault = own_fault(worker.call({{"deed", "reply"}}));
+  ASSERT_TRUE(fault) << "it never came to a driver call";
+  EXPECT_EQ(fault->code, ErrorCode::kInternal);
+  EXPECT_THAT(fault->message, HasSubstr("status 3"));
+  EXPECT_FALSE(own_fault(outcome_of("abort")));
+  EXPECT_FALSE(own_fault(outcome_of("hang-idle")));
+  EXPECT_FALSE(own_fault(outcome_of("reply")));
 }
 
 TEST_F(SupervisorTest, KeepsBothEndsOfAFloodAndNoMore) {

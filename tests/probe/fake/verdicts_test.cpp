@@ -301,7 +301,7 @@ class Company : public testing::TestWithParam<const char*> {};
 
 TEST_P(Company, ThatADriverDoesNotStandChangesNoVerdict) {
   if (!kPocl.library) GTEST_SKIP() << "PoCL is not installed here";
-  const Words cases = case_options({"gemv*/normal/*/buffer/buffer/*/odd", "eltwise_unary*/odd"});
+  const Words cases = case_options({"gemv*/normal/*/buffer/buffer/*/odd", "eltwise_unary*/affine"});
   test::Bench undisturbed(*kPocl.library), bench(*kPocl.library, test::scenario(GetParam()));
   EXPECT_EQ(undisturbed.probe(cases).exit_code, 0);
   const test::Finished done = bench.probe(cases);

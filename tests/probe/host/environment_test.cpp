@@ -18,6 +18,25 @@ namespace {
 
 std::string key(const DeviceReport& device) { return environment_key(device, "panfrost 1.2;"); }
 
+TEST(LibraryIsListed, OnlyWhereItIsOneOfTheDevicesObjects) {
+  const test::TempDir dir;
+  test::put(dir / "libmali.so.1", "x");
+  test::put(dir / "libevil.so", "x");
+  std::filesystem::create_symlink("libmali.so.1", dir / "libmali.so");
+  DeviceReport device;
+  const std::string real = std::filesystem::canonical(dir / "libmali.so.1").string();
+  device.objects = {{real, "sha256:x", 1, 1}};
+  for (const std::string& path : {dir / "libmali.so.1", dir / "libmali.so"}) {
+    device.library = path;
+    EXPECT_TRUE(library_is_listed(device)) << path;
+  }
+  for (const std::string& path :
+       {dir / "libevil.so", dir / "absent.so", std::string("libc.so.6"), std::string()}) {
+    device.library = path;
+    EXPECT_FALSE(library_is_listed(device)) << path;
+  }
+}
+
 TEST(EnvironmentKey, DoesNotDependOnTheOrderInWhichThingsWereFound) {
   const DeviceReport device = test::sample_device();
   DeviceReport other = device;

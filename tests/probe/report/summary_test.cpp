@@ -74,9 +74,42 @@ TEST(Summary, PrefersTheFastestOfThoseWithEveryCaseRight) {
   EXPECT_THAT(device.best->why, testing::HasSubstr("GFLOP/s"));
 }
 
-TEST(Summary, NamesNoBestWhereNothingIsWhollyRight) {
+TEST(Summary, NamesABestThatIsRightSoFarWhereNoneIsWhollyRight) {
   DeviceReport device = test::sample_device();
   summarise_device({row(kPlain, Verdict::kPass, 5), row(kPlain, Verdict::kMissing)}, device);
+  ASSERT_TRUE(device.best);
+  EXPECT_EQ(device.combinations.at(0).status, CombinationStatus::kPartial);
+  EXPECT_THAT(device.best->why, testing::HasSubstr("1 of 2 cases"));
+  summarise_device({row(kPlain, Verdict::kPass, 5), row(kHalf, Verdict::kPass, 9),
+                    row(kHalf, Verdict::kMissing)},
+                   device);
+  EXPECT_EQ(device.best->combination, kPlain) << "what is wholly right comes first";
+}
+
+TEST(Summary, WantsARightCaseOfEachOpAndNoFailureOfABestSoFar) {
+  const Combination plain{Precision::kHigh, std::nullopt, Storage::kBuffer, std::nullopt};
+  DeviceReport device;
+  const auto best_of = [&](const std::vector<VerdictReport>& more) {
+    std::vector<VerdictReport> rows{row(kPlain, Verdict::kPass, 5), row(kPlain, Verdict::kMissing)};
+    rows.insert(rows.end(), more.begin(), more.end());
+    summarise_device(rows, device);
+    return device.best.has_value();
+  };
+  EXPECT_FALSE(best_of({row(kPlain, Verdict::kMissing, 0, "gemv")}));
+  EXPECT_FALSE(best_of({row(kPlain, Verdict::kWrong)}));
+  EXPECT_FALSE(best_of({row(kPlain, Verdict::kNotTried)}));
+  EXPECT_FALSE(best_of({row(plain, Verdict::kMissing, 0, "softmax")}));
+  EXPECT_TRUE(best_of(
+      {row(plain, Verdict::kPass, 0, "softmax"), row(plain, Verdict::kMissing, 0, "softmax")}));
+}
+
+TEST(Summary, NamesNoBestWhereNothingIsRight) {
+  DeviceReport device = test::sample_device();
+  summarise_device({row(kPlain, Verdict::kPass, 5), row(kPlain, Verdict::kWrong)}, device);
+  EXPECT_FALSE(device.best);
+  summarise_device({row(kPlain, Verdict::kMissing)}, device);
+  EXPECT_FALSE(device.best);
+  summarise_device({row(kPlain, Verdict::kUnsupported)}, device);
   EXPECT_FALSE(device.best);
   summarise_device({}, device);
   EXPECT_FALSE(device.best);
@@ -108,6 +141,15 @@ std::vector<DeviceReport> devices() {
   rows[1].platform = "ARM Platform", rows[1].name = "Mali-G78 second";
   rows[2].platform = "Portable Computing Language", rows[2].name = "cpu-haswell";
   return rows;
+}
+
+TEST(NoSuchDevice, ListsThoseThatThereAre) {
+  const Error error = no_such_device(devices(), "GeForce").value();
+  EXPECT_EQ(error.code, ErrorCode::kNoDevice);
+  EXPECT_EQ(error.message,
+            "no device matches --device 'GeForce'; there are: 0: Mali-G78, 1: Mali-G78 second, 2: "
+            "cpu-haswell");
+  EXPECT_EQ(no_such_device({}, "x").value().code, ErrorCode::kNoDevice);
 }
 
 std::vector<size_t> matching(const std::string& selector) {

@@ -333,7 +333,8 @@ TEST_F(JudgeOutcome, OfARightOutputInTheSharedMemoryIsAPassWithItsSpeed) {
   std::copy(right.begin(), right.end(), mapping->bytes().begin());
   std::copy(right.begin(), right.end(), mapping->bytes().begin() + static_cast<long>(right.size()));
   Outcome outcome;
-  outcome.reply = {{"median_ms", 0.5}, {"spread_ms", 0.1}, {"piped_ms", 0.25}};
+  outcome.reply = {{"repeats", 2}, {"median_ms", 0.5}, {"spread_ms", 0.1}, {"piped_ms", 0.25}};
+  outcome.wall_seconds = 1;
   outcome.captured = "a banner";
   const VerdictReport verdict = judged(outcome);
   EXPECT_EQ(verdict.verdict, Verdict::kPass) << verdict.evidence.note;
@@ -349,15 +350,35 @@ TEST_F(JudgeOutcome, OfALaunchThatTookNoTimeIsNotTimed) {
                              memory.read_bytes() * 2, true);
   std::copy(right.begin(), right.end(), mapping->bytes().begin());
   std::copy(right.begin(), right.end(), mapping->bytes().begin() + static_cast<long>(right.size()));
-  for (const double median : {0.0, -1.0, std::nan("")}) {
+  for (const double median : {0.0, -1.0, std::nan(""), 1001.0}) {
     Outcome outcome;
-    outcome.reply = {{"median_ms", median}, {"spread_ms", 0.1}, {"piped_ms", median}};
+    outcome.reply = {
+        {"repeats", 2}, {"median_ms", median}, {"spread_ms", 0.1}, {"piped_ms", median}};
+    outcome.wall_seconds = 1;
     const VerdictReport verdict = judged(outcome);
     EXPECT_EQ(verdict.verdict, Verdict::kPass);
     EXPECT_EQ(verdict.median_ms, std::nullopt) << median;
     EXPECT_EQ(verdict.spread_ms, std::nullopt) << median;
     EXPECT_EQ(verdict.gflops, std::nullopt) << median;
     EXPECT_EQ(verdict.piped_ms, std::nullopt) << median;
+  }
+}
+
+TEST_F(JudgeOutcome, BelievesNoWorkerThatSaysItPassed) {
+  Outcome outcome;
+  for (const char* word : {"pass", "unsupported", "missing", "slow", "crash"}) {
+    outcome.reply = {{"verdict", word}, {"repeats", 2}};
+    EXPECT_EQ(judged(outcome).verdict, Verdict::kToolError) << word;
+  }
+  outcome.reply = {{"repeats", 2}, {"error", {{"max_abs", 0}}}, {"ok", true}};
+  EXPECT_EQ(judged(outcome).verdict, Verdict::kWrong) << "the outputs were never written";
+}
+
+TEST_F(JudgeOutcome, WantsEveryRepeatOfTheCase) {
+  Outcome outcome;
+  for (const char* text : {"{}", R"({"repeats":1})", R"({"repeats":"2"})", R"({"repeats":3})"}) {
+    outcome.reply = nlohmann::json::parse(text);
+    EXPECT_EQ(judged(outcome).verdict, Verdict::kToolError) << text;
   }
 }
 

@@ -2,10 +2,13 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "kernels/catalog.h"
+#include "kernels/combination.h"
 #include "probe/known_issues/identity.h"
 #include "probe/known_issues/known_issues.h"
 #include "probe/report/device_features.h"
@@ -78,6 +81,62 @@ TEST(PutSuspectsLast, MovesTheCasesOfAWellSourcedIssueAndKeepsTheOrderElse) {
   std::stable_partition(wanted.begin(), wanted.end(),
                         [](const auto& row) { return !suspect(row); });
   EXPECT_EQ(ids(cases), ids(wanted));
+}
+
+DeviceFeatures gpu() {
+  DeviceFeatures features;
+  features.device_class = "gpu";
+  features.fp16 = true;
+  return features;
+}
+
+bool plain(const TrialCase& trial) {
+  const Combination own = trial.variant.combination();
+  return own.precision == Precision::kHigh && own.activations == Storage::kBuffer &&
+         own.memory.value_or(Memory::kNormal) == Memory::kNormal &&
+         own.weights.value_or(Storage::kBuffer) == Storage::kBuffer;
+}
+
+TEST(PutWorthyFirst, BeginsWithWhatAsksLeastOfTheDevice) {
+  auto cases = planned();
+  put_worthy_first(gpu(), false, cases);
+  auto sorted = ids(cases), all = ids(planned());
+  std::sort(sorted.begin(), sorted.end());
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(sorted, all) << "nothing is lost";
+  std::set<std::string> ops, first_ops;
+  for (const TrialCase& trial : cases) ops.insert(trial.variant.manifest->op);
+  size_t first = 0;
+  while (first < cases.size() && plain(cases[first]))
+    first_ops.insert(cases[first++].variant.manifest->op);
+  for (const char* op : {"gemm", "gemv", "softmax", "conv2d", "pool", "eltwise_unary"})
+    EXPECT_TRUE(first_ops.contains(op)) << op;
+}
+
+TEST(PutWorthyFirst, KeepsTheCasesOfAProgramTogether) {
+  auto cases = planned();
+  put_worthy_first(gpu(), false, cases);
+  std::set<std::string> done;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    if (i > 0 && cases[i].program->key == cases[i - 1].program->key) continue;
+    EXPECT_TRUE(done.insert(cases[i].program->key).second) << cases[i].id;
+  }
+}
+
+TEST(PutWorthyFirst, InAHurryBeginsWithATestOfEachOp) {
+  auto cases = planned();
+  put_worthy_first(gpu(), true, cases);
+  std::set<std::string> wanted, ops;
+  for (const TrialCase& trial : cases) {
+    if (plain(trial)) wanted.insert(trial.variant.manifest->op);
+  }
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    EXPECT_TRUE(plain(cases[i])) << cases[i].id;
+    EXPECT_TRUE(cases[i].variant.manifest->where.empty()) << cases[i].id << " takes every call";
+    ops.insert(cases[i].variant.manifest->op);
+  }
+  EXPECT_EQ(ops, wanted);
+  EXPECT_GE(ops.size(), 20u);
 }
 
 TEST(PutSuspectsLast, LeavesOtherDevicesAndWeakerSourcesAlone) {

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -196,14 +197,15 @@ TEST_F(JournalTest, ForgetsEverythingWhenAskedTo) {
   EXPECT_EQ(open(true)->find("k"), nullptr);
 }
 
-TEST_F(JournalTest, HeldByAnotherIsUnavailable) {
+TEST_F(JournalTest, HeldByAnotherIsBusyAndNamesIt) {
   auto held = open();
   ASSERT_TRUE(held);
   for (const bool fresh : {false, true}) {
     const auto second = open(fresh);
     ASSERT_FALSE(second);
-    EXPECT_EQ(second.error().code, ErrorCode::kUnavailable);
+    EXPECT_EQ(second.error().code, ErrorCode::kBusy);
     EXPECT_THAT(second.error().message, HasSubstr("CLVET_STATE_DIR"));
+    EXPECT_THAT(second.error().message, HasSubstr(std::to_string(::getpid()))) << "who holds it";
   }
   EXPECT_TRUE(held->begin("k", 1, false)) << "the holder is not disturbed";
   EXPECT_THAT(test::get(path()), HasSubstr("\"begin\":\"k\""));
@@ -231,6 +233,49 @@ TEST_F(JournalTest, SyncsOneRecordForEachAttempt) {
     ASSERT_TRUE(journal->end("k" + std::to_string(i), kPassed, true));
   }
   EXPECT_EQ(journal->synced_records(), 3);
+}
+
+TEST_F(JournalTest, CountsHowOftenACaseWasInterrupted) {
+  for (int times = 1; times <= 3; ++times) {
+    left_by([](Journal& journal) { ASSERT_TRUE(journal.begin("k", 1, false)); });
+    EXPECT_EQ(open()->find("k")->interruptions, times);
+  }
+  left_by([](Journal& journal) {
+    ASSERT_TRUE(journal.begin("k", 1, false));
+    ASSERT_TRUE(journal.end("k", kCrashed, false));
+  });
+  EXPECT_EQ(open()->find("k")->interruptions, 3) << "one that ended is none";
+}
+
+TEST_F(JournalTest, ThatIsStoppedCountsNoInterruption) {
+  left_by([](Journal& journal) {
+    ASSERT_TRUE(journal.begin("k", 1, false));
+    journal.stop();
+  });
+  const auto journal = open();
+  EXPECT_EQ(journal->find("k")->interruptions, 0);
+  EXPECT_FALSE(journal->find("k")->in_flight);
+}
+
+TEST_F(JournalTest, RemembersWhatBroughtTheProbeDownWhenTheWorkIsDone) {
+  left_by([](Journal& journal) {
+    ASSERT_TRUE(journal.end("k", test::sample_verdict(Verdict::kInterrupted), true));
+    ASSERT_TRUE(journal.end("other", kPassed, true));
+    ASSERT_TRUE(journal.finish());
+  });
+  const auto journal = open();
+  ASSERT_TRUE(journal) << journal.error().message;
+  ASSERT_TRUE(journal->find("k"));
+  EXPECT_EQ(journal->find("k")->verdict->verdict, Verdict::kInterrupted);
+  EXPECT_EQ(journal->find("other"), nullptr);
+}
+
+TEST_F(JournalTest, ThatOthersMayWriteIsRefused) {
+  left_by([](Journal& journal) { ASSERT_TRUE(journal.begin("k", 1, false)); });
+  ASSERT_EQ(::chmod(path().c_str(), 0666), 0);
+  const auto journal = open();
+  ASSERT_FALSE(journal);
+  EXPECT_THAT(journal.error().message, HasSubstr(path()));
 }
 
 TEST_F(JournalTest, IsGoneOnceTheWorkIsDone) {

@@ -88,7 +88,7 @@ TEST(PlanOnDevices, TakesThoseThatTheSelectorMeans) {
   for (const char* selector : {"7", "Vivante", "First:1", "host"}) {
     const auto none = plan_on_devices(report, selector, plan);
     ASSERT_FALSE(none) << selector;
-    EXPECT_EQ(none.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_EQ(none.error().code, ErrorCode::kNoDevice);
     EXPECT_THAT(none.error().message, HasSubstr(fmt::format("--device '{}'", selector)));
   }
 }

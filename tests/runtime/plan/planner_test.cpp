@@ -176,11 +176,29 @@ TEST(BestPlan, ListsEachOtherCombinationWithItsReason) {
   EXPECT_EQ(best->refused, wanted);
 }
 
+TEST(BestPlan, TakesNoPlanForFastOfWhichAKernelWasNotTimed) {
+  using enum Precision;
+  const auto plan_one = [](const Combination& one) {
+    ExecutionPlan plan = plan_of(one, one.precision == kHigh ? 5 : 0.1);
+    PlanStep timed, untimed;
+    timed.kind = untimed.kind = StepKind::kKernel;
+    timed.ms = plan.ms();
+    plan.phases[0].steps = {timed};
+    if (one.precision == kNormal) plan.phases[0].steps.push_back(untimed);
+    return plan;
+  };
+  const auto best = best_plan(std::vector{at(kNormal), at(kHigh)}, plan_one, {});
+  ASSERT_TRUE(best);
+  EXPECT_EQ(best->combination.precision, kHigh);
+  EXPECT_EQ(best->refused.at(0).reason, "not all of its kernels were timed");
+  EXPECT_EQ(best_plan(std::vector{at(kNormal)}, plan_one, {})->combination.precision, kNormal);
+}
+
 TEST(BestPlan, SaysOfPlansWithoutPredictionsThatTheyWereNotTimed) {
   const auto best = best_plan(std::vector{at(Precision::kHigh), at(Precision::kNormal)},
                               [](const Combination& one) { return plan_of(one, 0, 2); }, {});
   ASSERT_EQ(best->refused.size(), 1u);
-  EXPECT_EQ(best->refused[0].reason, "its kernels were not timed");
+  EXPECT_EQ(best->refused[0].reason, "not all of its kernels were timed");
 }
 
 TEST(BestPlan, SaysWhyThereIsNone) {

@@ -212,7 +212,7 @@ TEST(RunModel, RefusesASelectorOfNoDevice) {
   const auto run =
       run_model(small_model().build(), small_inputs(), &report, {.device = "nothing of the kind"});
   ASSERT_FALSE(run);
-  EXPECT_EQ(run.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(run.error().code, ErrorCode::kNoDevice);
 }
 
 // Loading a driver that is not there fails: the answer is the host's, and the record says so.
