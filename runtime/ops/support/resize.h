@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
 
