@@ -4,7 +4,6 @@
 
 #include <limits>
 #include <map>
-#include <string>
 
 #include "base/text.h"
 #include "runtime/graph/tensor.h"

@@ -1,7 +1,9 @@
 // Float functions of halves: computed wider, rounded once.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <numbers>
 #include <ostream>

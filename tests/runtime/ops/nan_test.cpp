@@ -7,13 +7,11 @@
 #include <limits>
 #include <ostream>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "runtime/graph/attribute.h"
 #include "runtime/graph/tensor.h"
 #include "tests/runtime/helpers.h"
-#include "tests/runtime/ops/plain.h"
 
 namespace clvet {
 namespace {
