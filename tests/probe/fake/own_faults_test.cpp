@@ -161,8 +161,8 @@ TEST(OwnFault, AFullDiskUnderTheStateFolderStopsTheProbe) {
   if (::geteuid() != 0) GTEST_SKIP() << "a small disk is for root to make";
   test::Bench bench("none", kSlowBuilds);
   std::filesystem::create_directory(bench.state());
-  const std::string script = "mount -t tmpfs -o size=100k,mode=700 none '" + bench.state() +
-                             "' && exec \"$0\" \"$@\"";
+  const std::string script =
+      "mount -t tmpfs -o size=100k,mode=700 none '" + bench.state() + "' && exec \"$0\" \"$@\"";
   Words words{"/usr/bin/unshare", "-m", "/bin/bash", "-c", script};
   for (const std::string& word : bench.command({"--case", "gemv_split"})) words.push_back(word);
   const auto done = test::Process(words, bench.environment()).wait();
