@@ -33,7 +33,10 @@ Result<Report> probe_now(const std::string& why, const std::vector<std::string>&
   options.state_dir = state_dir();
   options.program = own_executable();
   options.sink = sink;
-  options.keep = [&](Report& report) { return keep_report(file, false, sink, report); };
+  options.keep = [&](Report& report) -> Status {
+    const auto written = keep_report(file, false, sink, report);
+    return written ? Status() : tl::unexpected(written.error());
+  };
   CLVET_ASSIGN_OR_RETURN(Report report, probe(options));
   if (interrupt_requested) return fail(ErrorCode::kDeadlineExceeded, "interrupted while probing");
   return report;
@@ -99,7 +102,8 @@ bool report_is_current(const Report& report, bool whole) {
          std::all_of(report.devices.begin(), report.devices.end(), stands);
 }
 
-Status keep_report(const std::string& file, bool narrowed, const EventSink& sink, Report& report) {
+Result<bool> keep_report(const std::string& file, bool narrowed, const EventSink& sink,
+                         Report& report) {
   const auto text = read_file(file);
   const auto known = text ? report_from_json(*text, file) : tl::unexpected(text.error());
   const bool poorer = narrowed || !report.complete;
@@ -107,13 +111,14 @@ Status keep_report(const std::string& file, bool narrowed, const EventSink& sink
       std::any_of(known->devices.begin(), known->devices.end(), stands)) {
     sink({EventLevel::kWarning,
           fmt::format("{} is kept: it has a device, and this probe reached none", file)});
-    return {};
+    return false;
   }
   if (known && add_known(*known, poorer, stands, report)) {
     sink({EventLevel::kInfo,
           fmt::format("{}: kept what it knew and this probe did not reach", file)});
   }
-  return write_file_atomically(file, report_to_json(report));
+  CLVET_RETURN_IF_ERROR(write_file_atomically(file, report_to_json(report)));
+  return true;
 }
 
 Result<Report> current_report(const std::string& path, const EventSink& sink,

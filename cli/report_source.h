@@ -29,8 +29,9 @@ Result<std::optional<Report>> kept_report(const std::string& path);
 // Writes a probe's report into `file`, with what the report in it knows and this one does not
 // (add_known). `narrowed`: the probe was told to look at a part of the machine. A report without
 // devices does not replace one of devices that still stand, where the probe was narrowed or not
-// complete. Both are told to `sink`.
-Status keep_report(const std::string& file, bool narrowed, const EventSink& sink, Report& report);
+// complete; the answer is false then. Both are told to `sink`.
+Result<bool> keep_report(const std::string& file, bool narrowed, const EventSink& sink,
+                         Report& report);
 
 // True where the report still stands for this machine's drivers and this program's kernels, and
 // where `whole` holds all of its tier.

@@ -71,18 +71,15 @@ int probe_to(const ProbeArguments& arguments, const std::string& path) {
     return report_error(writable.error());
   ProbeOptions options = arguments.probe;
   const bool narrowed = !options.device.empty() || !options.libraries.empty();
-  bool any_device = false;
-  options.keep = [&](Report& report) {
-    any_device = !report.devices.empty();
-    return keep_report(path, narrowed, options.sink, report);
+  bool is_new = true;
+  options.keep = [&](Report& report) -> Status {
+    CLVET_ASSIGN_OR_RETURN(is_new, keep_report(path, narrowed, options.sink, report));
+    return {};
   };
   const auto report = probe(options);
   end_progress();
   if (!report) return report_error(report.error());
-  if (!interrupt_requested) {
-    const int code = show(arguments, *report, path, true);
-    return any_device || code != kExitFine ? code : static_cast<int>(kExitNoDevice);
-  }
+  if (!interrupt_requested) return show(arguments, *report, path, is_new);
   print_error(
       tr("interrupted; {} holds what is known, and the next 'clvet probe' continues", path));
   return kExitInterrupted;

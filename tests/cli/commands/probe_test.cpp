@@ -125,6 +125,7 @@ TEST_F(BetterReport, IsNotReplacedByOneWithoutDevices) {
   EXPECT_EQ(done.exit_code, 3);
   EXPECT_EQ(test::get(bench_.report_path()), text_);
   EXPECT_THAT(done.err, HasSubstr(bench_.report_path() + " is kept"));
+  EXPECT_THAT(done.out, HasSubstr("report unchanged"));
 }
 
 TEST_F(BetterReport, FillsWhatAShortProbeDidNotReach) {
