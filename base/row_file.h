@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/file.h"
-#include "base/json.h"
+#include "base/json.h"  // IWYU pragma: keep
 #include "base/result.h"
 
 namespace clvet {

@@ -1,6 +1,5 @@
 #include "cli/interrupt.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <sys/types.h>
 #include <time.h>

@@ -1,8 +1,6 @@
 // `--isolate`: this same command in a child process, which may crash, hang or lie.
 #pragma once
 
-#include <string>
-
 #include "base/event.h"
 #include "probe/report/report.h"
 

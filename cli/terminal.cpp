@@ -1,7 +1,6 @@
 #include "cli/terminal.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -15,7 +14,6 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "cli/exit_code.h"
-#include "probe/worker/worker_limits.h"
 
 namespace clvet {
 namespace {

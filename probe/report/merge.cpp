@@ -102,8 +102,8 @@ void count_again(Report& found) {
   for (const VerdictReport& row : found.verdicts) ++found.run.counts[to_string(row.verdict)];
 }
 
-bool add_devices(const Report& known, const DeviceStands& stands, std::set<std::string> there,
-                 Report& found) {
+bool add_devices(const Report& known, const DeviceStands& stands,
+                 const std::set<std::string>& there, Report& found) {
   bool added = false;
   for (const DeviceReport& device : known.devices) {
     if (there.contains(device.environment_key) || !stands(device)) continue;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/combination.h"
 #include "probe/report/report.h"
 
 namespace clvet {

@@ -1,6 +1,5 @@
 #include "probe/report/tombstones.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>

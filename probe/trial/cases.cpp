@@ -18,6 +18,7 @@
 #include "kernels/contract.h"
 #include "kernels/layout.h"
 #include "probe/report/device_features.h"
+#include "probe/trial/blame.h"
 #include "probe/trial/case_names.h"
 
 namespace clvet {

@@ -1,6 +1,7 @@
 // A language model on an OpenCL device.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>

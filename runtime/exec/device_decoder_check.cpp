@@ -1,5 +1,4 @@
 // DeviceDecoder::check: every launch's result beside the host's of the same inputs.
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -8,10 +7,13 @@
 
 #include "base/result.h"
 #include "kernels/call.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
 #include "kernels/contract.h"
 #include "kernels/layout.h"
 #include "runtime/exec/device.h"
 #include "runtime/exec/device_decoder.h"
+#include "runtime/exec/step_answer.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/decoder_plan.h"

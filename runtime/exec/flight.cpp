@@ -15,7 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <new>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -25,7 +25,6 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/file.h"
-#include "base/numbers.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "probe/report/report.h"
@@ -60,7 +59,7 @@ template <size_t N>
 std::string text_of(const char (&field)[N]) {
   char copy[N];
   std::memcpy(copy, field, N);
-  return clean_utf8(std::string(copy, ::strnlen(copy, N)));
+  return clean_utf8(std::string(copy, std::find(copy, copy + N, 0)));
 }
 
 double seconds_since(int64_t begun_ns) {

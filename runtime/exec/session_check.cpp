@@ -8,8 +8,10 @@
 
 #include "base/result.h"
 #include "kernels/call.h"
+#include "kernels/catalog.h"
 #include "runtime/exec/device.h"
 #include "runtime/exec/session.h"
+#include "runtime/exec/step_answer.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/plan/plan.h"

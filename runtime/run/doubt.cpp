@@ -13,7 +13,6 @@
 
 #include "base/result.h"
 #include "kernels/combination.h"
-#include "probe/report/report.h"
 #include "runtime/exec/step_answer.h"
 #include "runtime/graph/tensor.h"
 

@@ -16,6 +16,7 @@
 #include "runtime/exec/device_decoder.h"
 #include "runtime/llm/decoder.h"
 #include "runtime/llm/host_decoder.h"
+#include "runtime/plan/plan.h"
 #include "runtime/run/doubt.h"
 #include "runtime/run/history.h"
 

@@ -1,6 +1,5 @@
 #include "runtime/run/doubting_session.h"
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>

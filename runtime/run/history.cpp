@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"  // IWYU pragma: keep
 #include "base/result.h"
@@ -16,6 +19,7 @@
 #include "probe/report/report.h"
 #include "probe/report/tombstones.h"
 #include "runtime/exec/flight.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/plan/plan.h"
 #include "runtime/run/doubt.h"
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <tl/expected.hpp>
@@ -21,7 +22,6 @@
 
 #include "runtime/exec/device.h"
 #include "runtime/exec/device_decoder.h"
-#include "runtime/exec/flight.h"
 #include "runtime/gguf/file.h"
 #include "runtime/llm/decoder_memory.h"
 #include "runtime/llm/decoder_plan.h"

@@ -23,7 +23,6 @@
 #include "runtime/llm/token_feed.h"
 #include "runtime/plan/device_choice.h"
 #include "runtime/plan/plan.h"
-#include "runtime/run/doubt.h"
 #include "runtime/run/doubting_decoder.h"
 #include "runtime/run/history.h"
 #include "runtime/run/ladder.h"

@@ -1,6 +1,7 @@
 // The run record, `clvet.run/1`: what ran where, how long, which fallbacks were taken.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstddef>
 #include <string>
+#include <utility>
 
 #include "base/file.h"
 #include "base/json.h"  // IWYU pragma: keep
+#include "base/result.h"
 #include "tests/support.h"
 
 namespace clvet {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
-#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,7 +15,6 @@
 #include "base/result.h"
 #include "kernels/combination.h"
 #include "probe/probe.h"
-#include "probe/process/process.h"
 #include "probe/report/report.h"
 #include "tests/probe/fake/helpers.h"
 #include "tests/support.h"

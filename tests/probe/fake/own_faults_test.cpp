@@ -1,6 +1,5 @@
 // What goes wrong on our side of a probe is said as that, and laid at no driver's door.
 #include <gmock/gmock.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/result.h"
 #include "probe/process/process.h"
 #include "probe/process/stage_page.h"
 #include "probe/report/report.h"

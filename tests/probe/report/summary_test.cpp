@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "kernels/combination.h"
 #include "probe/report/device_selector.h"
 #include "probe/report/report.h"

@@ -4,9 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <sys/types.h>
 #include <filesystem>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "probe/report/report.h"

@@ -2,12 +2,18 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstddef>
 #include <map>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/result.h"
+#include "kernels/combination.h"
 #include "probe/report/report.h"
 #include "probe/report/tombstones.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/plan/plan.h"
 #include "runtime/run/history.h"
 #include "runtime/run/run_model.h"

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "probe/report/report.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/plan/plan.h"
 #include "runtime/run/run_model.h"
 #include "runtime/run/run_record.h"
 #include "tests/runtime/fake/fake_board.h"
-#include "tests/runtime/helpers.h"
 #include "tests/runtime/model_builder.h"
 #include "tests/runtime/reports.h"
 #include "tests/support.h"

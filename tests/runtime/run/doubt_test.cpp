@@ -3,16 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "kernels/combination.h"
 #include "probe/report/report.h"
-#include "runtime/exec/step_answer.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/plan/variant_table.h"
 #include "tests/runtime/plan/planning.h"
 
 namespace clvet {
