@@ -130,7 +130,7 @@ bool add_known(const Report& known, bool narrowed, const DeviceStands& stands, R
     if (from != known.devices.end()) added |= fill_verdicts(known, *from, found, device);
     if (from != known.devices.end() || reached(found, device)) there.insert(device.environment_key);
   }
-  if (narrowed) added |= add_devices(known, stands, std::move(there), found);
+  if (narrowed) added |= add_devices(known, stands, there, found);
   if (!added) return false;
   count_again(found);
   found.complete = (complete || known.complete) && !found.run.counts.contains("missing");

@@ -240,7 +240,7 @@ bool is_isolated() { return given_descriptor() >= 0; }
 
 void end_with_parent() {
   if (!is_isolated()) return;
-  const pid_t parent = ::getppid();
+  const auto parent = ::getppid();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (parent == 1) ::_exit(1);  // it was gone before we asked
 }

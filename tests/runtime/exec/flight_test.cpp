@@ -1,6 +1,7 @@
 #include "runtime/exec/flight.h"
 
 #include <gmock/gmock.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,7 +18,7 @@ namespace {
 
 // What a process leaves that ends without a word.
 std::vector<FlightSnapshot> left_by(const std::string& folder, void (*work)(Flight&)) {
-  if (const pid_t child = ::fork(); child == 0) {
+  if (const auto child = ::fork(); child == 0) {
     auto* flight = new Flight(*Flight::in_folder(folder, true));
     flight->on("key");
     work(*flight);
