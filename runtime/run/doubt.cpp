@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -34,15 +36,26 @@ std::string evidence_of(const AnswerDifference& difference) {
                      difference.most, difference.scale);
 }
 
-// Of float32 without a copy, the least and the greatest; NaN where a value is not finite.
+// Of float32, the least and the greatest; NaN where a value is not finite. Lanes that do not wait
+// for each other: each answer passes through here.
 std::pair<float, float> range_of(std::span<const float> values) {
-  float low = values.empty() ? 0 : values[0], high = low, faults = 0;
-  for (const float value : values) {
-    low = std::min(low, value);
-    high = std::max(high, value);
-    faults += value * 0;  // NaN of NaN and infinities
+  constexpr size_t kLanes = 16;
+  std::array<float, kLanes> low{}, high{}, faults{};
+  low.fill(values.empty() ? 0 : values[0]);
+  high = low;
+  const auto take = [&](size_t lane, float value) {
+    low[lane] = value < low[lane] ? value : low[lane];
+    high[lane] = value > high[lane] ? value : high[lane];
+    faults[lane] += value * 0;  // NaN of NaN and infinities
+  };
+  size_t i = 0;
+  for (; i + kLanes <= values.size(); i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) take(lane, values[i + lane]);
   }
-  return {low + faults, high + faults};
+  for (; i < values.size(); ++i) take(0, values[i]);
+  const float fault = std::accumulate(faults.begin(), faults.end(), 0.F);
+  return {*std::min_element(low.begin(), low.end()) + fault,
+          *std::max_element(high.begin(), high.end()) + fault};
 }
 
 bool same_bytes(const Tensor& a, const Tensor& b) {
@@ -118,6 +131,13 @@ std::string suspicion_of(std::span<const float> logits) {
   const auto [low, high] = range_of(logits);
   if (std::isnan(low)) return "the logits are not finite";
   return low == high ? "all logits are equal" : "";
+}
+
+bool same_outputs(const Outputs& one, const Outputs& other) {
+  return one.size() == other.size() && std::all_of(one.begin(), one.end(), [&](const auto& row) {
+           const auto found = other.find(row.first);
+           return found != other.end() && same_bytes(row.second, found->second);
+         });
 }
 
 std::string disagreement(const Outputs& one, const Outputs& other, Precision precision) {

@@ -59,6 +59,8 @@ using Outputs = std::map<std::string, Tensor>;
 std::string suspicion_of(const Outputs& outputs);
 // The same of logits: a model's are finite and not all alike.
 std::string suspicion_of(std::span<const float> logits);
+// Byte by byte.
+bool same_outputs(const Outputs& one, const Outputs& other);
 // Where two answers of one plan to the same inputs differ by more than their order of summing may
 // make them; empty: nowhere.
 std::string disagreement(const Outputs& one, const Outputs& other, Precision precision);

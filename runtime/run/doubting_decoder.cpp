@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -39,6 +40,11 @@ void DoubtingDecoder::note() const {
 
 std::string DoubtingDecoder::row_of(int64_t rows, bool answer) const {
   return fmt::format("{} {}{}", key_, rows, answer ? " answer" : "");
+}
+
+bool DoubtingDecoder::odd() const {
+  return !checking_ || std::any_of(rhythms_.begin(), rhythms_.end(),
+                                   [](const auto& row) { return row.second && row.second->odd; });
 }
 
 int64_t DoubtingDecoder::every() const {

@@ -47,6 +47,8 @@ class DoubtingDecoder : public DecoderBackend {
   // After an error of the device: what is to be trusted no more.
   const std::optional<Fault>& fault() const { return fault_; }
   void set_checking(bool checking) { checking_ = checking; }
+  // The host's logits look suspicious, too (doubt.h): those of the last step may.
+  bool odd() const;
   // Steps of one token up to the next that is checked; 0: none was confirmed yet.
   int64_t every() const;
 
