@@ -6,12 +6,14 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/event.h"
 #include "base/file.h"
 #include "base/language.h"
@@ -84,9 +86,11 @@ class Child {
   }
 
  private:
-  bool hangs(const FlightSnapshot& now) const {
+  // `moved`: when the driver was last seen to take another call.
+  bool hangs(const FlightSnapshot& now, double moved) const {
     const double limit = options_.patience_s + 10 * now.longest_s;
-    return now.call_s > limit || now.inference_s > limit;
+    const double call_s = now.inside ? monotonic_seconds() - moved : 0;
+    return call_s > limit || now.inference_s > limit;
   }
 
   // An interrupt is handed on, and the child ends as it sees fit.
@@ -94,6 +98,8 @@ class Child {
     constexpr unsigned kPause = 5000;  // microseconds
     Ended ended;
     bool told = false;
+    uint64_t calls = 0;
+    double moved = monotonic_seconds();
     for (;;) {
       if (const auto state = reap(pid)) {
         ended.state = *state;
@@ -101,7 +107,8 @@ class Child {
       }
       if (interrupt_requested && !std::exchange(told, true)) ::kill(pid, SIGTERM);
       const FlightSnapshot now = view.read();
-      if (!ended.hung && (now.finished ? lingers(now) : hangs(now))) {
+      if (std::exchange(calls, now.calls) != now.calls) moved = monotonic_seconds();
+      if (!ended.hung && (now.finished ? lingers(now) : hangs(now, moved))) {
         ended.hung = !now.finished;
         for (const pid_t one : descendants(pid)) ::kill(one, SIGKILL);
       }

@@ -34,6 +34,8 @@ namespace {
 
 constexpr size_t kPageBytes = 4096;
 constexpr const char* kSuffix = ".flight";
+// One thread writes; who reads does so after its death, or to see whether it moves.
+constexpr auto kPlain = std::memory_order_relaxed;
 static_assert(sizeof(FlightPage) <= kPageBytes);
 
 int64_t now_ns() { return static_cast<int64_t>(monotonic_seconds() * 1e9); }
@@ -80,7 +82,7 @@ FlightSnapshot snapshot_of(const FlightPage& page) {
   out.finished_s = seconds_since(page.finished_ns);
   out.pending = page.pending;
   out.exit_code = page.exit_code;
-  out.call_s = out.inside ? seconds_since(page.entered_ns) : 0;
+  out.calls = page.calls;
   out.inference_s = seconds_since(page.begun_ns);
   out.longest_s = static_cast<double>(page.longest_ns.load()) * 1e-9;
   return out;
@@ -158,17 +160,20 @@ void Flight::on(const std::string& environment_key) {
   put(page().environment_key, environment_key);
 }
 void Flight::take(const std::string& variant) { put(page().variant, variant); }
-void Flight::launched() { page().pending.fetch_add(1); }
-void Flight::waited() { page().pending = 0; }
+void Flight::launched() {
+  FlightPage& page = this->page();
+  page.pending.store(page.pending.load(kPlain) + 1, kPlain);
+}
+void Flight::waited() { page().pending.store(0, kPlain); }
 
 void Flight::enter(Stage stage) {
   FlightPage& page = this->page();
-  page.stage = static_cast<int32_t>(stage);
-  page.entered_ns = now_ns();
-  page.inside = 1;
+  page.stage.store(static_cast<int32_t>(stage), kPlain);
+  page.calls.store(page.calls.load(kPlain) + 1, kPlain);
+  page.inside.store(1, kPlain);
 }
 
-void Flight::leave() { page().inside = 0; }
+void Flight::leave() { page().inside.store(0, kPlain); }
 
 void Flight::begin_inference() { page().begun_ns = now_ns(); }
 

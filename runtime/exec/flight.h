@@ -24,11 +24,11 @@ namespace clvet {
 struct FlightPage {
   static constexpr uint32_t kMagic = 0x63766c66;
   uint32_t magic;
-  std::atomic<uint32_t> inside;     // 1: within a call of the driver
-  std::atomic<int32_t> stage;       // Stage of the last call
-  std::atomic<uint32_t> pending;    // launches that nothing has waited for yet
-  std::atomic<int64_t> entered_ns;  // CLOCK_MONOTONIC, of the call
-  std::atomic<int64_t> begun_ns;    // of the inference in hand; 0: none
+  std::atomic<uint32_t> inside;   // 1: within a call of the driver
+  std::atomic<int32_t> stage;     // Stage of the last call
+  std::atomic<uint32_t> pending;  // launches that nothing has waited for yet
+  std::atomic<uint64_t> calls;    // made so far; a clock costs more than a launch on some machines
+  std::atomic<int64_t> begun_ns;  // CLOCK_MONOTONIC, of the inference in hand; 0: none
   std::atomic<int64_t> longest_ns;  // of an inference that ended
   std::atomic<int64_t>
       finished_ns;  // when the verb was done, `exit_code` is its answer; 0: not yet
@@ -53,7 +53,8 @@ struct FlightSnapshot {
   bool inside = false, finished = false;
   uint32_t pending = 0;
   int exit_code = 0;
-  double call_s = 0, inference_s = 0;  // since the call and the inference began; 0: none is in hand
+  uint64_t calls = 0;
+  double inference_s = 0;  // since the inference began; 0: none is in hand
   double longest_s = 0;
   double finished_s = 0;  // since then
   // Whether `variant` is at fault, if something is: else any launch that was not waited for is.
