@@ -1,5 +1,6 @@
 #include "runtime/run/doubting_session.h"
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
