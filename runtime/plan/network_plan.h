@@ -24,9 +24,9 @@ struct NetworkPlan {
   std::string reason;  // why the host, where a device was hoped for
 };
 
-// Of several devices the one that is predicted to be fastest. kInvalidArgument: the selector means
-// no device of the report, or `given` is not for this model, its inputs, these kernels or a device
-// of the report, or the report does not vouch for it.
+// Of several devices the one that is predicted to be fastest. kNoDevice: the selector means
+// no device of the report. kInvalidArgument: `given` is not for this model, its inputs, these
+// kernels or a device of the report, or the report does not vouch for it.
 Result<NetworkPlan> plan_network_on(const Graph& graph, const NetworkPlanRequest& request);
 
 }  // namespace clvet

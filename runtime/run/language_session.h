@@ -65,7 +65,7 @@ class LanguageSession {
  public:
   // `file`, `config` and `report` must outlive it; `report` may be null for the host. Of several
   // devices the one with the fastest plan is taken. kUnavailable: strict,
-  // and no device can run it; kInvalidArgument: no device of the report is the one asked for.
+  // and no device can run it; kNoDevice: no device of the report is the one asked for.
   static Result<std::unique_ptr<LanguageSession>> open(const GgufFile& file,
                                                        const LlmConfig& config,
                                                        const Report* report,
