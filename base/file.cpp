@@ -99,9 +99,12 @@ Status check_readable(const UniqueFd& fd, const std::string& path, size_t max_by
 Result<std::string> read_file(const std::string& path, size_t max_bytes) {
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.valid()) {
-    const bool exhausted = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
-    return fail(exhausted ? ErrorCode::kResourceExhausted : ErrorCode::kNotFound,
-                "cannot read {}: {}", path, std::strerror(errno));
+    if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
+      return fail(ErrorCode::kResourceExhausted,
+                  "cannot read {}: {}; allow more open files (ulimit -n)", path,
+                  std::strerror(errno));
+    }
+    return fail(ErrorCode::kNotFound, "cannot read {}: {}", path, std::strerror(errno));
   }
   CLVET_RETURN_IF_ERROR(check_readable(fd, path, max_bytes));
   std::string text;

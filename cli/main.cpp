@@ -29,6 +29,7 @@ static bool all_written() {
 
 // A driver that was loaded may crash in its destructors: what we had to do is done.
 [[noreturn]] static void leave(int exit_code) {
+  std::fflush(stdout);
   clvet::finish_flight(exit_code);
   ::_exit(exit_code);
 }

@@ -143,7 +143,7 @@ TEST(OwnFault, AReportThatCannotBeWrittenLosesNothing) {
       (bench / "disk") + "' && \"$0\" \"$@\"; code=$?; ls '" + (bench / "disk") + "'; exit $code";
   Words command = bench.command({"--case", "gemv_split"});
   command[5] = bench / "disk/report.json";
-  Words words{"/usr/bin/unshare", "-m", "/bin/bash", "-c", script};
+  Words words{"/usr/bin/unshare", "-m", "--propagation", "unchanged", "/bin/bash", "-c", script};
   words.insert(words.end(), command.begin(), command.end());
   const auto done = test::Process(words, bench.environment()).wait();
   EXPECT_EQ(done.exit_code, 2) << done.err;
@@ -162,7 +162,7 @@ TEST(OwnFault, AFullDiskUnderTheStateFolderStopsTheProbe) {
   std::filesystem::create_directory(bench.state());
   const std::string script =
       "mount -t tmpfs -o size=100k,mode=700 none '" + bench.state() + "' && exec \"$0\" \"$@\"";
-  Words words{"/usr/bin/unshare", "-m", "/bin/bash", "-c", script};
+  Words words{"/usr/bin/unshare", "-m", "--propagation", "unchanged", "/bin/bash", "-c", script};
   for (const std::string& word : bench.command({"--case", "gemv_split"})) words.push_back(word);
   const auto done = test::Process(words, bench.environment()).wait();
   EXPECT_TRUE(done.exit_code == 2 || done.exit_code == 4) << done.exit_code << done.err;
