@@ -22,7 +22,7 @@ namespace {
 using Catalogue = std::map<std::string, std::string, std::less<>>;
 
 // How deep a sentence may stand in the fields of others.
-constexpr int kDeepest = 4;
+constexpr int kDeepest = 6;
 
 std::atomic<Language> current{Language::kEnglish};
 

@@ -30,6 +30,12 @@ Precision precision_of(const StepAnswer& answer) {
   return answer.half ? Precision::kNormal : Precision::kHigh;
 }
 
+// Between neighbours that may be larger than the result, at places whose own rounding counts.
+constexpr double kInterpolation = 8;
+bool interpolates(const StepAnswer& answer) {
+  return answer.row && answer.row->variant.manifest->op == "resize";
+}
+
 std::string evidence_of(const AnswerDifference& difference) {
   if (difference.not_finite) return "it gave values that are not finite";
   return fmt::format(
@@ -100,7 +106,7 @@ void FaultFinder::look(const StepAnswer& answer) {
   if (fault_) return;
   const Precision precision = precision_of(answer);
   const AnswerDifference difference = difference_of(answer.device, answer.host);
-  const double allowed = rounding_part(precision);
+  const double allowed = rounding_part(precision) * (interpolates(answer) ? kInterpolation : 1);
   worst_ = std::max(worst_, difference.part / allowed);
   if (!difference.not_finite && difference.part <= allowed) return;
   fault_ = Fault{
