@@ -21,8 +21,9 @@ namespace {
 
 using Catalogue = std::map<std::string, std::string, std::less<>>;
 
-// How deep a sentence may stand in the fields of others.
-constexpr int kDeepest = 6;
+// How much of one text is looked up, in all its parts: a driver's log has thousands, none a
+// sentence.
+constexpr size_t kMostBytes = 1 << 16;
 
 std::atomic<Language> current{Language::kEnglish};
 
@@ -107,54 +108,72 @@ const std::vector<Entry>& entries_with_fields() {
   return all;
 }
 
-std::optional<std::string> known(std::string_view sentence, int depth);
-
-std::string filled(const Parts& format, const std::vector<std::string_view>& values, int depth) {
-  std::string text = format.texts.front();
-  for (size_t i = 0; i < format.fields.size(); ++i) {
-    const std::string_view value = format.fields[i] < values.size() ? values[format.fields[i]] : "";
-    text += known(value, depth + 1).value_or(std::string(value)) + format.texts[i + 1];
+// Finds the sentences that one text is made of. Each part of it is looked up once.
+class Sentences {
+ public:
+  // Names are single words, and stay: a sentence has a space.
+  std::optional<std::string> known(std::string_view sentence) {
+    if (sentence.find(' ') == std::string_view::npos) return std::nullopt;
+    const Part part{sentence.data(), sentence.size()};
+    if (const auto found = found_.find(part); found != found_.end()) return found->second;
+    if (bytes_ > kMostBytes) return std::nullopt;
+    bytes_ += sentence.size();
+    found_.emplace(part, std::nullopt);
+    return found_[part] = look_up(sentence);
   }
-  return text;
-}
 
-// "name: sentence", where the sentence is known.
-std::optional<std::string> known_after_name(std::string_view sentence, int depth) {
-  for (size_t colon = sentence.find(": "); colon != std::string_view::npos;
-       colon = sentence.find(": ", colon + 1)) {
-    if (const auto rest = known(sentence.substr(colon + 2), depth + 1))
-      return std::string(sentence.substr(0, colon + 2)) + *rest;
-  }
-  return std::nullopt;
-}
+ private:
+  using Part = std::pair<const char*, size_t>;
 
-// "sentence, name, sentence": a list of which each part is known, or a name.
-std::optional<std::string> known_list(std::string_view sentence, int depth) {
-  std::string list;
-  for (;;) {
-    const size_t comma = sentence.find(", ");
-    const std::string_view part = sentence.substr(0, comma);
-    const auto words = known(part, depth + 1);
-    if (!words && part.find(' ') != std::string_view::npos) return std::nullopt;
-    list += words.value_or(std::string(part));
-    if (comma == std::string_view::npos) return list;
-    list += ", ";
-    sentence.remove_prefix(comma + 2);
+  std::optional<std::string> look_up(std::string_view sentence) {
+    if (const auto exact = catalogue().find(sentence); exact != catalogue().end())
+      return exact->second;
+    for (const Entry& entry : entries_with_fields()) {
+      if (const auto values = values_in(sentence, entry.english))
+        return filled(entry.chinese, *values);
+    }
+    if (auto rest = known_after_name(sentence)) return rest;
+    return sentence.find(", ") == std::string_view::npos ? std::nullopt : known_list(sentence);
   }
-}
 
-// Names are single words, and stay: a sentence has a space.
-std::optional<std::string> known(std::string_view sentence, int depth) {
-  if (depth > kDeepest || sentence.find(' ') == std::string_view::npos) return std::nullopt;
-  if (const auto exact = catalogue().find(sentence); exact != catalogue().end())
-    return exact->second;
-  for (const Entry& entry : entries_with_fields()) {
-    if (const auto values = values_in(sentence, entry.english))
-      return filled(entry.chinese, *values, depth);
+  std::string filled(const Parts& format, const std::vector<std::string_view>& values) {
+    std::string text = format.texts.front();
+    for (size_t i = 0; i < format.fields.size(); ++i) {
+      const std::string_view value =
+          format.fields[i] < values.size() ? values[format.fields[i]] : "";
+      text += known(value).value_or(std::string(value)) + format.texts[i + 1];
+    }
+    return text;
   }
-  if (auto rest = known_after_name(sentence, depth)) return rest;
-  return sentence.find(", ") == std::string_view::npos ? std::nullopt : known_list(sentence, depth);
-}
+
+  // "name: sentence", where the sentence is known.
+  std::optional<std::string> known_after_name(std::string_view sentence) {
+    for (size_t colon = sentence.find(": "); colon != std::string_view::npos;
+         colon = sentence.find(": ", colon + 1)) {
+      if (const auto rest = known(sentence.substr(colon + 2)))
+        return std::string(sentence.substr(0, colon + 2)) + *rest;
+    }
+    return std::nullopt;
+  }
+
+  // "sentence, name, sentence": a list of which each part is known, or a name.
+  std::optional<std::string> known_list(std::string_view sentence) {
+    std::string list;
+    for (;;) {
+      const size_t comma = sentence.find(", ");
+      const std::string_view part = sentence.substr(0, comma);
+      const auto words = known(part);
+      if (!words && part.find(' ') != std::string_view::npos) return std::nullopt;
+      list += words.value_or(std::string(part));
+      if (comma == std::string_view::npos) return list;
+      list += ", ";
+      sentence.remove_prefix(comma + 2);
+    }
+  }
+
+  std::map<Part, std::optional<std::string>> found_;
+  size_t bytes_ = 0;
+};
 
 }  // namespace
 
@@ -189,7 +208,7 @@ std::string translated(std::string_view sentence) { return translated(sentence, 
 std::string translated(std::string_view sentence, Language language) {
   if (language == Language::kEnglish) return std::string(sentence);
   if (const auto word = catalogue().find(sentence); word != catalogue().end()) return word->second;
-  return known(sentence, 0).value_or(std::string(sentence));
+  return Sentences().known(sentence).value_or(std::string(sentence));
 }
 
 }  // namespace clvet

@@ -19,6 +19,7 @@
 #include "base/language.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "cli/common_options.h"
 #include "cli/exit_code.h"
 #include "cli/terminal.h"
 #include "probe/process/process.h"
@@ -71,7 +72,7 @@ struct Ended {
 
 class Child {
  public:
-  explicit Child(const IsolateOptions& options) : options_(options) {}
+  explicit Child(double hang_after_s) : hang_after_s_(hang_after_s) {}
 
   Result<Ended> run(const Words& words) {
     CLVET_ASSIGN_OR_RETURN(FlightView view, FlightView::create());
@@ -88,7 +89,7 @@ class Child {
  private:
   // `moved`: when the driver was last seen to take another call.
   bool hangs(const FlightSnapshot& now, double moved) const {
-    const double limit = options_.patience_s + 10 * now.longest_s;
+    const double limit = hang_after_s_ + 10 * now.longest_s;
     const double call_s = now.inside ? monotonic_seconds() - moved : 0;
     return call_s > limit || now.inference_s > limit;
   }
@@ -119,7 +120,7 @@ class Child {
   bool lingers(const FlightSnapshot& now) const { return now.finished_s > kLingering; }
   static constexpr double kLingering = 2;  // seconds
 
-  const IsolateOptions& options_;
+  double hang_after_s_;
   SaidText said_;
 };
 
@@ -145,27 +146,25 @@ bool remember(const Ended& ended, const std::string& why) {
 
 bool wants_isolation(const Report& report) { return !is_isolated() && History::saw_death(report); }
 
-int run_isolated(const IsolateOptions& options) {
-  Words words = without(own_arguments(), "--isolate", false);
-  Child child(options);
-  std::string first;
-  for (int deaths = 0;; ++deaths) {
-    const bool last = deaths > kMostDeaths;
-    const auto ended = child.run(last ? on_host(words) : words);
+int run_isolated(const GuardOptions& guard, bool strict, const EventSink& sink) {
+  const Words words = without(own_arguments(), "--isolate", false);
+  Child child(guard.hang_after_s);
+  bool on_device = true;
+  for (int deaths = 1;; ++deaths) {
+    const auto ended = child.run(on_device ? words : on_host(words));
     if (!ended) return report_error(ended.error());
     if (interrupt_requested) return kExitInterrupted;
     if (ended->finished()) return ended->flight.exit_code;
-    if (last) return kExitOurFault;
+    if (!on_device) return kExitOurFault;
     const std::string why = why_of(*ended);
-    if (options.strict) {
+    if (strict) {
       print_error(translated(fmt::format("--strict: {}", why)));
       return kExitFindings;
     }
-    const bool again = remember(*ended, why) && deaths + 1 < kMostDeaths;
-    if (!again) deaths = kMostDeaths;
-    options.sink({EventLevel::kWarning,
-                  again ? fmt::format("warning: {}; running again without what it had in hand", why)
-                        : fmt::format("warning: {}; running again on the host", why)});
+    on_device = remember(*ended, why) && deaths < kMostDeaths;
+    sink({EventLevel::kWarning,
+          on_device ? fmt::format("warning: {}; running again without what it had in hand", why)
+                    : fmt::format("warning: {}; running again on the host", why)});
   }
 }
 

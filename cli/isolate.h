@@ -2,21 +2,18 @@
 #pragma once
 
 #include "base/event.h"
+#include "cli/common_options.h"
 #include "probe/report/report.h"
 
 namespace clvet {
-
-struct IsolateOptions {
-  bool strict = false;     // no fallback
-  double patience_s = 30;  // beyond ten times the longest inference so far
-  EventSink sink;
-};
 
 // Runs this process's own command line without --isolate in a child and gives its exit code. The
 // child writes down each call of the driver (runtime/exec/flight.h) and, in the end, its exit code:
 // a process that ends without is one that died, whatever its exit status. What it died of, or hung
 // in, is noted, and the command is run again without that, on the host in the end.
-int run_isolated(const IsolateOptions& options);
+//
+// `strict`: no fallback. A driver that takes longer than `guard` allows counts as hung.
+int run_isolated(const GuardOptions& guard, bool strict, const EventSink& sink);
 
 // Whether the command is to run in a child though nobody asked for it: a start died on a device of
 // `report` before, and this process is no child itself.

@@ -11,11 +11,13 @@
 
 namespace clvet {
 
-// The report in `path` (empty: the state folder's). Where there is none yet, or the state folder's
-// was made with other drivers or kernels, or is neither complete nor has a best combination, the
-// core tier is probed first, which is said, and the report is kept in the state folder. A named
-// file that cannot be read is an error; one that was made elsewhere is said to be stale and probed
-// anew as well; one of a part of the tier serves as it is.
+// The report in `path` (empty: the state folder's). The core tier is probed first, `sink` is told,
+// and the report is kept in the state folder:
+//  - where there is no report yet;
+//  - where a report was made with other drivers or kernels;
+//  - where the state folder's is not complete and has no best combination.
+// A named file that cannot be read is an error. A named report of a part of the tier serves as it
+// is.
 //
 // `needs`, where given, are patterns of cases: if the state folder's report does not stand, those
 // alone are probed, and kept beside it for the next who has the same needs.
@@ -27,9 +29,9 @@ Result<Report> current_report(const std::string& path, const EventSink& sink,
 Result<std::optional<Report>> kept_report(const std::string& path);
 
 // Writes a probe's report into `file`, with what the report in it knows and this one does not
-// (add_known). `narrowed`: the probe was told to look at a part of the machine. A report without
-// devices does not replace one of devices that still stand, where the probe was narrowed or not
-// complete; the answer is false then. Both are told to `sink`.
+// (add_known). `narrowed`: the probe was told to look at a part of the machine. If the probe was
+// narrowed or not complete and found no device, a report whose devices still stand is kept, and the
+// answer is false. `sink` is told what was added or kept.
 Result<bool> keep_report(const std::string& file, bool narrowed, const EventSink& sink,
                          Report& report);
 

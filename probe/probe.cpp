@@ -147,7 +147,7 @@ Status keep_report(const ProbeOptions& options, Journal& journal, Report& report
   return unfinished ? Status() : journal.finish();
 }
 
-// Whatever ends the probe that it sees itself is no interruption of a case.
+// Where the probe ends by itself, the cases in flight do not count as interrupted.
 struct StopAtEnd {
   Journal& journal;
   ~StopAtEnd() { journal.stop(); }
@@ -186,7 +186,8 @@ Result<Report> probe_machine(const ProbeOptions& options) {
 
 Result<Report> probe(const ProbeOptions& options) {
   Result<Report> report = probe_machine(options);
-  // What clvet itself could not get from the machine is no fault of a file or a word.
+  // Memory, processes or descriptors that the machine refuses are clvet's own fault, not the
+  // user's.
   if (!report && report.error().code == ErrorCode::kResourceExhausted)
     report.error().code = ErrorCode::kInternal;
   return report;

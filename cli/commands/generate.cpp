@@ -213,12 +213,6 @@ Status take_plan(GenerateArguments& arguments) {
   return {};
 }
 
-IsolateOptions isolation_of(const GenerateArguments& arguments) {
-  return {.strict = arguments.options.strict,
-          .patience_s = arguments.guard.hang_after_s,
-          .sink = arguments.options.sink};
-}
-
 Result<Told> tell(GenerateArguments& arguments) {
   Page page(arguments.output.quiet || arguments.output.json == "-");
   CLVET_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::open(arguments.model));
@@ -233,7 +227,9 @@ Result<Told> tell(GenerateArguments& arguments) {
       CLVET_ASSIGN_OR_RETURN(arguments.options.model_key, sha256_of_ends(arguments.model));
     }
     arguments.options.state_dir = state_dir();
-    if (wants_isolation(*report)) return Told{run_isolated(isolation_of(arguments)), {}};
+    if (wants_isolation(*report))
+      return Told{run_isolated(arguments.guard, arguments.options.strict, arguments.options.sink),
+                  {}};
   }
   const StdoutGuard quiet_driver;
   CLVET_ASSIGN_OR_RETURN(
@@ -262,7 +258,8 @@ int run(GenerateArguments& arguments) {
   arguments.options.words = arguments.combination.overrides();
   catch_interrupts();
   arguments.options.self_check = arguments.guard.rate();
-  if (arguments.guard.isolate) return run_isolated(isolation_of(arguments));
+  if (arguments.guard.isolate)
+    return run_isolated(arguments.guard, arguments.options.strict, arguments.options.sink);
   const auto code = run_once(arguments);
   end_progress();
   if (code) return *code;

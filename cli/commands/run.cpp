@@ -82,12 +82,6 @@ Status take_words(RunArguments& arguments) {
   return {};
 }
 
-IsolateOptions isolation_of(const RunArguments& arguments) {
-  return {.strict = arguments.options.strict,
-          .patience_s = arguments.guard.hang_after_s,
-          .sink = arguments.options.sink};
-}
-
 // Nothing where another process has to do it.
 Result<std::optional<ModelRun>> run_once(RunArguments& arguments) {
   CLVET_RETURN_IF_ERROR(take_words(arguments));
@@ -119,10 +113,12 @@ int run(RunArguments& arguments) {
   arguments.options.sink = terminal_sink(arguments.output.quiet);
   catch_interrupts();
   arguments.options.self_check = arguments.guard.rate();
-  if (arguments.guard.isolate) return run_isolated(isolation_of(arguments));
+  if (arguments.guard.isolate)
+    return run_isolated(arguments.guard, arguments.options.strict, arguments.options.sink);
   auto made = run_once(arguments);
   end_progress();
-  if (made && !*made) return run_isolated(isolation_of(arguments));
+  if (made && !*made)
+    return run_isolated(arguments.guard, arguments.options.strict, arguments.options.sink);
   if (!made) {
     const bool refused = arguments.options.strict && made.error().code == ErrorCode::kUnavailable;
     const int code = report_error(made.error());

@@ -53,9 +53,8 @@ Result<std::vector<CheckedDevice>> checked_devices(const Report* report) {
 std::vector<std::string> notes_on(const Report* report) {
   if (!report || report->devices.empty()) {
     return {
-        "there is no report of a device: this check assumes that every kernel gives correct "
-        "results; run "
-        "'clvet probe' to test them here"};
+        "there is no report of a device, so this check takes every kernel for correct; "
+        "'clvet probe' tests them here"};
   }
   if (report->kernel_set == kernel_set()) return {};
   return {

@@ -95,11 +95,17 @@ int given_descriptor() {
   return number > 2 ? number : -1;
 }
 
-Mapping given_page() {
-  const int given = given_descriptor();
-  if (given < 0) return {};
-  auto mapping = Mapping::of(given, kPageBytes, true);
-  return mapping ? std::move(*mapping) : Mapping();
+SaidText said_on(const FlightPage& page) { return {page.said_bytes, page.said_hash}; }
+void put_said(const SaidText& said, FlightPage& page) {
+  page.said_bytes = said.bytes;
+  page.said_hash = said.hash;
+}
+
+// The page that the variable names, mapped once; null where it names none.
+FlightPage* given_page() {
+  static const auto* mapping =
+      new Result<Mapping>(Mapping::of(given_descriptor(), kPageBytes, true));
+  return *mapping ? &page_in((*mapping)->bytes()) : nullptr;
 }
 
 // Of the file that this process writes; empty: none.
@@ -196,16 +202,8 @@ Result<FlightView> FlightView::create() {
 
 FlightSnapshot FlightView::read() const { return snapshot_of(page_in(mapping_.bytes())); }
 
-SaidText FlightView::said() const {
-  const FlightPage& page = page_in(mapping_.bytes());
-  return {page.said_bytes, page.said_hash};
-}
-
-void FlightView::set_said(const SaidText& said) {
-  FlightPage& page = page_in(mapping_.bytes());
-  page.said_bytes = said.bytes;
-  page.said_hash = said.hash;
-}
+SaidText FlightView::said() const { return said_on(page_in(mapping_.bytes())); }
+void FlightView::set_said(const SaidText& said) { put_said(said, page_in(mapping_.bytes())); }
 
 void SaidText::add(std::string_view text) {
   constexpr uint64_t kPrime = 0x100000001b3;
@@ -215,11 +213,10 @@ void SaidText::add(std::string_view text) {
 
 void finish_flight(int exit_code) {
   leave_flight();
-  const Mapping mapping = given_page();
-  if (!mapping.valid()) return;
-  FlightPage& page = page_in(mapping.bytes());
-  page.exit_code = exit_code;
-  page.finished_ns = now_ns();
+  FlightPage* page = given_page();
+  if (!page) return;
+  page->exit_code = exit_code;
+  page->finished_ns = now_ns();
 }
 
 void leave_flight() {
@@ -227,18 +224,12 @@ void leave_flight() {
 }
 
 SaidText said_before() {
-  const Mapping mapping = given_page();
-  if (!mapping.valid()) return {};
-  const FlightPage& page = page_in(mapping.bytes());
-  return {page.said_bytes, page.said_hash};
+  const FlightPage* page = given_page();
+  return page ? said_on(*page) : SaidText();
 }
 
 void say_said(const SaidText& said) {
-  const Mapping mapping = given_page();
-  if (!mapping.valid()) return;
-  FlightPage& page = page_in(mapping.bytes());
-  page.said_bytes = said.bytes;
-  page.said_hash = said.hash;
+  if (FlightPage* page = given_page()) put_said(said, *page);
 }
 
 bool is_isolated() { return given_descriptor() >= 0; }

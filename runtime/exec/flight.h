@@ -128,6 +128,15 @@ void end_with_parent();
 // stay.
 std::vector<FlightSnapshot> lost_flights(const std::string& folder);
 
+// What `work` gives, an inference.
+template <class Work>
+auto in_flight(Flight& flight, const Work& work) {
+  flight.begin_inference();
+  auto result = work();
+  flight.end_inference();
+  return result;
+}
+
 // Within a call of the driver.
 class InDriver {
  public:

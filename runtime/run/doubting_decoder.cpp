@@ -33,9 +33,11 @@ Tensor row_of_values(const std::vector<float>& values) {
 
 void DoubtingDecoder::note() const {
   if (fault_) return;
+  std::map<std::string, CheckRhythm> rows;
   for (const auto& [size, rhythm] : rhythms_) {
-    if (rhythm) (void)history_.keep(row_of(size.first, size.second), environment_, *rhythm);
+    if (rhythm) rows[row_of(size.first, size.second)] = *rhythm;
   }
+  (void)history_.keep(rows, environment_);
 }
 
 std::string DoubtingDecoder::row_of(int64_t rows, bool answer) const {
@@ -64,16 +66,10 @@ std::optional<CheckRhythm>& DoubtingDecoder::rhythm_of(const Step& step) {
   return rhythms_[size] = history_.rhythm(row_of(step.rows, step.answer));
 }
 
-bool DoubtingDecoder::due(const CheckRhythm& rhythm) const {
-  if (!rate_) return rhythm.since + 1 >= rhythm.every;
-  return *rate_ > 0 && static_cast<double>(rhythm.since + 1) * *rate_ >= 1;
-}
-
 Result<std::vector<float>> DoubtingDecoder::unconfirmed(const Step& step) {
   Flight& flight = device_.flight();
-  flight.begin_inference();
-  auto logits = decoder_->step(step.hidden, step.rows, step.position, step.answer);
-  flight.end_inference();
+  auto logits = in_flight(
+      flight, [&] { return decoder_->step(step.hidden, step.rows, step.position, step.answer); });
   if (logits || logits.error().code != ErrorCode::kDeviceError) return logits;
   return fault_found(fault_of(flight.read(), logits.error()));
 }
@@ -81,10 +77,10 @@ Result<std::vector<float>> DoubtingDecoder::unconfirmed(const Step& step) {
 Result<std::vector<float>> DoubtingDecoder::confirmed_by_host(const Step& step) {
   FaultFinder finder;
   Flight& flight = device_.flight();
-  flight.begin_inference();
-  auto logits = decoder_->check(step.hidden, step.rows, step.position, step.answer, *witness_,
-                                [&](const auto& answer) { finder.look(answer); });
-  flight.end_inference();
+  auto logits = in_flight(flight, [&] {
+    return decoder_->check(step.hidden, step.rows, step.position, step.answer, *witness_,
+                           [&](const auto& answer) { finder.look(answer); });
+  });
   if (finder.fault()) return fault_found(*finder.fault());
   if (logits || logits.error().code != ErrorCode::kDeviceError) return logits;
   return fault_found(fault_of(flight.read(), logits.error()));
@@ -125,7 +121,7 @@ Result<std::vector<float>> DoubtingDecoder::step(std::span<const float> hidden, 
   const Step step{hidden, rows, position, answer};
   if (!checking_) return unconfirmed(step);
   std::optional<CheckRhythm>& rhythm = rhythm_of(step);
-  if (!rhythm || due(*rhythm)) return both(step, rhythm);
+  if (!rhythm || is_due(*rhythm, rate_)) return both(step, rhythm);
   CLVET_ASSIGN_OR_RETURN(std::vector<float> logits, unconfirmed(step));
   if (!rhythm->odd && !suspicion_of(logits).empty()) return both(step, rhythm);
   ++rhythm->since;

@@ -59,7 +59,6 @@ class DoubtingDecoder : public DecoderBackend {
     bool answer;
   };
   std::optional<CheckRhythm>& rhythm_of(const Step& step);
-  bool due(const CheckRhythm& rhythm) const;
   Result<std::vector<float>> unconfirmed(const Step& step);
   Result<std::vector<float>> confirmed_by_host(const Step& step);
   Result<std::vector<float>> both(const Step& step, std::optional<CheckRhythm>& rhythm);

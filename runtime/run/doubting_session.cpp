@@ -35,23 +35,16 @@ tl::unexpected<Error> DoubtingSession::fault_found(Fault fault) {
   return fail(ErrorCode::kDeviceError, "{}", fault_->evidence);
 }
 
-bool DoubtingSession::due() const {
-  if (!rate_) return rhythm_->since + 1 >= rhythm_->every;
-  return *rate_ > 0 && static_cast<double>(rhythm_->since + 1) * *rate_ >= 1;
-}
-
 Result<Outputs> DoubtingSession::unconfirmed(const Inputs& inputs) {
   Flight& flight = device_.flight();
   const double started = monotonic_seconds();
-  flight.begin_inference();
-  auto outputs = session_.run(inputs);
-  flight.end_inference();
+  auto outputs = in_flight(flight, [&] { return session_.run(inputs); });
   run_ms_ = ms_since(started);
   if (outputs || outputs.error().code != ErrorCode::kDeviceError) return outputs;
   const Error error = outputs.error();
   const FlightSnapshot now = flight.read();
   if (now.variant_is_known()) return fault_found(fault_of(now, error));
-  // One of many launches: where each is waited for, the guilty one is told from the others.
+  // Any of the launches may be at fault. The check waits for each, and so finds which.
   const auto located = confirmed_by_host(inputs);
   return fault_ ? tl::unexpected(located.error()) : fault_found(fault_of(now, error));
 }
@@ -69,9 +62,9 @@ bool DoubtingSession::reads_are_wrong(const Inputs& inputs) {
 Result<Outputs> DoubtingSession::confirmed_by_host(const Inputs& inputs) {
   FaultFinder finder;
   Flight& flight = device_.flight();
-  flight.begin_inference();
-  auto outputs = session_.check(inputs, [&](const auto& answer) { finder.look(answer); });
-  flight.end_inference();
+  auto outputs = in_flight(flight, [&] {
+    return session_.check(inputs, [&](const auto& answer) { finder.look(answer); });
+  });
   if (!outputs) {
     if (outputs.error().code != ErrorCode::kDeviceError) return outputs;
     return fault_found(fault_of(flight.read(), outputs.error()));
@@ -109,7 +102,7 @@ Result<Outputs> DoubtingSession::first(const Inputs& inputs) {
   const double check_ms = ms_since(started);
   CLVET_ASSIGN_OR_RETURN(Outputs outputs, unconfirmed(inputs));
   CLVET_RETURN_IF_ERROR(settle(outputs, checked, check_ms));
-  // A driver may compile at the first launch: what a check costs is told by the next one.
+  // The first check may include the driver's compilation. A second one shows what checks cost.
   return check_ms < kShortCheck ? confirm(inputs, std::move(outputs)) : std::move(outputs);
 }
 
@@ -117,7 +110,7 @@ Result<Outputs> DoubtingSession::run(const Inputs& inputs) {
   if (!rhythm_) return first(inputs);
   CLVET_ASSIGN_OR_RETURN(Outputs outputs, unconfirmed(inputs));
   const bool odd = !rhythm_->odd && !suspicion_of(outputs).empty();
-  if (due() || odd) return confirm(inputs, std::move(outputs));
+  if (is_due(*rhythm_, rate_) || odd) return confirm(inputs, std::move(outputs));
   ++rhythm_->since;
   return outputs;
 }

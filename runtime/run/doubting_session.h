@@ -38,7 +38,6 @@ class DoubtingSession {
   int64_t unchecked() const { return rhythm_ ? rhythm_->since : 0; }
 
  private:
-  bool due() const;
   Result<Outputs> unconfirmed(const std::map<std::string, Tensor>& inputs);
   Result<Outputs> confirmed_by_host(const std::map<std::string, Tensor>& inputs);
   Result<Outputs> first(const std::map<std::string, Tensor>& inputs);

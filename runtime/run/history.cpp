@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -43,6 +44,11 @@ Verdict verdict_of(std::optional<Stage> stage) {
 std::string flights(const std::string& folder) { return folder + "/flights"; }
 
 }  // namespace
+
+bool is_due(const CheckRhythm& rhythm, const std::optional<double>& rate) {
+  if (!rate) return rhythm.since + 1 >= rhythm.every;
+  return *rate > 0 && static_cast<double>(rhythm.since + 1) * *rate >= 1;
+}
 
 int64_t inferences_between_checks(double check_ms, double inference_ms, double share) {
   constexpr double kMost = 1e6;
@@ -133,17 +139,19 @@ std::optional<CheckRhythm> History::rhythm(const std::string& key) const {
                      found->second.value("odd", nlohmann::json()) == true};
 }
 
-Status History::keep(const std::string& key, const std::string& environment_key,
-                     const CheckRhythm& rhythm) const {
-  if (folder_.empty()) return {};
+Status History::keep(const std::map<std::string, CheckRhythm>& rhythms,
+                     const std::string& environment_key) const {
+  if (folder_.empty() || rhythms.empty()) return {};
   return rows_of(checks_file())
       .change(
           [&](RowFile::Rows& rows) {
-            rows[key] = {{"environment_key", environment_key},
-                         {"every", rhythm.every},
-                         {"since", rhythm.since},
-                         {"odd", rhythm.odd},
-                         {"at", seconds_of_today()}};
+            for (const auto& [key, rhythm] : rhythms) {
+              rows[key] = {{"environment_key", environment_key},
+                           {"every", rhythm.every},
+                           {"since", rhythm.since},
+                           {"odd", rhythm.odd},
+                           {"at", seconds_of_today()}};
+            }
           },
           Sync::kLater);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,6 +26,9 @@ struct CheckRhythm {
 
 // Of the time, for checks.
 inline constexpr double kDefaultShare = 0.02;
+// Whether the answer in hand is one to check: `rate` is the part that the user asked for; empty: as
+// the rhythm says.
+bool is_due(const CheckRhythm& rhythm, const std::optional<double>& rate);
 // Inferences from one check to the next whose cost is `share` of the time.
 int64_t inferences_between_checks(double check_ms, double inference_ms, double share);
 
@@ -49,8 +53,9 @@ class History {
   static std::string key_of(const ExecutionPlan& plan);
   // Nothing: no answer of this plan was confirmed yet.
   std::optional<CheckRhythm> rhythm(const std::string& key) const;
-  Status keep(const std::string& key, const std::string& environment_key,
-              const CheckRhythm& rhythm) const;
+  // By the names of plans.
+  Status keep(const std::map<std::string, CheckRhythm>& rhythms,
+              const std::string& environment_key) const;
 
   // The precision that a model needs on a device, where a lower one cannot hold its values.
   std::optional<Precision> needed_precision(const std::string& model,

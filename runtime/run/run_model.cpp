@@ -102,6 +102,8 @@ Result<Outputs> timed_answers(const Answer& answer, int repeat, RunRecord& recor
 
 // A device with a plan on it. A driver that failed is not asked to clean up.
 struct Opened {
+  std::string key;                    // of the plan
+  std::optional<CheckRhythm> rhythm;  // that earlier starts left
   Flight flight;
   std::unique_ptr<Device> device;
   std::optional<Session> session;
@@ -257,9 +259,10 @@ Result<MeasuredTimes> Runner::measure_both(Session& on_device) const {
 }
 
 Result<Outputs> Runner::run_on_device() {
-  const std::string key = History::key_of(choice_.plan);
   const double started = monotonic_seconds();
-  auto place = std::make_shared<Opened>(Opened{history_.flight(!history_.rhythm(key)), {}, {}});
+  const std::string key = History::key_of(choice_.plan);
+  const auto rhythm = history_.rhythm(key);
+  auto place = std::make_shared<Opened>(Opened{key, rhythm, history_.flight(!rhythm), {}, {}});
   opened_.push_back(place);
   fault_.reset();
   const auto open = [&]() -> Status {
@@ -280,8 +283,7 @@ Result<Outputs> Runner::run_on_device() {
 
 // Takes the host for the next runs where it turned out to be faster.
 Result<Outputs> Runner::answers_of(Opened& place) {
-  const std::string key = History::key_of(choice_.plan);
-  DoubtingSession session(*place.session, *place.device, history_.rhythm(key), options_.self_check);
+  DoubtingSession session(*place.session, *place.device, place.rhythm, options_.self_check);
   const auto outputs = timed_answers(
       [&](const Outputs* before) {
         return before ? session.again(inputs_, *before) : session.run(inputs_);
@@ -299,7 +301,8 @@ Result<Outputs> Runner::answers_of(Opened& place) {
     CLVET_RETURN_IF_ERROR(
         time_nodes(*place.session, inputs_, is_processor(*choice_.device), record_));
   }
-  if (const auto kept = history_.keep(key, choice_.device->environment_key, session.rhythm());
+  if (const auto kept =
+          history_.keep({{place.key, session.rhythm()}}, choice_.device->environment_key);
       !kept)
     warn(fmt::format("it could not be noted that the host confirms the results: {}",
                      kept.error().message));

@@ -1,5 +1,6 @@
 #include "base/language.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -105,6 +106,15 @@ TEST_F(LanguageTest, KeepsWhatItDoesNotKnow) {
   EXPECT_EQ(translated("the quick brown fox: jumps"), "the quick brown fox: jumps");
   EXPECT_EQ(translated(""), "");
   EXPECT_EQ(translated("{}"), "{}");
+}
+
+// With each part of a part looked up again, this takes years.
+TEST_F(LanguageTest, ReadsALogOfManyLinesWithoutLookingAtEachPartTwice) {
+  set_language(Language::kChinese);
+  std::string log;
+  for (int line = 0; line < 2000; ++line)
+    log += fmt::format("error: use of type 'half', {}: in kernel: declared here, note\n", line);
+  EXPECT_EQ(translated("report written: " + log), "报告已写入:" + log);
 }
 
 // Two formats that fit one sentence would swap their translations.

@@ -29,8 +29,8 @@ class HistoryTest : public testing::Test {
 };
 
 TEST_F(HistoryTest, ForgetsWhatWasConfirmedOnADeviceOnceSomethingFailedThere) {
-  ASSERT_TRUE(history_.keep("plan a", "key", {7, 2, true}));
-  ASSERT_TRUE(history_.keep("plan b", "other", {5, 0, false}));
+  ASSERT_TRUE(history_.keep({{"plan a", {7, 2, true}}}, "key"));
+  ASSERT_TRUE(history_.keep({{"plan b", {5, 0, false}}}, "other"));
   const auto kept = history_.rhythm("plan a");
   ASSERT_TRUE(kept);
   EXPECT_EQ(kept->every, 7);
@@ -64,7 +64,7 @@ TEST_F(HistoryTest, RemembersThePrecisionThatAModelNeeds) {
 
 TEST(HistoryWithoutAFolder, KeepsNothing) {
   const History history("");
-  ASSERT_TRUE(history.keep("plan", "key", {}));
+  ASSERT_TRUE(history.keep({{"plan", {}}}, "key"));
   EXPECT_FALSE(history.rhythm("plan"));
   EXPECT_TRUE(history.bury(tombstone_of("key", Fault{})));
 }
