@@ -217,6 +217,12 @@ struct DeviceReport {
 // Does all work in turn, on the cores that the host has too.
 inline bool is_processor(const DeviceReport& device) { return device.type == "cpu"; }
 
+// Whether the probe tried it, and it was right.
+inline bool shows_true(const DeviceReport& device, const char* capability) {
+  const auto found = device.capabilities.find(capability);
+  return found != device.capabilities.end() && found->second.verdict == CapabilityVerdict::kTrue;
+}
+
 struct ErrorEvidence {
   double max_abs = 0, max_ulp = 0, bound = 0;
   int64_t first_bad = -1;

@@ -1,6 +1,7 @@
 // The canary: the smallest kernel that shows a device alive.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "base/result.h"
@@ -10,6 +11,9 @@
 namespace clvet {
 
 struct Outcome;
+
+// What its kernel makes of a value; small ones do not overflow.
+inline int32_t canary_result(int32_t value) { return value * 3 + 1; }
 
 Result<PreparedTrial> prepare_canary();
 // verdict "true" (right), "wrong", "false" (the driver returned an error), "crash" or "hang".

@@ -157,23 +157,30 @@ DrivenStatus enqueue(DriverSession& session, const TrialRequest& request) {
   return enqueue_kernel(session, request.work_dim, request.global.data(), local);
 }
 
+// Fills the outputs with the sentinel, launches and reads them back as reading number `number`.
+DrivenStatus launch_and_read(DriverSession& session, const TrialRequest& request,
+                             std::vector<Device>& devices, int launches, int number,
+                             nlohmann::json& reply) {
+  for (Device& device : devices) {
+    if (device.request.use != MemoryUse::kOut) continue;
+    const std::vector<std::byte> sentinel(device.request.read_bytes(), std::byte{kSentinel});
+    CLVET_DRIVE(write_memory(session, device, sentinel.data()));
+  }
+  for (int i = 0; i < launches; ++i) CLVET_DRIVE(enqueue(session, request));
+  CLVET_DRIVE(finish_queue(session));
+  for (Device& device : devices) {
+    if (device.request.use != MemoryUse::kOut) continue;
+    const uint64_t offset = device.request.read_bytes() * static_cast<uint64_t>(number);
+    CLVET_DRIVE(read_memory(session, device, device.bytes.bytes().data() + offset));
+  }
+  reply["repeats"] = number + 1;
+  return {};
+}
+
 DrivenStatus run_and_read(DriverSession& session, const TrialRequest& request,
                           std::vector<Device>& devices, nlohmann::json& reply) {
-  for (int repeat = 0; repeat < request.repeats; ++repeat) {
-    for (Device& device : devices) {
-      if (device.request.use != MemoryUse::kOut) continue;
-      const std::vector<std::byte> sentinel(device.request.read_bytes(), std::byte{kSentinel});
-      CLVET_DRIVE(write_memory(session, device, sentinel.data()));
-    }
-    CLVET_DRIVE(enqueue(session, request));
-    CLVET_DRIVE(finish_queue(session));
-    for (Device& device : devices) {
-      if (device.request.use != MemoryUse::kOut) continue;
-      const uint64_t offset = device.request.read_bytes() * static_cast<uint64_t>(repeat);
-      CLVET_DRIVE(read_memory(session, device, device.bytes.bytes().data() + offset));
-    }
-    reply["repeats"] = repeat + 1;
-  }
+  for (int number = 0; number < request.repeats; ++number)
+    CLVET_DRIVE(launch_and_read(session, request, devices, 1, number, reply));
   return {};
 }
 
@@ -197,11 +204,13 @@ void tell_times(std::vector<double> single, const std::vector<double>& piped,
 }
 
 // Single launches, each waited for, and in turn with them, where they are short, launches one
-// behind the other: what disturbs for some milliseconds disturbs neither alone.
+// behind the other: what disturbs for some milliseconds disturbs neither alone. Before and after,
+// the outputs are read: a driver that skips repeats is fast, and wrong.
 DrivenStatus time_launches(DriverSession& session, const TrialRequest& request,
-                           nlohmann::json& reply) {
+                           std::vector<Device>& devices, nlohmann::json& reply) {
   constexpr size_t kMost = 200, kLeast = 3;
   if (request.timing_seconds <= 0) return {};
+  CLVET_DRIVE(launch_and_read(session, request, devices, 1, request.repeats, reply));
   std::vector<double> single, piped;
   double until = monotonic_seconds() + request.timing_seconds;
   int launches = 0;
@@ -219,7 +228,8 @@ DrivenStatus time_launches(DriverSession& session, const TrialRequest& request,
     piped.push_back(*several);
   }
   tell_times(std::move(single), piped, reply);
-  return {};
+  return launch_and_read(session, request, devices, std::max(launches, 1), request.repeats + 1,
+                         reply);
 }
 
 DrivenStatus run_trial(DriverSession& session, const TrialRequest& request,
@@ -229,7 +239,7 @@ DrivenStatus run_trial(DriverSession& session, const TrialRequest& request,
   CLVET_DRIVE(create_memory(session, devices));
   CLVET_DRIVE(set_args(session, request, devices));
   CLVET_DRIVE(run_and_read(session, request, devices, reply));
-  return time_launches(session, request, reply);
+  return time_launches(session, request, devices, reply);
 }
 
 }  // namespace
@@ -244,7 +254,7 @@ Status handle_trial(DriverSession& session, Message& message, nlohmann::json& re
     device.request = request.memory[i];
     const bool out = device.request.use == MemoryUse::kOut;
     const uint64_t size =
-        device.request.read_bytes() * static_cast<uint64_t>(out ? request.repeats : 1);
+        device.request.read_bytes() * static_cast<uint64_t>(out ? request.readings() : 1);
     const int fd = message.fds.at(static_cast<size_t>(device.request.fd)).get();
     CLVET_ASSIGN_OR_RETURN(device.bytes, Mapping::of(fd, size, out));
   }

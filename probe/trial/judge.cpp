@@ -192,7 +192,7 @@ Result<std::vector<OutputReadings>> map_outputs(const PreparedTrial& prepared,
   std::vector<OutputReadings> outputs;
   for (const size_t index : prepared.outputs) {
     const MemoryRequest& memory = prepared.request.memory[index];
-    const uint64_t size = memory.read_bytes() * static_cast<uint64_t>(prepared.request.repeats);
+    const uint64_t size = memory.read_bytes() * static_cast<uint64_t>(prepared.request.readings());
     const int fd = prepared.fds[static_cast<size_t>(memory.fd)].get();
     CLVET_ASSIGN_OR_RETURN(Mapping mapping, Mapping::of(fd, size, false));
     mappings.push_back(std::move(mapping));
@@ -213,7 +213,7 @@ void judge_reply(const TrialCase& trial, const Material& material, const Prepare
     return found && may_be_said(*found) ? take_fault(reply, *found, verdict)
                                         : call_unreadable(verdict);
   }
-  if (static_cast<int>(number_in(reply, "repeats")) != prepared.request.repeats)
+  if (static_cast<int>(number_in(reply, "repeats")) != prepared.request.readings())
     return call_unreadable(verdict);
   std::vector<Mapping> mappings;
   const auto outputs = map_outputs(prepared, mappings);
@@ -222,8 +222,8 @@ void judge_reply(const TrialCase& trial, const Material& material, const Prepare
     verdict.evidence.note = outputs.error().message;
     return;
   }
-  judge_outputs(trial, material, prepared.request.repeats, *outputs, verdict);
-  take_times(reply, prepared.flops, verdict);
+  judge_outputs(trial, material, prepared.request.readings(), *outputs, verdict);
+  if (verdict.verdict == Verdict::kPass) take_times(reply, prepared.flops, verdict);
 }
 
 void judge_crash(const ExitState& exit, VerdictReport& verdict) {

@@ -1,8 +1,10 @@
-// The supervisor's half of the check `map_read`: what a buffer is filled with, and what a map of it
+// The supervisor's half of the check `map_read`: what a buffer is filled with, and what maps of it
 // showed.
 #pragma once
 
+#include <cstddef>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <vector>
 
 #include "base/fd.h"
@@ -12,13 +14,17 @@ namespace clvet {
 
 class MapReadCheck {
  public:
-  static Result<MapReadCheck> create();
+  // `launches`: how often the canary's kernel overwrites the buffer, which is mapped after each; 0
+  // where the canary is not right.
+  static Result<MapReadCheck> create(size_t launches);
   nlohmann::json request() const;
   std::vector<int> fds() const { return {written_.get(), seen_.get()}; }
-  bool shows_what_was_written() const;
+  // What is wrong with what the maps showed; empty: nothing.
+  std::string fault() const;
 
  private:
   UniqueFd written_, seen_;
+  size_t launches_ = 0;
 };
 
 }  // namespace clvet

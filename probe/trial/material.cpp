@@ -258,8 +258,8 @@ class Builder {
     add_guards(memory);
     memory.fd = static_cast<int>(out_.fds.size());
     out_.outputs.push_back(out_.request.memory.size());
-    const auto repeats = static_cast<uint64_t>(out_.request.repeats);
-    CLVET_ASSIGN_OR_RETURN(UniqueFd fd, make_memfd("clvet-output", memory.read_bytes() * repeats));
+    const auto readings = static_cast<uint64_t>(out_.request.readings());
+    CLVET_ASSIGN_OR_RETURN(UniqueFd fd, make_memfd("clvet-output", memory.read_bytes() * readings));
     out_.fds.push_back(std::move(fd));
     out_.request.memory.push_back(memory);
     return {};

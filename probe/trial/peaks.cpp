@@ -34,11 +34,6 @@ constexpr std::array kBelieved{
     Believed{"map_us", &PeaksReport::map_us, kLeastUs, kMostUs},
     Believed{"bandwidth_gbs", &PeaksReport::bandwidth_gbs, kLeastGbs, kMostGbs}};
 
-bool found_true(const DeviceReport& device, const char* capability) {
-  const auto found = device.capabilities.find(capability);
-  return found != device.capabilities.end() && found->second.verdict == CapabilityVerdict::kTrue;
-}
-
 // A small part of a small device's memory, in whole pages.
 int64_t fitting(const DeviceFeatures& features, int64_t wanted) {
   if (features.largest_buffer > 0) wanted = std::min(wanted, features.largest_buffer / 2);
@@ -49,13 +44,13 @@ int64_t fitting(const DeviceFeatures& features, int64_t wanted) {
 }  // namespace
 
 std::vector<nlohmann::json> peak_requests(const DeviceReport& device) {
-  if (!found_true(device, "canary")) return {};
+  if (!shows_true(device, "canary")) return {};
   const DeviceFeatures features = features_of(device);
   std::vector<nlohmann::json> requests{
       {{"do", "peaks"}, {"what", "launches"}},
       {{"do", "peaks"}, {"what", "transfers"}, {"bytes", fitting(features, kTransfer)}},
       {{"do", "peaks"}, {"what", "stream"}, {"bytes", fitting(features, kStream)}}};
-  if (found_true(device, "map_read")) requests.push_back({{"do", "peaks"}, {"what", "maps"}});
+  if (shows_true(device, "map_read")) requests.push_back({{"do", "peaks"}, {"what", "maps"}});
   return requests;
 }
 

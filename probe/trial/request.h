@@ -45,11 +45,14 @@ struct TrialRequest {
   std::vector<ArgRequest> args;
   int work_dim = 1;
   std::array<size_t, 3> global{1, 1, 1}, local{0, 0, 0};
-  int repeats = 2;            // readings of the outputs, each after a fresh sentinel
+  int repeats = 2;            // launches whose outputs are read, each after a fresh sentinel
   double timing_seconds = 0;  // 0: not timed
   bool careful = false;
   bool build_only = false;      // the kernel is built and nothing is run
   bool release_program = true;  // afterwards; else it is kept for the next case of the variant
+
+  // Of the outputs: after each repeat, and before and after the timed launches.
+  int readings() const { return repeats + (timing_seconds > 0 ? 2 : 0); }
 };
 
 // NaN as float and as half, so that an output element that was never written is never right.

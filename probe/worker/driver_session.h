@@ -1,24 +1,22 @@
 // What a worker holds between requests: the library, the device opened, the last program built.
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/result.h"
 #include "probe/cl/api.h"
 #include "probe/cl/handles.h"
 #include "probe/cl/library.h"
+#include "probe/process/driver_files.h"
 #include "probe/worker/protocol.h"
 
 namespace clvet {
 
 struct DriverSession {
   std::optional<LoadedLibrary> library;
-  std::vector<std::string> mapped_before;  // files mapped before any driver was loaded, sorted
-  int64_t started_ns = 0;                  // wall clock at the start of the process
+  BeforeDriver before;
   cl_platform_id platform = nullptr;
   cl_device_id device = nullptr;
   ClContext context;

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "probe/process/mapped_files.h"
+#include "probe/process/driver_files.h"
 #include "probe/process/stage_page.h"
 #include "probe/worker/driver_session.h"
 #include "probe/worker/protocol.h"
@@ -65,10 +65,7 @@ nlohmann::json serve(DriverSession& session, Message& request) {
 int worker_main(int parent) {
   if (!prepare_process(parent) || !StageMarker::attach(kStageFd)) return 4;
   DriverSession session;
-  session.mapped_before = mapped_files();
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  session.started_ns = nanoseconds(now);
+  session.before = BeforeDriver::now();
   for (;;) {
     Result<Message> request = receive_message(kControlFd);
     if (!request) return 0;

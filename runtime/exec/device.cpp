@@ -1,10 +1,12 @@
 #include "runtime/exec/device.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <iterator>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "probe/cl/library.h"
 #include "probe/cl/program.h"
 #include "probe/cl/query.h"
+#include "probe/process/driver_files.h"
 #include "probe/report/report.h"
 #include "runtime/exec/buffer_map.h"
 #include "runtime/exec/flight.h"
@@ -56,16 +59,28 @@ static constexpr size_t kMostWrittenLater = size_t{1} << 15;
 
 // Where maps are right, and not slower than reading.
 static bool reads_by_maps(const DeviceReport& report) {
-  const auto mapped = report.capabilities.find("map_read");
-  if (mapped == report.capabilities.end() || mapped->second.verdict != CapabilityVerdict::kTrue)
-    return false;
+  if (!shows_true(report, "map_read")) return false;
   const PeaksReport& peaks = report.peaks;
   return !peaks.map_us || !peaks.read_us || *peaks.map_us <= *peaks.read_us;
+}
+
+// Of the files that drivers mapped since `before`, one that the probe did not see: a loader or an
+// environment may lead elsewhere than it led the probe. Empty: none, or the report does not tell.
+static std::string strange_file(const DeviceReport& report, const BeforeDriver& before) {
+  const auto is_strange = [&](const std::string& path) {
+    return std::none_of(report.objects.begin(), report.objects.end(),
+                        [&](const DriverObject& row) { return row.path == path; });
+  };
+  if (report.objects.empty()) return {};
+  const std::vector<std::string> files = driver_files(before);
+  const auto found = std::find_if(files.begin(), files.end(), is_strange);
+  return found == files.end() ? "" : *found;
 }
 
 Result<std::unique_ptr<Device>> Device::open(const DeviceReport& report, Flight& flight) {
   flight.on(report.environment_key);
   const InDriver calls(flight, Stage::kLoad);
+  const BeforeDriver before = BeforeDriver::now();
   auto library = load_library(report.library);
   if (!library) {
     return fail(ErrorCode::kUnavailable, "cannot load {}: {}", report.library,
@@ -74,6 +89,11 @@ Result<std::unique_ptr<Device>> Device::open(const DeviceReport& report, Flight&
   std::unique_ptr<Device> device(new Device(std::move(*library), flight));
   CLVET_RETURN_IF_ERROR(device->find(report));
   CLVET_RETURN_IF_ERROR(device->connect());
+  if (const std::string file = strange_file(report, before); !file.empty()) {
+    return fail(ErrorCode::kUnavailable,
+                "{} loaded {}, which it did not load for the report; run 'clvet probe' again",
+                report.library, file);
+  }
   device->maps_reads_ = reads_by_maps(report);
   return device;
 }

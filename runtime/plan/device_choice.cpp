@@ -68,9 +68,14 @@ Result<PlannedDevices> plan_on_devices(const Report& report, const std::string& 
 std::string why_not_best(const DeviceReport& device, const ExecutionPlan& plan) {
   if (!device.best) return {};
   const Combination& best = device.best->combination;
+  const auto same_memory = [&](const Combination& one) { return one.memory == best.memory; };
+  const bool tried_memory =
+      same_memory(plan.combination) ||
+      std::any_of(plan.refused.begin(), plan.refused.end(),
+                  [&](const RefusedCombination& row) { return same_memory(row.combination); });
   const auto like_best = [&](const Combination& one) {
     return one.precision == best.precision && one.activations == best.activations &&
-           (!best.memory || one.memory == best.memory);
+           (!best.memory || !tried_memory || same_memory(one));
   };
   if (like_best(plan.combination)) return {};
   const auto refused =

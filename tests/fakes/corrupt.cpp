@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/half.h"
 #include "tests/fakes/dispatch.h"
 #include "tests/fakes/scenario.h"
 #include "tests/fakes/tracker.h"
@@ -107,6 +108,16 @@ void drop_nan(unsigned char* data, size_t n) {
   }
 }
 
+// Every float32 becomes what half precision makes of it.
+void round_to_half(unsigned char* data, size_t n) {
+  for (size_t i = 0; i + sizeof(float) <= n; i += sizeof(float)) {
+    float value = 0;
+    std::memcpy(&value, data + i, sizeof value);
+    value = clvet::half_to_float(clvet::float_to_half(value));
+    std::memcpy(data + i, &value, sizeof value);
+  }
+}
+
 void spoil(const Rule& rule, cl_command_queue queue, const Output& output) {
   const auto& p = rule.parameters;
   const size_t total = bytes_of(output.info);
@@ -117,6 +128,8 @@ void spoil(const Rule& rule, cl_command_queue queue, const Output& output) {
     });
   } else if (rule.action == "drop_nan") {
     edit(queue, output, 0, total, drop_nan);
+  } else if (rule.action == "round_half") {
+    if (output.type.starts_with("float")) edit(queue, output, 0, total, round_to_half);
   } else if (rule.action == "wrong_tile") {
     edit(queue, output, middle, p.value("bytes", size_t{64}), [](unsigned char* data, size_t n) {
       for (size_t i = 0; i < n; ++i) data[i] ^= 0x55;
@@ -135,7 +148,7 @@ void spoil(const Rule& rule, cl_command_queue queue, const Output& output) {
 
 bool corrupts(const Rule& rule) {
   return rule.action == "zeros" || rule.action == "wrong_tile" || rule.action == "bit_flip" ||
-         rule.action == "out_of_bounds" || rule.action == "drop_nan";
+         rule.action == "out_of_bounds" || rule.action == "drop_nan" || rule.action == "round_half";
 }
 
 void corrupt_outputs(const Rule& rule, cl_command_queue queue, cl_kernel kernel) {

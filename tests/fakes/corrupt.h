@@ -7,7 +7,7 @@
 namespace fake_cl {
 
 // Waits for the queue, then spoils the outputs of `kernel` as the rule says (zeros, wrong_tile,
-// drop_nan, bit_flip, out_of_bounds); other actions are ignored.
+// drop_nan, round_half, bit_flip, out_of_bounds); other actions are ignored.
 void corrupt_outputs(const Rule& rule, cl_command_queue queue, cl_kernel kernel);
 bool corrupts(const Rule& rule);
 

@@ -214,7 +214,7 @@ std::vector<Output> Tracker::outputs(cl_kernel kernel) {
     const bool known = info.text && index < info.text->args.size();
     const bool writable =
         known ? info.text->args[index].writable : mem == info.args.rbegin()->second;
-    if (writable) out.push_back({mem, mems_[mem]});
+    if (writable) out.push_back({mem, mems_[mem], known ? info.text->args[index].type : ""});
   }
   return out;
 }

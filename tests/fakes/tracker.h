@@ -43,6 +43,7 @@ struct KernelInfo {
 struct Output {
   cl_mem mem;
   MemInfo info;
+  std::string type = {};  // as the signature has it: "float*"; empty where nobody knows
 };
 
 class Tracker {

@@ -260,6 +260,32 @@ TEST(OverPocl, AMapThatIsNullWithSuccessIsALieOfMapReadAndSparesTheKernels) {
   for (const VerdictReport& row : report.verdicts) EXPECT_EQ(row.verdict, Verdict::kPass) << row.id;
 }
 
+TEST(OverPocl, MapsThatAreRightUntilAKernelWritesAreWrong) {
+  if (!kPocl.library) GTEST_SKIP() << "PoCL is not installed here";
+  test::Bench bench(*kPocl.library,
+                    R"({"rules":[{"match":{"call":"clEnqueueMapBuffer","count":{"from":2,"to":9}},)"
+                    R"("do":{"action":"zeros"}}]})");
+  bench.probe({"--case", kOneCase});
+  const Report report = bench.report();
+  const CapabilityReport& found = report.devices.at(0).capabilities.at("map_read");
+  EXPECT_EQ(found.verdict, CapabilityVerdict::kWrong);
+  EXPECT_EQ(found.evidence, "a mapped read differs from what a kernel wrote");
+}
+
+TEST(OverPocl, ADriverThatSkipsRepeatsIsWrongAndNotFast) {
+  if (!kPocl.library) GTEST_SKIP() << "PoCL is not installed here";
+  test::Bench bench(*kPocl.library,
+                    R"({"rules":[{"match":{"call":"clEnqueueNDRangeKernel","kernel":"^gemv",)"
+                    R"("count":{"from":3,"to":100000}},"do":{"action":"skip"}}]})");
+  bench.probe(case_options({"gemv_col16/high/normal/buffer/buffer/float/*"}));
+  int found = 0;
+  for (const VerdictReport& row : bench.report().verdicts) {
+    EXPECT_FALSE(row.median_ms) << row.id;
+    found += row.verdict != Verdict::kPass;
+  }
+  EXPECT_GT(found, 0);
+}
+
 TEST(OverPocl, ADriverThatDropsNanIsWrongWhereNanGoesInAndNowhereElse) {
   if (!kPocl.library) GTEST_SKIP() << "PoCL is not installed here";
   test::Bench bench(*kPocl.library, R"({"rules":[{"match":{"call":"clEnqueueNDRangeKernel"},)"

@@ -280,6 +280,17 @@ class JudgeOutcome : public testing::Test {
     outcome.captured = "LLVM ERROR: Cannot select";
     return outcome;
   }
+  int readings() const { return t_.prepared.request.readings(); }
+  // The right output, as the first `count` of them.
+  void fill_readings(int count) const {
+    const MemoryRequest& memory = t_.memory();
+    const int fd = t_.prepared.fds.at(static_cast<size_t>(memory.fd)).get();
+    const Bytes right = t_.right();
+    auto mapping = Mapping::of(fd, right.size() * static_cast<size_t>(count), true);
+    ASSERT_TRUE(mapping);
+    auto at = mapping->bytes().begin();
+    for (int i = 0; i < count; ++i) at = std::copy(right.begin(), right.end(), at);
+  }
   const Trial t_{"gemv_split/high/normal/buffer/buffer/float/odd"};
 };
 
@@ -325,15 +336,10 @@ TEST_F(JudgeOutcome, OfADriversErrorNamesCallCodeAndLog) {
 }
 
 TEST_F(JudgeOutcome, OfARightOutputInTheSharedMemoryIsAPassWithItsSpeed) {
-  const MemoryRequest& memory = t_.memory();
-  auto mapping = Mapping::of(t_.prepared.fds.at(static_cast<size_t>(memory.fd)).get(),
-                             memory.read_bytes() * 2, true);
-  ASSERT_TRUE(mapping);
-  const Bytes right = t_.right();
-  std::copy(right.begin(), right.end(), mapping->bytes().begin());
-  std::copy(right.begin(), right.end(), mapping->bytes().begin() + static_cast<long>(right.size()));
+  fill_readings(readings());
   Outcome outcome;
-  outcome.reply = {{"repeats", 2}, {"median_ms", 0.5}, {"spread_ms", 0.1}, {"piped_ms", 0.25}};
+  outcome.reply = {
+      {"repeats", readings()}, {"median_ms", 0.5}, {"spread_ms", 0.1}, {"piped_ms", 0.25}};
   outcome.wall_seconds = 1;
   outcome.captured = "a banner";
   const VerdictReport verdict = judged(outcome);
@@ -343,17 +349,24 @@ TEST_F(JudgeOutcome, OfARightOutputInTheSharedMemoryIsAPassWithItsSpeed) {
   EXPECT_EQ(verdict.evidence.stderr_text, "") << "a pass keeps no banner";
 }
 
+TEST_F(JudgeOutcome, OfTimedLaunchesThatWroteNothingIsNotFast) {
+  ASSERT_GT(readings(), t_.prepared.request.repeats) << "the case is timed";
+  fill_readings(readings() - 1);
+  Outcome outcome;
+  outcome.reply = {{"repeats", readings()}, {"median_ms", 0.01}, {"spread_ms", 0.1}};
+  outcome.wall_seconds = 1;
+  const VerdictReport verdict = judged(outcome);
+  EXPECT_EQ(verdict.verdict, Verdict::kNondeterministic);
+  EXPECT_EQ(verdict.median_ms, std::nullopt);
+  EXPECT_EQ(verdict.gflops, std::nullopt);
+}
+
 TEST_F(JudgeOutcome, OfALaunchThatTookNoTimeIsNotTimed) {
-  const MemoryRequest& memory = t_.memory();
-  const Bytes right = t_.right();
-  auto mapping = Mapping::of(t_.prepared.fds.at(static_cast<size_t>(memory.fd)).get(),
-                             memory.read_bytes() * 2, true);
-  std::copy(right.begin(), right.end(), mapping->bytes().begin());
-  std::copy(right.begin(), right.end(), mapping->bytes().begin() + static_cast<long>(right.size()));
+  fill_readings(readings());
   for (const double median : {0.0, -1.0, std::nan(""), 1001.0}) {
     Outcome outcome;
     outcome.reply = {
-        {"repeats", 2}, {"median_ms", median}, {"spread_ms", 0.1}, {"piped_ms", median}};
+        {"repeats", readings()}, {"median_ms", median}, {"spread_ms", 0.1}, {"piped_ms", median}};
     outcome.wall_seconds = 1;
     const VerdictReport verdict = judged(outcome);
     EXPECT_EQ(verdict.verdict, Verdict::kPass);
@@ -367,16 +380,16 @@ TEST_F(JudgeOutcome, OfALaunchThatTookNoTimeIsNotTimed) {
 TEST_F(JudgeOutcome, BelievesNoWorkerThatSaysItPassed) {
   Outcome outcome;
   for (const char* word : {"pass", "unsupported", "missing", "slow", "crash"}) {
-    outcome.reply = {{"verdict", word}, {"repeats", 2}};
+    outcome.reply = {{"verdict", word}, {"repeats", readings()}};
     EXPECT_EQ(judged(outcome).verdict, Verdict::kToolError) << word;
   }
-  outcome.reply = {{"repeats", 2}, {"error", {{"max_abs", 0}}}, {"ok", true}};
+  outcome.reply = {{"repeats", readings()}, {"error", {{"max_abs", 0}}}, {"ok", true}};
   EXPECT_EQ(judged(outcome).verdict, Verdict::kWrong) << "the outputs were never written";
 }
 
 TEST_F(JudgeOutcome, WantsEveryRepeatOfTheCase) {
   Outcome outcome;
-  for (const char* text : {"{}", R"({"repeats":1})", R"({"repeats":"2"})", R"({"repeats":3})"}) {
+  for (const char* text : {"{}", R"({"repeats":1})", R"({"repeats":"2"})", R"({"repeats":5})"}) {
     outcome.reply = nlohmann::json::parse(text);
     EXPECT_EQ(judged(outcome).verdict, Verdict::kToolError) << text;
   }
