@@ -40,6 +40,28 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
+// Of words that nobody knows, the first: what follows an unknown option may be its value.
+std::string unknown_word(const CLI::App& verb, const std::string& name, const std::string& word) {
+  if (word.starts_with('-')) return tr("'{}' has no option '{}'", name, word);
+  const bool has_verbs = !verb.get_subcommands([](const CLI::App*) { return true; }).empty();
+  return has_verbs ? tr("'{}' is not a verb", word) : tr("'{}' takes no argument '{}'", name, word);
+}
+
+std::string fault_of(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* verb = &app;
+  std::string name = "clvet";
+  while (!verb->get_subcommands().empty()) {
+    verb = verb->get_subcommands().front();
+    name += " " + verb->get_name();
+  }
+  const std::vector<std::string> unknown = verb->remaining();
+  const auto code = static_cast<CLI::ExitCodes>(error.get_exit_code());
+  const bool about_words =
+      code == CLI::ExitCodes::ExtrasError || verb->get_require_subcommand_min() > 0;
+  if (!about_words || unknown.empty()) return translated(error.what());
+  return unknown_word(*verb, name, unknown.front());
+}
+
 }  // namespace
 
 void set_language_from(int argc, const char* const* argv) {
@@ -63,10 +85,8 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error) {
     app.exit(error);
     return kExitFine;
   }
-  const std::vector<std::string> unknown = app.remaining();
+  print_error(fault_of(app, error));
   const bool no_verb = app.get_subcommands().empty();
-  print_error(no_verb && !unknown.empty() ? tr("'{}' is not a verb", unknown.front())
-                                          : translated(error.what()));
   fmt::print(stderr, "{}\n",
              no_verb ? tr("'clvet --help' lists the verbs.")
                      : tr("'clvet VERB --help' explains each option."));

@@ -218,7 +218,7 @@ CapabilityReport DeviceRunner::judge_map_read(const MapReadCheck& check, const O
         fmt::format("signal {} ended the process in {}", outcome.exit.signal, outcome.stage.call);
   } else if (text_in(outcome.reply, "verdict") == to_string(Verdict::kLie)) {
     found.verdict = CapabilityVerdict::kWrong;
-    found.evidence = "lie: " + text_in(outcome.reply, "note");
+    found.evidence = fmt::format("lie: {}", text_in(outcome.reply, "note"));
   } else if (outcome.reply.contains("verdict")) {
     found.verdict = CapabilityVerdict::kFalse;
     found.evidence = cl_error_name(static_cast<int>(number_in(outcome.reply, "cl_error")));

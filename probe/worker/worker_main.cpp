@@ -4,14 +4,12 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <functional>
 #include <map>
 #include <string>
 
-#include "base/clock.h"
 #include "base/result.h"
 #include "probe/process/driver_files.h"
 #include "probe/process/stage_page.h"

@@ -1,7 +1,8 @@
 """A driver that passes its trials and misbehaves afterwards: run and generate, alone and isolated.
 
 Usage: runtime_faults.py CLVET MODEL_DIR IMAGE_DIR. FAKE_CL names the hostile driver. CLVET_TEST_OVER: the driver below it, pocl
-(the default) or intel. CLVET_TEST_FAULTS: names of FAULTS, or all; empty: those that differ most.
+(the default) or intel. CLVET_TEST_FAULTS: names of FAULTS, or all; empty: those that differ most. CLVET_TEST_MODELS: small (cls
+and SmolLM2, the default) or large (magika and Gemma).
 
 The report is the one of the same driver while it behaved. Never may a wrong answer leave with exit 0: the answer is the host's,
 and standard error says what is not used any more. Where the driver ends the process, that holds for the second start, and
@@ -79,11 +80,16 @@ class Machine:
         ids.write_text("[504, 3575, 282, 4649, 314, 260, 3284, 338]")
         image = np.random.default_rng(1).normal(size=(1, 3, 48, 192)).astype(np.float32)
         np.save(self.folder / "x.npy", image)
-        self.commands = {
-            "run": ["run", str(models / "ch_ppocr_mobile_v2.0_cls_infer.onnx"), "--input", f"x={self.folder / 'x.npy'}",
-                    "--repeat", "1"],
-            "generate": ["generate", str(models / "SmolLM2-135M-Instruct.Q4_1.gguf"), "--prompt-ids", str(ids), "-n", "3"],
+        np.save(self.folder / "bytes.npy", np.random.default_rng(1).integers(0, 256, size=(1, 2048)).astype(np.int32))
+        sets = {
+            "small": {"run": [models / "ch_ppocr_mobile_v2.0_cls_infer.onnx", "--input", f"x={self.folder / 'x.npy'}"],
+                      "generate": [models / "SmolLM2-135M-Instruct.Q4_1.gguf"]},
+            "large": {"run": [models / "magika.onnx", "--input", f"bytes={self.folder / 'bytes.npy'}", "--precision", "high"],
+                      "generate": [models / "gemma-3-270m-q4_k_m.gguf"]},
         }
+        common = {"run": ["--repeat", "1"], "generate": ["--prompt-ids", ids, "-n", "3"]}
+        chosen = sets[os.environ.get("CLVET_TEST_MODELS", "small")]
+        self.commands = {verb: [verb, *map(str, chosen[verb] + common[verb])] for verb in common}
         self.start(["probe", "--library", os.environ["FAKE_CL"], "--quiet", "--out", self.report], {})
         self.expected = {verb: self.answer(verb, ["--device", "host"], {})[1] for verb in self.commands}
 

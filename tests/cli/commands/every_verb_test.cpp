@@ -4,6 +4,7 @@
 
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/probe/fake/helpers.h"
@@ -65,6 +66,22 @@ TEST(EveryVerb, HasAGuideAndSaysWhatScriptsMayDependOn) {
     EXPECT_THAT(guide, HasSubstr("clvet " + verb));
     EXPECT_THAT(interfaces + guide,
                 AnyOf(HasSubstr("\n### clvet " + verb), HasSubstr("\n## Interface\n")));
+  }
+}
+
+TEST(EveryVerb, NamesTheWordThatItDoesNotKnow) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> rows{
+      {{"run", "m.onnx", "--shape", "x=1"}, "'clvet run' has no option '--shape'"},
+      {{"check", "a.onnx", "b", "c"}, "'clvet check' takes no argument 'b'"},
+      {{"report", "show", "r.json", "--nosuch"}, "'clvet report show' has no option '--nosuch'"},
+      {{"--nosuch"}, "'clvet' has no option '--nosuch'"},
+      {{"nosuch"}, "'nosuch' is not a verb"},
+      {{"report", "nosuch"}, "'nosuch' is not a verb"}};
+  test::Bench bench;
+  for (const auto& [words, message] : rows) {
+    const auto done = bench.run(words);
+    EXPECT_EQ(done.exit_code, 2) << message;
+    EXPECT_THAT(done.err, HasSubstr(message));
   }
 }
 
