@@ -11,13 +11,12 @@
 
 namespace clvet {
 
-// The report in `path` (empty: the state folder's). The core tier is probed first, `sink` is told,
-// and the report is kept in the state folder:
-//  - where there is no report yet;
-//  - where a report was made with other drivers or kernels;
-//  - where the state folder's is not complete and has no best combination.
-// A named file that cannot be read is an error. A named report of a part of the tier serves as it
-// is.
+// Reads the report in `path` (empty: the state folder's). If it cannot serve, this probes the core
+// tier, tells `sink` so and keeps the new report in the state folder. A report cannot serve
+//  - where there is none yet;
+//  - where it was made with other drivers or kernels;
+//  - where it is the state folder's, is not complete and has no best combination.
+// A named file that cannot be read is an error. A named report may cover a part of the tier.
 //
 // `needs`, where given, are patterns of cases: if the state folder's report does not stand, those
 // alone are probed, and kept beside it for the next who has the same needs.
@@ -30,8 +29,8 @@ Result<std::optional<Report>> kept_report(const std::string& path);
 
 // Writes a probe's report into `file`, with what the report in it knows and this one does not
 // (add_known). `narrowed`: the probe was told to look at a part of the machine. If the probe was
-// narrowed or not complete and found no device, a report whose devices still stand is kept, and the
-// answer is false. `sink` is told what was added or kept.
+// narrowed or not complete and found no device, the file keeps a report whose devices still stand,
+// and the function returns false. It tells `sink` what it added or kept.
 Result<bool> keep_report(const std::string& file, bool narrowed, const EventSink& sink,
                          Report& report);
 

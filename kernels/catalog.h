@@ -129,6 +129,8 @@ class Catalog {
 std::vector<Variant> variants_of(const Manifest& manifest);
 // Assembles sources, options, key and constructs. kInternal where a prelude is not embedded.
 Result<Program> program_of(const Variant& variant);
+// The kernel `entry` of checks/<text>.cl. kNotFound where there is no such text.
+Result<Program> check_program(std::string_view text, std::string_view entry);
 // The embedded text of `path` relative to kernels/, e.g. "checks/canary.cl"; kNotFound.
 Result<std::string> kernel_text(std::string_view path);
 // SHA-256 over every embedded kernel file: the `kernel_set` of a report.

@@ -1,6 +1,9 @@
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -83,7 +86,23 @@ std::vector<std::string> constructs_of(const Variant& variant) {
   return {words.begin(), words.end()};
 }
 
+// What tells programs apart that a driver is given.
+std::string key_of(const Program& program) {
+  Sha256 hash;
+  for (const std::string& source : program.sources) hash.add_field(source);
+  return hash.add_field(program.options).add_field(program.entry).hex();
+}
+
 }  // namespace
+
+Result<Program> check_program(std::string_view text, std::string_view entry) {
+  Program program;
+  CLVET_ASSIGN_OR_RETURN(std::string source, kernel_text(fmt::format("checks/{}.cl", text)));
+  program.sources = {std::move(source)};
+  program.entry = entry;
+  program.key = key_of(program);
+  return program;
+}
 
 Result<Program> program_of(const Variant& variant) {
   const Manifest& manifest = *variant.manifest;
@@ -99,9 +118,7 @@ Result<Program> program_of(const Variant& variant) {
   program.options = options_of(variant);
   program.entry = manifest.text;
   program.constructs = constructs_of(variant);
-  Sha256 hash;
-  for (const std::string& source : program.sources) hash.add_field(source);
-  program.key = hash.add_field(program.options).add_field(program.entry).hex();
+  program.key = key_of(program);
   program.variant_key = Sha256().add_field(program.key).add_field(variant.name()).hex();
   return program;
 }

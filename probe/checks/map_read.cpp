@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "base/fd.h"
-#include "base/hash.h"
 #include "base/result.h"
-#include "kernels/catalog.h"
 #include "probe/cl/api.h"
 #include "probe/cl/handles.h"
 #include "probe/process/stage_page.h"
@@ -45,12 +43,7 @@ DrivenStatus map_and_hand_over(DriverSession& session, cl_mem buffer, std::span<
 // The canary's kernel, from the buffer into itself.
 DrivenStatus launch_in_place(DriverSession& session, cl_mem buffer, size_t items,
                              nlohmann::json& reply) {
-  auto text = kernel_text("checks/canary.cl");
-  Program program;
-  if (text) program.sources = {std::move(*text)};
-  program.entry = "clvet_canary";
-  program.key = sha256_hex(program.sources.empty() ? "" : program.sources[0]);
-  CLVET_DRIVE(build_kernel(session, program, reply));
+  CLVET_DRIVE(build_check(session, "canary", "clvet_canary", reply));
   for (cl_uint index = 0; index < 2; ++index) {
     CLVET_DRIVE(run_call(Stage::kCreateKernel, "clSetKernelArg", [&] {
       return session.api().clSetKernelArg(session.kernel.get(), index, sizeof buffer, &buffer);

@@ -10,10 +10,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/hash.h"
 #include "base/numbers.h"
 #include "base/result.h"
-#include "kernels/catalog.h"
 #include "probe/cl/handles.h"
 #include "probe/process/stage_page.h"
 #include "probe/report/report.h"
@@ -103,18 +101,9 @@ DrivenStatus read(DriverSession& session, cl_mem buffer, size_t bytes, void* to)
   });
 }
 
-DrivenStatus build_peak(Bench& bench, const std::string& entry) {
-  auto text = kernel_text("checks/peaks.cl");
-  Program program;
-  if (text) program.sources = {std::move(*text)};
-  program.entry = entry;
-  program.key = sha256_hex(entry);
-  return build_kernel(bench.session, program, bench.reply);
-}
-
 DrivenStatus time_launches(Bench& bench) {
   DriverSession& session = bench.session;
-  CLVET_DRIVE(build_peak(bench, "clvet_peaks_launch"));
+  CLVET_DRIVE(build_check(bench.session, "peaks", "clvet_peaks_launch", bench.reply));
   const size_t items = 64;
   const auto enqueue = [&] { return enqueue_kernel(session, 1, &items, nullptr); };
   const auto single = median_seconds({}, [&]() -> DrivenStatus {
@@ -223,7 +212,7 @@ Driven<double> time_copy(Bench& bench, size_t bytes, const Sampling& sampling, b
 DrivenStatus time_stream(Bench& bench) {
   constexpr Sampling kOnce{1, 1, 0}, kLast{3, 8, 0.06};
   const auto most = std::max(bench.request.at("bytes").get<size_t>(), kSmallStream);
-  CLVET_DRIVE(build_peak(bench, "clvet_peaks_stream"));
+  CLVET_DRIVE(build_check(bench.session, "peaks", "clvet_peaks_stream", bench.reply));
   size_t bytes = kSmallStream;
   auto time = time_copy(bench, bytes, kOnce, true);
   CLVET_DRIVE(time);

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "base/hash.h"
 #include "base/result.h"
 #include "kernels/catalog.h"
 #include "probe/report/report.h"
@@ -56,11 +55,8 @@ bool output_is_right(const PreparedTrial& canary) {
 
 Result<PreparedTrial> prepare_canary() {
   PreparedTrial canary;
-  CLVET_ASSIGN_OR_RETURN(std::string text, kernel_text("checks/canary.cl"));
   TrialRequest& request = canary.request;
-  request.program.sources = {std::move(text)};
-  request.program.entry = "clvet_canary";
-  request.program.key = sha256_hex(request.program.sources[0]);
+  CLVET_ASSIGN_OR_RETURN(request.program, check_program("canary", "clvet_canary"));
   request.repeats = 1;
   request.global[0] = kCount;
   const std::vector<int32_t> input = canary_input();

@@ -1,6 +1,7 @@
 #include "probe/worker/drive.h"
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <utility>
 
@@ -91,6 +92,11 @@ DrivenStatus build_kernel(DriverSession& session, const Program& program, nlohma
   session.program_key = program.key;
   reply["build_ms"] = ms_since(started);
   return {};
+}
+
+DrivenStatus build_check(DriverSession& session, std::string_view text, std::string_view entry,
+                         nlohmann::json& reply) {
+  return build_kernel(session, check_program(text, entry).value_or(Program()), reply);
 }
 
 DrivenStatus enqueue_kernel(DriverSession& session, int work_dim, const size_t* global,

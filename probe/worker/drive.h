@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 
 #include "kernels/catalog.h"
@@ -70,6 +71,9 @@ DrivenStatus run_call(Stage stage, const char* name, const Call& call, bool may_
 // Makes the session's program and kernel those of `program`, unless they are. In `reply`: build_ms,
 // or the log.
 DrivenStatus build_kernel(DriverSession& session, const Program& program, nlohmann::json& reply);
+// The same for the kernel `entry` of kernels/checks/<text>.cl.
+DrivenStatus build_check(DriverSession& session, std::string_view text, std::string_view entry,
+                         nlohmann::json& reply);
 void release_program(DriverSession& session);
 // A launch of the session's kernel, not waited for; `local` may be null.
 DrivenStatus enqueue_kernel(DriverSession& session, int work_dim, const size_t* global,

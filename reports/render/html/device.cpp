@@ -27,7 +27,7 @@ constexpr size_t kMostFailed = 8;
 void add_best(Html& page, const DeviceReport& device) {
   page.open("p", {{"class", device.best ? "best" : "best none"}});
   if (device.best) {
-    page.element("b", tr("Use {}.", describe(device.best->combination))).markup(" ");
+    page.element("b", tr("Use {}:", describe(device.best->combination))).markup(" ");
     page.text(shorten(translated(device.best->why), kLongestText)).markup(".</p>\n");
   } else {
     page.element("b", tr("No combination passed every test.")).markup(" ");
