@@ -1,6 +1,7 @@
 #include "probe/discover/discover.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -256,7 +257,7 @@ class DeviceList {
   explicit DeviceList(Discovery& found) : found_(found) {}
 
   void add_all(const Tried& tried) {
-    std::map<std::string, int> seen;  // identical devices of one candidate are different devices
+    std::map<std::array<std::string, 3>, int> seen;
     const auto platforms = tried.reply.find("platforms");
     if (platforms == tried.reply.end() || !platforms->is_array()) return;
     for (size_t p = 0; p < platforms->size(); ++p) {
@@ -265,9 +266,9 @@ class DeviceList {
       if (devices == platform.end() || !devices->is_array()) continue;
       for (size_t d = 0; d < devices->size(); ++d) {
         DeviceReport report = describe(platform, (*devices)[d]);
-        const std::string identity = identity_of(report);
-        add(std::move(report), fmt::format("{}\n{}", identity, seen[identity]++),
-            {tried.report.name, p, d});
+        report.ordinal = seen[{report.platform, report.name, report.driver}]++;
+        const std::string identity = fmt::format("{}\n{}", identity_of(report), report.ordinal);
+        add(std::move(report), identity, {tried.report.name, p, d});
       }
     }
   }

@@ -102,6 +102,7 @@ std::string environment_key(const DeviceReport& device, const std::string& kerne
   }
   for (const std::string& text : extensions) hash.add_field(text);
   for (const auto& [name, value] : device.variables) hash.add_field(name).add_field(value);
+  if (device.ordinal > 0) hash.add_field(std::to_string(device.ordinal));
   return hash.hex();
 }
 

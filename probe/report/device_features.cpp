@@ -49,6 +49,7 @@ DeviceFeatures features_of(const DeviceReport& device) {
   features.memory = number_of(device, "CL_DEVICE_GLOBAL_MEM_SIZE");
   features.largest_buffer = number_of(device, "CL_DEVICE_MAX_MEM_ALLOC_SIZE");
   features.compute_units = number_of(device, "CL_DEVICE_MAX_COMPUTE_UNITS");
+  features.clock_mhz = number_of(device, "CL_DEVICE_MAX_CLOCK_FREQUENCY");
   if (features.fp16) features.names.emplace_back("fp16");
   if (has(device.extensions, "cl_khr_subgroups")) features.names.emplace_back("subgroups");
   if (has(device.extensions, "cl_khr_integer_dot_product")) features.names.emplace_back("dot8");

@@ -19,7 +19,7 @@ struct DeviceFeatures {
   int64_t group_items = 0;                    // of a work-group at most; 0: not advertised
   std::vector<std::string> names;             // of the features in Manifest::require
   int64_t memory = 0, largest_buffer = 0;     // limits, bytes; 0: not known
-  int64_t compute_units = 0;                  // 0: not known
+  int64_t compute_units = 0, clock_mhz = 0;   // 0: not known
 };
 DeviceFeatures features_of(const DeviceReport& device);
 

@@ -202,6 +202,7 @@ struct DeviceReport {
   std::string id;        // "d0"
   std::string platform;  // platform name
   std::string name, type, vendor, driver, device_version, library;
+  int ordinal = 0;  // among the devices of `library` with this platform, name and driver
   std::vector<std::string> also_via;
   std::string environment_key;
   std::vector<DriverObject> objects;

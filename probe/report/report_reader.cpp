@@ -207,6 +207,7 @@ DeviceReport get_device(const Json& json) {
   device.driver = json.at("driver");
   device.device_version = json.at("device_version");
   device.library = json.at("library");
+  device.ordinal = json.value("ordinal", device.ordinal);
   json.at("also_via").get_to(device.also_via);
   device.environment_key = json.at("environment_key");
   get_environment(json.at("environment"), device);

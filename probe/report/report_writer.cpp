@@ -188,6 +188,7 @@ Json put(const DeviceReport& device) {
           {"driver", device.driver},
           {"device_version", device.device_version},
           {"library", device.library},
+          {"ordinal", device.ordinal},
           {"also_via", device.also_via},
           {"environment_key", device.environment_key},
           {"environment", put_environment(device)},

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "kernels/tolerance.h"
 #include "probe/cl/api.h"
 #include "probe/process/process.h"
+#include "probe/report/device_features.h"
 #include "probe/report/report.h"
 #include "probe/trial/cases.h"
 #include "probe/trial/material.h"
@@ -316,6 +318,22 @@ void judge_outputs(const TrialCase& trial, const Material& material, int repeats
                      verdict);
     }
   }
+}
+
+void doubt_times(const DeviceReport& device, VerdictReport& verdict) {
+  constexpr double kMostACycle = 4096;
+  constexpr int64_t kLeastClock = 1000;
+  const DeviceFeatures features = features_of(device);
+  if (verdict.verdict != Verdict::kPass || !verdict.gflops || features.compute_units == 0) return;
+  const double most = static_cast<double>(features.compute_units) * 1e-3 *
+                      static_cast<double>(std::max(features.clock_mhz, kLeastClock)) * kMostACycle;
+  if (*verdict.gflops <= most) return;
+  verdict.evidence.note = fmt::format(
+      "its launches took {:.3g} ms, that is {:.3g} GFLOP/s: more than the device can do, so "
+      "the driver skips launches",
+      *verdict.median_ms, *verdict.gflops);
+  verdict.verdict = Verdict::kLie;
+  verdict.median_ms = verdict.spread_ms = verdict.piped_ms = verdict.gflops = std::nullopt;
 }
 
 VerdictReport judge(const TrialCase& trial, const Material& material, const PreparedTrial& prepared,

@@ -22,6 +22,12 @@ VerdictReport blank_verdict(const TrialCase& trial, const std::string& device_id
 VerdictReport judge(const TrialCase& trial, const Material& material, const PreparedTrial& prepared,
                     const Outcome& outcome, const std::string& device_id);
 
+// Calls a pass a lie where the device cannot be as fast as its times say: a driver that skips
+// launches leaves the right outputs of earlier ones. The limit is 4096 operations a cycle and
+// compute unit: the matrix units of an NVIDIA H100 do as many, plain OpenCL a quarter at most. A
+// clock below 1 GHz counts as 1 GHz, since drivers report too little.
+void doubt_times(const DeviceReport& device, VerdictReport& verdict);
+
 // An output as it came back: all its readings, one after another.
 struct OutputReadings {
   MemoryRequest memory;

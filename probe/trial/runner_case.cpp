@@ -136,7 +136,9 @@ Result<VerdictReport> DeviceRunner::attempt(const TrialCase& trial, bool careful
   }
   note_build(made.outcome);
   if (made.outcome.kind != OutcomeKind::kReply) lane().end_worker();
-  return judge(trial, *made.material, made.prepared, made.outcome, device_->id);
+  VerdictReport verdict = judge(trial, *made.material, made.prepared, made.outcome, device_->id);
+  doubt_times(*device_, verdict);
+  return verdict;
 }
 
 VerdictReport DeviceRunner::brought_down(const TrialCase& trial, const JournalEntry& past) const {

@@ -101,6 +101,7 @@ Result<std::unique_ptr<Device>> Device::open(const DeviceReport& report, Flight&
 Status Device::find(const DeviceReport& report) {
   std::vector<cl_platform_id> platforms;
   CLVET_RETURN_IF_ERROR(cl_status(list_platforms(api(), platforms), "clGetPlatformIDs"));
+  int alike = 0;
   for (cl_platform_id platform : platforms) {
     if (platform_text(api(), platform, CL_PLATFORM_NAME) != report.platform) continue;
     std::vector<cl_device_id> devices;
@@ -108,7 +109,7 @@ Status Device::find(const DeviceReport& report) {
     for (cl_device_id device : devices) {
       const bool same = device_text(api(), device, CL_DEVICE_NAME) == report.name &&
                         device_text(api(), device, CL_DRIVER_VERSION) == report.driver;
-      if (!same) continue;
+      if (!same || alike++ < report.ordinal) continue;
       platform_ = platform;
       device_ = device;
       return {};
@@ -188,6 +189,7 @@ Status Device::write(cl_mem buffer, std::span<const std::byte> bytes) {
 Status Device::write_later(cl_mem buffer, Bytes bytes) {
   if (bytes.size() > kMostWrittenLater) return write(buffer, bytes);
   if (bytes.empty()) return {};
+  const InDriver calls(flight_, Stage::kEnqueue);
   written_later_.push_back(std::move(bytes));
   const Bytes& kept = written_later_.back();
   return cl_status(api().clEnqueueWriteBuffer(queue_.get(), buffer, CL_FALSE, 0, kept.size(),

@@ -41,9 +41,9 @@ class DeviceDecoder : public DecoderBackend {
                                   bool answer) override;
   Status reserve(int64_t capacity) override;
   // As step(), but each launch is waited for, what it wrote is read, and `host` (of the same model)
-  // computes the same from what the device itself had. `judge` sees each pair, in order.
+  // computes the same from what the device itself had. `checker` sees each pair, in order.
   Result<std::vector<float>> check(std::span<const float> hidden, int64_t rows, int64_t position,
-                                   bool answer, HostDecoder& host, const AnswerJudge& judge);
+                                   bool answer, HostDecoder& host, Checker& checker);
   // The launches of one token, in their order; they live as long as the decoder.
   struct Launched {
     std::string node;

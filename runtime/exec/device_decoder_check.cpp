@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "kernels/call.h"
 #include "kernels/catalog.h"
@@ -27,7 +28,7 @@ struct DeviceDecoder::Compared {
   const ReadyStep& ready;
   int64_t rows, position;
   HostDecoder& host;
-  const AnswerJudge& judge;
+  Checker& checker;
 };
 
 // The first `rows` rows.
@@ -66,15 +67,15 @@ Status DeviceDecoder::compare_output(const Compared& step, size_t tensor, int64_
   const std::span<const float> host =
       std::span(step.host.buffer(name)).subspan(static_cast<size_t>(first), device.size());
   const Shape shape{step.rows, columns};
-  step.judge({step.call.name, step.ready.launched.row, Tensor::from(shape, device),
-              Tensor::from(shape, host), row.half});
+  step.checker.judge({step.call.name, step.ready.launched.row, Tensor::from(shape, device),
+                      Tensor::from(shape, host), row.half});
   step.host.put(name, first, device);
   return {};
 }
 
 Result<std::vector<float>> DeviceDecoder::check(std::span<const float> hidden, int64_t rows,
                                                 int64_t position, bool answer, HostDecoder& host,
-                                                const AnswerJudge& judge) {
+                                                Checker& checker) {
   CLVET_RETURN_IF_ERROR(reserve(position + rows));
   CLVET_RETURN_IF_ERROR(take_hidden(hidden, rows));
   CLVET_RETURN_IF_ERROR(copy_to_host(host, position));
@@ -84,9 +85,11 @@ Result<std::vector<float>> DeviceDecoder::check(std::span<const float> hidden, i
   const auto calls = decoder_calls(config_, rows, capacity_, answer, head_rows_of(plan_));
   const PlanPhase& phase = plan_.phases[rows == 1 ? 0 : 1];
   for (size_t i = 0; i < calls.size(); ++i) {
-    const Compared step{calls[i], (*steps)[i], rows, position, host, judge};
+    const Compared step{calls[i], (*steps)[i], rows, position, host, checker};
+    const double started = monotonic_seconds();
     CLVET_RETURN_IF_ERROR(launch(step.ready, position));
     CLVET_RETURN_IF_ERROR(device_.finish());
+    checker.steps_s += monotonic_seconds() - started;
     CLVET_RETURN_IF_ERROR(host.run(calls[i], rows, position));
     for (const CallArg& arg : step.ready.call.args) {
       if (arg.kind != ArgKind::kOutput) continue;

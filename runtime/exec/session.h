@@ -44,10 +44,10 @@ class Session {
       double deadline = std::numeric_limits<double>::infinity());
 
   // As run(), but each launch is waited for, what it wrote is read, and the host computes the same
-  // from what the device itself had. `judge` sees each pair, in order. A wrong answer of one step
+  // from what the device itself had. `checker` sees each pair, in order. A wrong answer of one step
   // is so told from what later steps make of it.
   Result<std::map<std::string, Tensor>> check(const std::map<std::string, Tensor>& inputs,
-                                              const AnswerJudge& judge);
+                                              Checker& checker);
 
   const ExecutionPlan& plan() const { return plan_; }
   const Graph& graph() const { return graph_; }
@@ -87,9 +87,9 @@ class Session {
   std::map<std::string, Tensor> outputs_of(const std::vector<Tensor>& values) const;
 
   struct Checked;
-  Status check_step(size_t index, Checked& state, const AnswerJudge& judge);
-  Status check_written(size_t index, Checked& state, const AnswerJudge& judge);
-  Status check_upload(size_t index, Checked& state, const AnswerJudge& judge);
+  Status check_step(size_t index, Checked& state, Checker& checker);
+  Status check_written(size_t index, Checked& state, Checker& checker);
+  Status check_upload(size_t index, Checked& state, Checker& checker);
   Status fill_aliases(int before, Checked& state);
   bool writes_last(size_t index, size_t tensor) const;
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "kernels/call.h"
 #include "kernels/catalog.h"
@@ -58,19 +59,19 @@ bool Session::writes_last(size_t index, size_t tensor) const {
   return true;
 }
 
-Status Session::check_upload(size_t index, Checked& state, const AnswerJudge& judge) {
+Status Session::check_upload(size_t index, Checked& state, Checker& checker) {
   const auto at = static_cast<size_t>(phase().steps[index].tensor);
   const DeviceTensor& tensor = plan_.tensors[at];
   if (tensor.row_numbers > 0 || tensor.constant) return {};
   const ValueId id = value_ids_[at];
   Tensor device;
   CLVET_RETURN_IF_ERROR(download(tensor, tensors_[at].object, id, device));
-  judge({"", nullptr, device, state.values[static_cast<size_t>(id)], tensor.half});
+  checker.judge({"", nullptr, device, state.values[static_cast<size_t>(id)], tensor.half});
   state.see(id, std::move(device));
   return {};
 }
 
-Status Session::check_written(size_t index, Checked& state, const AnswerJudge& judge) {
+Status Session::check_written(size_t index, Checked& state, Checker& checker) {
   const PlanStep& step = phase().steps[index];
   const Node* node = step.node < 0 ? nullptr : &graph_.nodes[static_cast<size_t>(step.node)];
   if (node && !state.answers.contains(step.node)) {
@@ -89,27 +90,30 @@ Status Session::check_written(size_t index, Checked& state, const AnswerJudge& j
     for (size_t i = 0; node && i < node->outputs.size(); ++i)
       if (node->outputs[i] == id) host = &state.answers[step.node][i];
     if (!host) return fail(ErrorCode::kInternal, "a step writes a value that is not its node's");
-    judge({node ? node->name : "", ready_[index].row, device, *host, plan_.tensors[at].half});
+    checker.judge(
+        {node ? node->name : "", ready_[index].row, device, *host, plan_.tensors[at].half});
     state.see(id, std::move(device));
   }
   return {};
 }
 
-Status Session::check_step(size_t index, Checked& state, const AnswerJudge& judge) {
+Status Session::check_step(size_t index, Checked& state, Checker& checker) {
   const PlanStep& step = phase().steps[index];
+  const double started = monotonic_seconds();
   CLVET_RETURN_IF_ERROR(run_step(index, state.values));
+  const bool launches = step.kind == StepKind::kKernel || step.kind == StepKind::kUpload;
+  if (launches) CLVET_RETURN_IF_ERROR(device_->finish());
+  checker.steps_s += monotonic_seconds() - started;
   switch (step.kind) {
     case StepKind::kKernel:
-      CLVET_RETURN_IF_ERROR(device_->finish());
-      return check_written(index, state, judge);
+      return check_written(index, state, checker);
     case StepKind::kUpload:
-      CLVET_RETURN_IF_ERROR(device_->finish());
-      return check_upload(index, state, judge);
+      return check_upload(index, state, checker);
     case StepKind::kDownload: {
       const ValueId id = value_ids_[static_cast<size_t>(step.tensor)];
       const auto at = static_cast<size_t>(id);
       CLVET_RETURN_IF_ERROR(fill_aliases(static_cast<int>(graph_.nodes.size()), state));
-      if (state.known[at]) judge({"", nullptr, state.values[at], state.seen[at], false});
+      if (state.known[at]) checker.judge({"", nullptr, state.values[at], state.seen[at], false});
       return {};
     }
     case StepKind::kHost:
@@ -122,14 +126,14 @@ Status Session::check_step(size_t index, Checked& state, const AnswerJudge& judg
 }
 
 Result<std::map<std::string, Tensor>> Session::check(const std::map<std::string, Tensor>& inputs,
-                                                     const AnswerJudge& judge) {
+                                                     Checker& checker) {
   Checked state;
   CLVET_ASSIGN_OR_RETURN(state.values, input_values(inputs));
   state.seen = state.values;
   state.known.assign(graph_.values.size(), false);
   for (const ValueId id : graph_.inputs) state.known[static_cast<size_t>(id)] = true;
   for (size_t i = 0; i < phase().steps.size(); ++i) {
-    CLVET_RETURN_IF_ERROR(check_step(i, state, judge));
+    CLVET_RETURN_IF_ERROR(check_step(i, state, checker));
   }
   return outputs_of(state.values);
 }

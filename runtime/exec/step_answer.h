@@ -18,4 +18,12 @@ struct StepAnswer {
 };
 using AnswerJudge = std::function<void(const StepAnswer&)>;
 
+// Who compares the steps of a plan with the host.
+struct Checker {
+  AnswerJudge judge;
+  // Seconds of the steps themselves, each waited for: not what is checked. First launches may
+  // include the driver's compilation, which is no cost of a check.
+  double steps_s = 0;
+};
+
 }  // namespace clvet

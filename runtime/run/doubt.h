@@ -44,6 +44,9 @@ struct Fault {
 class FaultFinder {
  public:
   void look(const StepAnswer& answer);
+  Checker checker() {
+    return {[this](const StepAnswer& answer) { look(answer); }};
+  }
   const std::optional<Fault>& fault() const { return fault_; }
   double worst() const { return worst_; }  // as a part of what is allowed
 

@@ -19,6 +19,7 @@
 #include "probe/report/report.h"
 #include "runtime/exec/device.h"
 #include "runtime/exec/flight.h"
+#include "runtime/exec/step_answer.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/run/doubt.h"
 #include "runtime/run/history.h"
@@ -77,11 +78,13 @@ Result<std::vector<float>> DoubtingDecoder::unconfirmed(const Step& step) {
 
 Result<std::vector<float>> DoubtingDecoder::confirmed_by_host(const Step& step) {
   FaultFinder finder;
+  Checker checker = finder.checker();
   Flight& flight = device_.flight();
+  const double started = monotonic_seconds();
   auto logits = in_flight(flight, [&] {
-    return decoder_->check(step.hidden, step.rows, step.position, step.answer, *witness_,
-                           [&](const auto& answer) { finder.look(answer); });
+    return decoder_->check(step.hidden, step.rows, step.position, step.answer, *witness_, checker);
   });
+  checking_ms_ = ms_since(started) - 1e3 * checker.steps_s;
   if (finder.fault()) return fault_found(*finder.fault());
   if (logits || logits.error().code != ErrorCode::kDeviceError) return logits;
   return fault_found(fault_of(flight.read(), logits.error()));
@@ -96,13 +99,11 @@ Status DoubtingDecoder::waited_for() {
 // A step may be taken twice: it writes the same keys and values again.
 Result<std::vector<float>> DoubtingDecoder::both(const Step& step,
                                                  std::optional<CheckRhythm>& rhythm) {
-  const double started = monotonic_seconds();
   CLVET_ASSIGN_OR_RETURN(const std::vector<float> checked, confirmed_by_host(step));
-  const double check_ms = ms_since(started);
-  const double again = monotonic_seconds();
+  const double started = monotonic_seconds();
   CLVET_ASSIGN_OR_RETURN(std::vector<float> logits, unconfirmed(step));
   if (!step.answer) CLVET_RETURN_IF_ERROR(waited_for());
-  const double step_ms = ms_since(again);
+  const double step_ms = ms_since(started);
   if (step.answer) {
     const AnswerDifference difference =
         difference_of(row_of_values(logits), row_of_values(checked));
@@ -112,8 +113,8 @@ Result<std::vector<float>> DoubtingDecoder::both(const Step& step,
                               "output '{}' differs by {:.2g} of its largest value from run to run",
                               "logits", difference.part)});
   }
-  rhythm = {inferences_between_checks(check_ms, step_ms, kDefaultShare), 0,
-            !suspicion_of(checked).empty()};
+  rhythm = {inferences_between_checks(step_ms + checking_ms_, step_ms, kDefaultShare), 0,
+            !suspicion_of(checked).empty(), step_ms};
   return logits;
 }
 
@@ -123,8 +124,11 @@ Result<std::vector<float>> DoubtingDecoder::step(std::span<const float> hidden, 
   if (!checking_) return unconfirmed(step);
   std::optional<CheckRhythm>& rhythm = rhythm_of(step);
   if (!rhythm || is_due(*rhythm, rate_)) return both(step, rhythm);
+  const double started = monotonic_seconds();
   CLVET_ASSIGN_OR_RETURN(std::vector<float> logits, unconfirmed(step));
   if (!rhythm->odd && !suspicion_of(logits).empty()) return both(step, rhythm);
+  // What gives no answer is not waited for.
+  if (answer && is_too_fast(*rhythm, ms_since(started))) return both(step, rhythm);
   ++rhythm->since;
   return logits;
 }

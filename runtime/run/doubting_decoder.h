@@ -75,6 +75,7 @@ class DoubtingDecoder : public DecoderBackend {
   bool checking_ = true;
   std::map<std::pair<int64_t, bool>, std::optional<CheckRhythm>> rhythms_;  // by rows and answer
   std::optional<Fault> fault_;
+  double checking_ms_ = 0;  // of the last check, beside the launches that it checked
 };
 
 }  // namespace clvet

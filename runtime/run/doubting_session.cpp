@@ -13,6 +13,7 @@
 #include "runtime/exec/device.h"
 #include "runtime/exec/flight.h"
 #include "runtime/exec/session.h"
+#include "runtime/exec/step_answer.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/run/doubt.h"
 #include "runtime/run/history.h"
@@ -22,8 +23,6 @@ namespace {
 
 using Inputs = std::map<std::string, Tensor>;
 
-// Milliseconds that nobody minds at a first start.
-constexpr double kShortCheck = 500;
 // Repeats from one that is compared with its predecessor to the next: what was read before has left
 // the caches, and costs more than all else that is done to an answer.
 constexpr int64_t kEveryRepeat = 8;
@@ -54,17 +53,19 @@ bool DoubtingSession::reads_are_wrong(const Inputs& inputs) {
   if (!device_.maps_reads()) return false;
   device_.set_maps_reads(false);
   FaultFinder finder;
-  const auto outputs = session_.check(inputs, [&](const auto& answer) { finder.look(answer); });
+  Checker checker = finder.checker();
+  const auto outputs = session_.check(inputs, checker);
   device_.set_maps_reads(true);
   return outputs && !finder.fault();
 }
 
 Result<Outputs> DoubtingSession::confirmed_by_host(const Inputs& inputs) {
   FaultFinder finder;
+  Checker checker = finder.checker();
   Flight& flight = device_.flight();
-  auto outputs = in_flight(flight, [&] {
-    return session_.check(inputs, [&](const auto& answer) { finder.look(answer); });
-  });
+  const double started = monotonic_seconds();
+  auto outputs = in_flight(flight, [&] { return session_.check(inputs, checker); });
+  checking_ms_ = ms_since(started) - 1e3 * checker.steps_s;
   if (!outputs) {
     if (outputs.error().code != ErrorCode::kDeviceError) return outputs;
     return fault_found(fault_of(flight.read(), outputs.error()));
@@ -79,38 +80,35 @@ Result<Outputs> DoubtingSession::confirmed_by_host(const Inputs& inputs) {
 }
 
 // Both answers are the same plan's to the same inputs: one waited for step by step, one not.
-Status DoubtingSession::settle(const Outputs& outputs, const Outputs& checked, double check_ms) {
+Status DoubtingSession::settle(const Outputs& outputs, const Outputs& checked) {
   const std::string where = disagreement(outputs, checked, session_.plan().combination.precision);
   if (!where.empty())
     return fault_found({.verdict = Verdict::kNondeterministic, .evidence = where});
-  rhythm_ = {inferences_between_checks(check_ms, run_ms_, kDefaultShare), 0,
-             !suspicion_of(checked).empty()};
+  rhythm_ = {inferences_between_checks(run_ms_ + checking_ms_, run_ms_, kDefaultShare), 0,
+             !suspicion_of(checked).empty(), run_ms_};
   return {};
 }
 
 Result<Outputs> DoubtingSession::confirm(const Inputs& inputs, Outputs outputs) {
-  const double started = monotonic_seconds();
   CLVET_ASSIGN_OR_RETURN(const Outputs checked, confirmed_by_host(inputs));
-  CLVET_RETURN_IF_ERROR(settle(outputs, checked, ms_since(started)));
+  CLVET_RETURN_IF_ERROR(settle(outputs, checked));
   return outputs;
 }
 
 // Waited for step by step before anything else: what ends the process is then known.
 Result<Outputs> DoubtingSession::first(const Inputs& inputs) {
-  const double started = monotonic_seconds();
   CLVET_ASSIGN_OR_RETURN(const Outputs checked, confirmed_by_host(inputs));
-  const double check_ms = ms_since(started);
   CLVET_ASSIGN_OR_RETURN(Outputs outputs, unconfirmed(inputs));
-  CLVET_RETURN_IF_ERROR(settle(outputs, checked, check_ms));
-  // The first check may include the driver's compilation. A second one shows what checks cost.
-  return check_ms < kShortCheck ? confirm(inputs, std::move(outputs)) : std::move(outputs);
+  CLVET_RETURN_IF_ERROR(settle(outputs, checked));
+  return outputs;
 }
 
 Result<Outputs> DoubtingSession::run(const Inputs& inputs) {
   if (!rhythm_) return first(inputs);
   CLVET_ASSIGN_OR_RETURN(Outputs outputs, unconfirmed(inputs));
   const bool odd = !rhythm_->odd && !suspicion_of(outputs).empty();
-  if (is_due(*rhythm_, rate_) || odd) return confirm(inputs, std::move(outputs));
+  if (is_due(*rhythm_, rate_) || odd || is_too_fast(*rhythm_, run_ms_))
+    return confirm(inputs, std::move(outputs));
   ++rhythm_->since;
   return outputs;
 }

@@ -41,7 +41,7 @@ class DoubtingSession {
   Result<Outputs> unconfirmed(const std::map<std::string, Tensor>& inputs);
   Result<Outputs> confirmed_by_host(const std::map<std::string, Tensor>& inputs);
   Result<Outputs> first(const std::map<std::string, Tensor>& inputs);
-  Status settle(const Outputs& outputs, const Outputs& checked, double check_ms);
+  Status settle(const Outputs& outputs, const Outputs& checked);
   // `outputs` where the host finds each node right and the same outputs come of them.
   Result<Outputs> confirm(const std::map<std::string, Tensor>& inputs, Outputs outputs);
   bool reads_are_wrong(const std::map<std::string, Tensor>& inputs);
@@ -52,7 +52,8 @@ class DoubtingSession {
   std::optional<CheckRhythm> rhythm_;
   std::optional<double> rate_;
   std::optional<Fault> fault_;
-  double run_ms_ = 0;  // of the last answer
+  double run_ms_ = 0;       // of the last answer
+  double checking_ms_ = 0;  // of the last check, beside the steps that it checked
 };
 
 }  // namespace clvet

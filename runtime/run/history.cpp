@@ -50,6 +50,8 @@ bool is_due(const CheckRhythm& rhythm, const std::optional<double>& rate) {
   return *rate > 0 && static_cast<double>(rhythm.since + 1) * *rate >= 1;
 }
 
+bool is_too_fast(const CheckRhythm& rhythm, double ms) { return 4 * ms < rhythm.ms; }
+
 int64_t inferences_between_checks(double check_ms, double inference_ms, double share) {
   constexpr double kMost = 1e6;
   if (!(inference_ms > 0) || !(share > 0)) return static_cast<int64_t>(kMost);
@@ -136,7 +138,8 @@ std::optional<CheckRhythm> History::rhythm(const std::string& key) const {
   if (!every || !since || *every < 1) return std::nullopt;
   return CheckRhythm{static_cast<int64_t>(std::min(*every, 1e9)),
                      static_cast<int64_t>(std::min(*since, 1e9)),
-                     found->second.value("odd", nlohmann::json()) == true};
+                     found->second.value("odd", nlohmann::json()) == true,
+                     row_number(found->second, "ms").value_or(0)};
 }
 
 Status History::keep(const std::map<std::string, CheckRhythm>& rhythms,
@@ -150,6 +153,7 @@ Status History::keep(const std::map<std::string, CheckRhythm>& rhythms,
                            {"every", rhythm.every},
                            {"since", rhythm.since},
                            {"odd", rhythm.odd},
+                           {"ms", rhythm.ms},
                            {"at", seconds_of_today()}};
             }
           },

@@ -22,6 +22,7 @@ struct CheckRhythm {
   int64_t every = 1;  // inferences; a fault is found within so many
   int64_t since = 0;  // unchecked ones since the last check
   bool odd = false;   // the host's outputs look suspicious, too (doubt.h)
+  double ms = 0;      // of the confirmed answer; 0: not known
 };
 
 // Of the time, for checks.
@@ -29,6 +30,9 @@ inline constexpr double kDefaultShare = 0.02;
 // Whether the answer in hand is one to check: `rate` is the part that the user asked for; empty: as
 // the rhythm says.
 bool is_due(const CheckRhythm& rhythm, const std::optional<double>& rate);
+// Whether an answer came in less than a quarter of the time of the confirmed one: a driver that
+// skips launches is fast. A board whose clock rises costs one check.
+bool is_too_fast(const CheckRhythm& rhythm, double ms);
 // Inferences from one check to the next whose cost is `share` of the time.
 int64_t inferences_between_checks(double check_ms, double inference_ms, double share);
 

@@ -240,22 +240,27 @@ void Runner::prefer_host(const MeasuredTimes& times) {
                         times.device_ms, choice_.device->name));
 }
 
-// A warm run of each, the host's given up once it is far behind.
+// The medians of warm runs in turn. The host's are given up once it is behind.
 Result<MeasuredTimes> Runner::measure_both(Session& on_device) const {
   CLVET_ASSIGN_OR_RETURN(Session on_host,
                          Session::create(graph_, plan_on_host(graph_, "measured"), nullptr));
-  MeasuredTimes times;
-  double started = monotonic_seconds();
-  CLVET_RETURN_IF_ERROR(on_device.run(inputs_));
-  times.device_ms = ms_since(started);
-  for (const double patience : {4.0, 1.0}) {
+  constexpr int kSamples = 3;
+  std::vector<double> device_ms, host_ms;
+  for (int i = 0; i <= kSamples; ++i) {
+    const bool warms_up = i == 0;
+    double started = monotonic_seconds();
+    CLVET_RETURN_IF_ERROR(on_device.run(inputs_));
+    device_ms.push_back(ms_since(started));
+    const double patience = (warms_up ? 4 : 1.5) * median(device_ms);
     started = monotonic_seconds();
-    const auto ran = on_host.run(inputs_, nullptr, started + patience * times.device_ms * 1e-3);
-    times.host_ms = ms_since(started);
-    if (!ran && ran.error().code == ErrorCode::kDeadlineExceeded) break;
+    const auto ran = on_host.run(inputs_, nullptr, started + patience * 1e-3);
+    const double took = ms_since(started);
+    if (!ran && ran.error().code == ErrorCode::kDeadlineExceeded)
+      return MeasuredTimes{median(device_ms), took};
     if (!ran) return tl::unexpected(ran.error());
+    if (!warms_up) host_ms.push_back(took);
   }
-  return times;
+  return MeasuredTimes{median(device_ms), median(host_ms)};
 }
 
 Result<Outputs> Runner::run_on_device() {

@@ -1,7 +1,7 @@
 """A driver that passes its trials and misbehaves afterwards: run and generate, alone and isolated.
 
 Usage: runtime_faults.py CLVET MODEL_DIR IMAGE_DIR. FAKE_CL names the hostile driver. CLVET_TEST_OVER: the driver below it, pocl
-(the default) or intel. CLVET_TEST_FAULTS: names of FAULTS, or all; empty: those that differ most. CLVET_TEST_MODELS: small (cls
+(the default), intel or the path of a library. CLVET_TEST_FAULTS: names of FAULTS, or all; empty: those that differ most. CLVET_TEST_MODELS: small (cls
 and SmolLM2, the default) or large (magika and Gemma).
 
 The report is the one of the same driver while it behaved. Never may a wrong answer leave with exit 0: the answer is the host's,
@@ -63,8 +63,7 @@ FEW = ["segfault-first", "abort-build", "exit-0", "handlers", "error-later", "ma
        "skips-repeats", "release"]
 # The answer is right at once, or the fault never meets the runtime. What stores halves may round to them.
 SILENT = {"release", "slow", "map-null", "map-zeros", "one-wrong-launch", "half run"}
-OVER = {"pocl": "/usr/lib/x86_64-linux-gnu/libpocl.so.2",
-        "intel": os.environ.get("CLVET_TEST_INTEL", "") + "/libintelocl.so"}
+OVER = {"pocl": "/usr/lib/x86_64-linux-gnu/libpocl.so.2"}
 
 
 class Machine:
@@ -120,8 +119,8 @@ class Machine:
 
 
 def target_of(over):
-    if over == "pocl":
-        return OVER["pocl"]
+    if over != "intel":
+        return OVER.get(over, over)
     return str(next(pathlib.Path(os.environ["CLVET_TEST_INTEL"]).rglob("libintelocl.so*")))
 
 

@@ -1,9 +1,13 @@
 // The built-in device's platform, device and context.
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <vector>
 
 #include "tests/fakes/device_info.h"
 #include "tests/fakes/dispatch.h"
 #include "tests/fakes/fast_objects.h"
+#include "tests/fakes/scenario.h"
 
 namespace fake_cl {
 
@@ -11,6 +15,20 @@ cl_platform_id g_fast_platform = nullptr;
 cl_device_id g_fast_device = nullptr;
 
 namespace {
+
+cl_device_id g_twin = nullptr;
+
+// As clGetDeviceIDs lists them.
+std::vector<cl_device_id> listed() {
+  switch (Scenario::instance().device().broken_twin) {
+    case 0:
+      return {g_twin, g_fast_device};
+    case 1:
+      return {g_fast_device, g_twin};
+    default:
+      return {g_fast_device};
+  }
+}
 
 const void* g_dispatch = nullptr;
 
@@ -46,14 +64,15 @@ cl_int CL_API_CALL device_ids(cl_platform_id platform, cl_device_type type, cl_u
   if (platform && platform != g_fast_platform) return CL_INVALID_PLATFORM;
   if ((devices && room == 0) || (!devices && !count)) return CL_INVALID_VALUE;
   const bool wanted = type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT);
-  if (count) *count = wanted ? 1 : 0;
-  if (devices && wanted) devices[0] = g_fast_device;
+  const std::vector<cl_device_id> all = wanted ? listed() : std::vector<cl_device_id>();
+  if (count) *count = static_cast<cl_uint>(all.size());
+  if (devices) std::copy_n(all.begin(), std::min<size_t>(room, all.size()), devices);
   return wanted ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
 }
 
 cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info param, size_t size, void* value,
                                size_t* size_ret) {
-  if (device != g_fast_device) return CL_INVALID_DEVICE;
+  if (device != g_fast_device && device != g_twin) return CL_INVALID_DEVICE;
   switch (param) {
     case CL_DEVICE_PLATFORM:
       return answer(raw(g_fast_platform), size, value, size_ret);
@@ -89,6 +108,7 @@ cl_context CL_API_CALL create_context(const cl_context_properties* properties, c
                                       void(CL_CALLBACK*)(const char*, const void*, size_t, void*),
                                       void*, cl_int* code) {
   if (count == 0 || !devices) return created<_cl_context>(nullptr, CL_INVALID_VALUE, code);
+  if (devices[0] == g_twin) return created<_cl_context>(nullptr, CL_DEVICE_NOT_AVAILABLE, code);
   if (devices[0] != g_fast_device) return created<_cl_context>(nullptr, CL_INVALID_DEVICE, code);
   return new_context(properties, code);
 }
@@ -153,6 +173,7 @@ cl_platform_id install_fast_device(Table& table, const void* dispatch) {
   g_dispatch = dispatch;
   g_fast_platform = new _cl_platform_id;
   g_fast_device = new _cl_device_id;
+  g_twin = new _cl_device_id;
   install_fast_context(table);
   install_fast_memory(table);
   install_fast_transfers(table);

@@ -219,7 +219,7 @@ Scenario::Scenario(const json& document) {
   check_keys(device,
              {"platform_name", "platform_vendor", "platform_version", "platform_extensions", "name",
               "vendor", "version", "driver_version", "opencl_c_version", "extensions_add",
-              "extensions_remove", "raw_name_hex", "info"},
+              "extensions_remove", "raw_name_hex", "info", "broken_twin"},
              "device");
   for (const auto& [key, value] : device.items()) {
     if (value.is_string()) device_.strings[key] = value.get<std::string>();
@@ -230,6 +230,7 @@ Scenario::Scenario(const json& document) {
   device_.extensions_add = strings(device, "extensions_add");
   device_.extensions_remove = strings(device, "extensions_remove");
   device_.info = device.value("info", json::object());
+  device_.broken_twin = device.value("broken_twin", -1);
   for (const auto& rule : document.value("rules", json::array())) {
     rules_.push_back(rule_of(rule, rules_.size()));
   }

@@ -44,7 +44,8 @@ struct Rule {
 struct DeviceChanges {
   std::map<std::string, std::string> strings;  // platform_name, name, version, ...
   std::vector<std::string> extensions_add, extensions_remove;
-  nlohmann::json info;  // CL_DEVICE_... -> number or array
+  nlohmann::json info;   // CL_DEVICE_... -> number or array
+  int broken_twin = -1;  // place of the built-in device's twin, which makes no context
 };
 
 class Scenario {

@@ -92,6 +92,19 @@ TEST(Discovery, ListsADeviceOnceAndTriesItThroughTheLoader) {
   EXPECT_THAT(report.icd_files[1].faults, testing::IsEmpty());
 }
 
+TEST(Discovery, TriesEachOfTwoEqualDevicesByItself) {
+  test::Bench bench("none", R"({"device": {"broken_twin": 1}, "rules": []})");
+  const auto done =
+      bench.run({"probe", "--library", FAKE_CL, "--case", kFewCases, "--out", bench.report_path()});
+  const Report report = bench.report();
+  ASSERT_EQ(report.devices.size(), 2u) << done.err;
+  EXPECT_EQ(report.devices[0].ordinal, 0);
+  EXPECT_EQ(report.devices[1].ordinal, 1);
+  EXPECT_NE(report.devices[0].environment_key, report.devices[1].environment_key);
+  EXPECT_TRUE(shows_true(report.devices[0], "canary")) << done.err;
+  EXPECT_FALSE(shows_true(report.devices[1], "canary"));
+}
+
 struct Entry {
   const char *name, *library;
 };

@@ -361,6 +361,29 @@ TEST_F(JudgeOutcome, OfTimedLaunchesThatWroteNothingIsNotFast) {
   EXPECT_EQ(verdict.gflops, std::nullopt);
 }
 
+TEST_F(JudgeOutcome, OfASpeedThatNoSuchDeviceHasIsALie) {
+  VerdictReport verdict = blank_verdict(t_.trial, "d0");
+  verdict.verdict = Verdict::kPass;
+  verdict.median_ms = verdict.spread_ms = 0.001;
+  verdict.gflops = 7.64e4;
+  DeviceReport device;
+  device.properties["CL_DEVICE_MAX_CLOCK_FREQUENCY"] = {"2500", 0};
+  VerdictReport unknown = verdict;
+  doubt_times(device, unknown);
+  EXPECT_EQ(unknown.verdict, Verdict::kPass) << "nobody knows how many units it has";
+  device.properties["CL_DEVICE_MAX_COMPUTE_UNITS"] = {"132", 0};
+  VerdictReport large = verdict;
+  doubt_times(device, large);
+  EXPECT_EQ(large.verdict, Verdict::kPass);
+  EXPECT_TRUE(large.gflops);
+  device.properties["CL_DEVICE_MAX_COMPUTE_UNITS"] = {"2", 0};
+  doubt_times(device, verdict);
+  EXPECT_EQ(verdict.verdict, Verdict::kLie);
+  EXPECT_EQ(verdict.gflops, std::nullopt);
+  EXPECT_EQ(verdict.median_ms, std::nullopt);
+  EXPECT_THAT(verdict.evidence.note, HasSubstr("skips launches"));
+}
+
 TEST_F(JudgeOutcome, OfALaunchThatTookNoTimeIsNotTimed) {
   fill_readings(readings());
   for (const double median : {0.0, -1.0, std::nan(""), 1001.0}) {

@@ -36,5 +36,20 @@ TEST(DeviceOpen, RefusesADriverWhoseFilesTheReportDoesNotName) {
                              testing::HasSubstr("did not load for the report")));
 }
 
+// They say the same of themselves, and only one of them was probed and found right.
+TEST(DeviceOpen, TakesOfTwoEqualDevicesTheOneThatWasTried) {
+  const test::FakeBoard board(
+      R"({"device": {"platform_name": "Boards", "name": "Board", "driver_version": "1", "broken_twin": 0},
+          "rules": []})");
+  DeviceReport report = board.device();
+  Flight flight;
+  EXPECT_FALSE(Device::open(report, flight)) << "the broken one";
+  report.ordinal = 1;
+  const auto device = Device::open(report, flight);
+  EXPECT_TRUE(device) << device.error().message;
+  report.ordinal = 2;
+  EXPECT_FALSE(Device::open(report, flight)) << "there are two";
+}
+
 }  // namespace
 }  // namespace clvet

@@ -116,6 +116,20 @@ TEST_F(LadderOverPocl, FindsWhatBeginsLaterWithinTheRateThatIsAskedFor) {
   EXPECT_THAT(made.record.warnings, testing::Contains(HasSubstr("not checked and may be wrong")));
 }
 
+// What computes nothing is fast.
+TEST_F(LadderOverPocl, LooksAtOnceAtAnAnswerThatCameTooSoon) {
+  const test::FakeBoard board(
+      rules(R"({"match": {"call": "clEnqueueNDRangeKernel", "file_exists": "$FAKE_CL_STATE/now"},
+                "do": {"action": "skip"}},
+               {"match": {"call": "clEnqueueNDRangeKernel"}, "do": {"action": "delay", "ms": 20}})"),
+      *test::pocl_library());
+  EXPECT_THAT(run(board).record.warnings, IsEmpty());
+  board.put("now");
+  const ModelRun made = run(board);
+  EXPECT_EQ(made.record.device, "host");
+  EXPECT_THAT(made.record.warnings, testing::Contains(HasSubstr("computed again")));
+}
+
 TEST_F(LadderOverPocl, TakesNoStepWhereStrict) {
   const test::FakeBoard board(rules(R"({"match": {"call": "clEnqueueNDRangeKernel"},
                                         "do": {"action": "zeros"}})"),

@@ -52,7 +52,10 @@ constexpr char kScenario[] = R"({
     {"match": {"call": "clCreateBuffer", "file_exists": "$FAKE_CL_STATE/room"},
      "do": {"action": "error", "code": "CL_MEM_OBJECT_ALLOCATION_FAILURE"}},
     {"match": {"call": "clBuildProgram", "file_exists": "$FAKE_CL_STATE/build"},
-     "do": {"action": "build_error", "code": -11, "log": "no"}}]})";
+     "do": {"action": "build_error", "code": -11, "log": "no"}},
+    {"match": {"call": "clEnqueueNDRangeKernel", "file_exists": "$FAKE_CL_STATE/skip"}, "do": {"action": "skip"}},
+    {"match": {"call": "clEnqueueNDRangeKernel", "file_exists": "$FAKE_CL_STATE/slow"},
+     "do": {"action": "delay", "ms": 5}}]})";
 
 class Driver : public test::FakeBoard {
  public:
@@ -289,6 +292,21 @@ TEST(OverPocl, GoesOnWithAnotherKernelAndThenOnTheHostAsCallsFailMidWay) {
   EXPECT_LT(talk.distance({4, 3}), kSame);
   EXPECT_EQ(talk.record().device, "host");
   EXPECT_EQ(talk.record().warnings.size(), 2u);
+}
+
+// The logits of the step before are as plausible as any.
+TEST(OverPocl, LooksAtOnceAtAStepThatCameTooSoon) {
+  if (!test::pocl_library()) GTEST_SKIP() << "PoCL is not installed here";
+  const Driver driver(*test::pocl_library());
+  driver.fail("slow");
+  Talk talk(test::noisy_model("llama"));
+  ASSERT_TRUE(talk.open(test::report_of(driver.device())));
+  EXPECT_LT(talk.distance({1, 2}), kFloat);
+  EXPECT_LT(talk.distance({3}), kFloat);
+  EXPECT_THAT(talk.record().warnings, IsEmpty());
+  driver.fail("skip");
+  EXPECT_LT(talk.distance({4}), kFloat);
+  EXPECT_EQ(talk.record().device, "host");
 }
 
 TEST(OverPocl, GoesToTheHostWhereTheCacheCannotGrow) {

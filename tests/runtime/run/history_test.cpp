@@ -29,13 +29,14 @@ class HistoryTest : public testing::Test {
 };
 
 TEST_F(HistoryTest, ForgetsWhatWasConfirmedOnADeviceOnceSomethingFailedThere) {
-  ASSERT_TRUE(history_.keep({{"plan a", {7, 2, true}}}, "key"));
+  ASSERT_TRUE(history_.keep({{"plan a", {7, 2, true, 1.5}}}, "key"));
   ASSERT_TRUE(history_.keep({{"plan b", {5, 0, false}}}, "other"));
   const auto kept = history_.rhythm("plan a");
   ASSERT_TRUE(kept);
   EXPECT_EQ(kept->every, 7);
   EXPECT_EQ(kept->since, 2);
   EXPECT_TRUE(kept->odd);
+  EXPECT_EQ(kept->ms, 1.5);
   ASSERT_TRUE(history_.bury(tombstone_of("key", Fault{.variant = "gemm"})));
   EXPECT_FALSE(history_.rhythm("plan a"));
   EXPECT_TRUE(history_.rhythm("plan b"));
@@ -105,6 +106,12 @@ TEST(Checks, TakeTheirShareOfTheTime) {
   EXPECT_EQ(inferences_between_checks(10, 10, 0.02), 50);
   EXPECT_EQ(inferences_between_checks(1, 100, 0.02), 1);
   EXPECT_GT(inferences_between_checks(1, 0, 0.02), 1000);
+}
+
+TEST(Checks, LookAtAnAnswerThatCameFarSoonerThanTheConfirmedOne) {
+  EXPECT_TRUE(is_too_fast({.ms = 10}, 2));
+  EXPECT_FALSE(is_too_fast({.ms = 10}, 3));
+  EXPECT_FALSE(is_too_fast({}, 0.001)) << "no time was noted";
 }
 
 }  // namespace
