@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "probe/host/environment.h"
 #include "probe/report/device_selector.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
@@ -101,10 +102,13 @@ Status check_device(const Arguments& arguments) {
   CLVET_ASSIGN_OR_RETURN(const std::string text, read_file(arguments.report));
   CLVET_ASSIGN_OR_RETURN(const Report report, report_from_json(text, arguments.report));
   for (size_t i = 0; i < report.devices.size(); ++i) {
-    if (device_matches(report.devices, i, arguments.device)) return {};
+    if (!device_matches(report.devices, i, arguments.device)) continue;
+    if (same_environment(report.devices[i]) && library_is_listed(report.devices[i])) return {};
+    return fail(ErrorCode::kInvalidArgument,
+                "{} was made with other drivers than this machine has; run 'clvet probe' again",
+                arguments.report);
   }
-  return fail(ErrorCode::kInvalidArgument, "no device of {} matches --device '{}'",
-              arguments.report, arguments.device);
+  return no_such_device(report.devices, arguments.device);
 }
 
 // 1 where a count that was asked for is not reached.
@@ -177,7 +181,12 @@ int main(int argc, char** argv) {
   app.add_option("--worker", arguments.worker)->group("");
   CLI11_PARSE(app, argc, argv);
   const auto code = clvet::conformance::run(arguments);
-  if (!code) std::fprintf(stderr, "clvet_conformance: %s\n", code.error().message.c_str());
+  int status = code.value_or(clvet::conformance::kRefused);
+  if (!code) {
+    constexpr int kNoDevice = 3;  // as of clvet
+    if (code.error().code == clvet::ErrorCode::kNoDevice) status = kNoDevice;
+    std::fprintf(stderr, "clvet_conformance: %s\n", code.error().message.c_str());
+  }
   std::fflush(nullptr);
-  ::_exit(code ? *code : clvet::conformance::kRefused);
+  ::_exit(status);
 }
