@@ -72,7 +72,8 @@ Result<Mapping> Mapping::of(int fd, size_t size, bool writable) {
   const int access = PROT_READ | (writable ? PROT_WRITE : 0);
   void* data = ::mmap(nullptr, size, access, writable ? MAP_SHARED : MAP_PRIVATE, fd, 0);
   if (data == MAP_FAILED) {
-    return fail(ErrorCode::kResourceExhausted, "cannot map {} bytes: {}", size,
+    return fail(ErrorCode::kResourceExhausted,
+                "cannot map {} bytes: {}; free memory, or raise its limit (ulimit -v)", size,
                 std::strerror(errno));
   }
   mapping.data_ = data;

@@ -25,7 +25,10 @@ namespace {
 
 std::string xdg_dir(const char* own, const char* xdg, const char* below_home,
                     const char* without_home) {
-  if (const char* path = std::getenv(own); path && *path) return path;
+  // A driver may change the working folder.
+  std::error_code error;
+  if (const char* path = std::getenv(own); path && *path)
+    return std::filesystem::absolute(path, error).string();
   if (const char* path = std::getenv(xdg); path && *path == '/')
     return std::string(path) + "/clvet";
   if (const char* home = std::getenv("HOME"); home && *home)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,6 +34,10 @@ namespace clvet {
 namespace {
 
 using Words = std::vector<std::string>;
+
+// What a child has to say once its verb is done.
+std::vector<std::function<void()>> held_back;
+bool adopts_orphans = false;
 
 // Children that die on a device before the host has its turn.
 constexpr int kMostDeaths = 4;
@@ -131,6 +136,10 @@ std::string why_of(const Ended& ended) {
   return fmt::format("the driver ended the process with exit status {}", ended.state.exit_status);
 }
 
+std::string with_place(const std::string& why, const FlightSnapshot& flight) {
+  return flight.variant_is_known() ? fmt::format("{} in kernel {}", why, flight.variant) : why;
+}
+
 // Kept, so that the next child does without. False: nothing tells what to do without.
 bool remember(const Ended& ended, const std::string& why) {
   FlightSnapshot flight = ended.flight;
@@ -142,29 +151,77 @@ bool remember(const Ended& ended, const std::string& why) {
   return History(state_dir()).bury(tombstone_of(flight.environment_key, *fault)).has_value();
 }
 
+// Of the children so far. They are told of as one, once an answer stands.
+class Deaths {
+ public:
+  explicit Deaths(const EventSink& sink) : sink_(sink) {}
+
+  void add(const Ended& ended) {
+    const std::string why = with_place(why_of(ended), ended.flight);
+    if (++count_ == 1) first_ = why;
+    on_device_ = remember(ended, why_of(ended)) && count_ < kMostDeaths;
+    sink_({EventLevel::kInfo, fmt::format("{}; running again", why)});
+  }
+  bool on_device() const { return on_device_; }
+
+  void tell() const {
+    if (count_ == 0) return;
+    const std::string why =
+        count_ == 1 ? first_ : fmt::format("{}; the first of {} failures", first_, count_);
+    sink_({EventLevel::kWarning,
+           on_device_ ? fmt::format("warning: {}; the command was run again without that", why)
+                      : fmt::format("warning: {}; the command was run again on the host", why)});
+  }
+
+ private:
+  const EventSink& sink_;
+  std::string first_;
+  int count_ = 0;
+  bool on_device_ = true;
+};
+
 }  // namespace
+
+EventSink verb_sink(bool quiet) {
+  EventSink terminal = terminal_sink(quiet);
+  if (!is_isolated()) return terminal;
+  return [terminal](const Event& event) {
+    if (event.level == EventLevel::kError || event.level == EventLevel::kProgress)
+      return terminal(event);
+    held_back.push_back([terminal, event] { terminal(event); });
+  };
+}
+
+void adopt_orphans() {
+  become_subreaper();
+  adopts_orphans = true;
+}
+
+void finish_verb(int exit_code) {
+  for (const auto& tell : held_back) tell();
+  if (adopts_orphans) sweep_orphans({});
+  finish_flight(exit_code);
+}
 
 bool wants_isolation(const Report& report) { return !is_isolated() && History::saw_death(report); }
 
 int run_isolated(const GuardOptions& guard, bool strict, const EventSink& sink) {
   const Words words = without(own_arguments(), "--isolate", false);
   Child child(guard.hang_after_s);
-  bool on_device = true;
-  for (int deaths = 1;; ++deaths) {
-    const auto ended = child.run(on_device ? words : on_host(words));
+  Deaths deaths(sink);
+  for (;;) {
+    const auto ended = child.run(deaths.on_device() ? words : on_host(words));
     if (!ended) return report_error(ended.error());
     if (interrupt_requested) return kExitInterrupted;
-    if (ended->finished()) return ended->flight.exit_code;
-    if (!on_device) return kExitOurFault;
-    const std::string why = why_of(*ended);
+    if (ended->finished() || !deaths.on_device()) {
+      deaths.tell();
+      return ended->finished() ? ended->flight.exit_code : kExitOurFault;
+    }
     if (strict) {
-      print_error(translated(fmt::format("--strict: {}", why)));
+      print_error(translated(fmt::format("--strict: {}", why_of(*ended))));
       return kExitFindings;
     }
-    on_device = remember(*ended, why) && deaths < kMostDeaths;
-    sink({EventLevel::kWarning,
-          on_device ? fmt::format("warning: {}; running again without what it had in hand", why)
-                    : fmt::format("warning: {}; running again on the host", why)});
+    deaths.add(*ended);
   }
 }
 

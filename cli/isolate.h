@@ -15,6 +15,14 @@ namespace clvet {
 // `strict`: no fallback. A driver that takes longer than `guard` allows counts as hung.
 int run_isolated(const GuardOptions& guard, bool strict, const EventSink& sink);
 
+// Where a verb that may run in such a child says how it goes: the terminal. In a child, what is not
+// an error waits for finish_verb(): a child that dies is followed by another.
+EventSink verb_sink(bool quiet);
+// What drivers fork from now on ends with the verb: it may hold our standard output.
+void adopt_orphans();
+// The verb is done, with this exit code.
+void finish_verb(int exit_code);
+
 // Whether the command is to run in a child though nobody asked for it: a start died on a device of
 // `report` before, and this process is no child itself.
 bool wants_isolation(const Report& report);

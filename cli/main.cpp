@@ -6,13 +6,16 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <string>
+#include <system_error>
 
 #include "base/language.h"
 #include "base/version.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/help.h"
+#include "cli/isolate.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "probe/process/process.h"
@@ -30,14 +33,21 @@ static bool all_written() {
 // A driver that was loaded may crash in its destructors: what we had to do is done.
 [[noreturn]] static void leave(int exit_code) {
   std::fflush(stdout);
-  clvet::finish_flight(exit_code);
+  clvet::finish_verb(exit_code);
   ::_exit(exit_code);
 }
 
-int main(int argc, char** argv) {
-  clvet::end_with_parent();
-  clvet::set_language_from(argc, argv);
-  clvet::raise_descriptor_limit();
+static std::string words_of(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error))
+    return clvet::tr("there is not enough memory; free some, or raise its limit (ulimit -v)");
+  const auto* system = dynamic_cast<const std::system_error*>(&error);
+  if (system && system->code() == std::errc::resource_unavailable_try_again)
+    return clvet::tr(
+        "cannot start a thread; free memory, or raise the limits (ulimit -v, ulimit -u)");
+  return clvet::tr("internal error: {}; please report it", std::string(error.what()));
+}
+
+static int run_verb(int argc, const char* const* argv) {
   CLI::App app(
       clvet::tr("clvet finds out which OpenCL library, precision, memory mode and kernels give "
                 "correct results on this machine and are fast, and runs models with them."));
@@ -53,12 +63,20 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    leave(clvet::report_usage(app, error));
-  } catch (const std::exception& error) {
-    clvet::print_error(
-        clvet::tr("internal error: {}; please report it", std::string(error.what())));
-    leave(clvet::kExitOurFault);
+    return clvet::report_usage(app, error);
   }
   const bool told = exit_code == clvet::kExitUsage;
-  leave(told || all_written() ? exit_code : static_cast<int>(clvet::kExitUsage));
+  return told || all_written() ? exit_code : static_cast<int>(clvet::kExitUsage);
+}
+
+int main(int argc, char** argv) {
+  try {
+    clvet::end_with_parent();
+    clvet::set_language_from(argc, argv);
+    clvet::raise_descriptor_limit();
+    leave(run_verb(argc, argv));
+  } catch (const std::exception& error) {
+    clvet::print_error(words_of(error));
+    leave(clvet::kExitOurFault);
+  }
 }

@@ -5,7 +5,9 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "base/clock.h"
 #include "base/event.h"
@@ -93,16 +95,21 @@ Status write_document(const OutputOptions& output, const std::string& text) {
   return {};
 }
 
-StdoutGuard::StdoutGuard() {
+ProcessGuard::ProcessGuard() {
   std::fflush(stdout);
   saved_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  std::error_code error;
+  folder_ = std::filesystem::current_path(error).string();
 }
 
-StdoutGuard::~StdoutGuard() {
+ProcessGuard::~ProcessGuard() {
   std::fflush(stdout);
+  std::error_code error;
+  if (!folder_.empty()) std::filesystem::current_path(folder_, error);
   if (saved_ < 0) return;
-  ::dup2(saved_, STDOUT_FILENO);
+  // Where the driver closed ours, what is written must fail and not arrive on stderr.
+  if (::dup2(saved_, STDOUT_FILENO) < 0) ::close(STDOUT_FILENO);
   ::close(saved_);
 }
 

@@ -34,16 +34,17 @@ void end_progress();
 Status write_document(const OutputOptions& output, const std::string& text);
 
 // While it lives, whatever a driver in this process prints on stdout goes to stderr, so that our
-// own output stays clean.
-class StdoutGuard {
+// own output stays clean. Its end puts back the working folder, too.
+class ProcessGuard {
  public:
-  StdoutGuard();
-  ~StdoutGuard();
-  StdoutGuard(const StdoutGuard&) = delete;
-  StdoutGuard& operator=(const StdoutGuard&) = delete;
+  ProcessGuard();
+  ~ProcessGuard();
+  ProcessGuard(const ProcessGuard&) = delete;
+  ProcessGuard& operator=(const ProcessGuard&) = delete;
 
  private:
   int saved_ = -1;
+  std::string folder_;  // empty: not known
 };
 
 }  // namespace clvet

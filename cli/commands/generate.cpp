@@ -1,7 +1,9 @@
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -106,11 +108,18 @@ class Page {
   }
   // No more comes.
   void end() { print(text_.rest()); }
+  // Whether all arrived; a reader that went away wanted no more.
+  Status written() const {
+    if (fault_ == 0 || fault_ == EPIPE) return {};
+    return fail(ErrorCode::kInvalidArgument, "cannot write to standard output: {}",
+                std::strerror(fault_));
+  }
 
  private:
   void print(const std::string& text) {
     for (size_t at = 0; fd_.get() >= 0 && at < text.size();) {
       const ssize_t wrote = ::write(fd_.get(), text.data() + at, text.size() - at);
+      if (wrote < 0) fault_ = errno;
       if (wrote <= 0) return;
       at += static_cast<size_t>(wrote);
     }
@@ -119,6 +128,7 @@ class Page {
   }
 
   UniqueFd fd_;
+  int fault_ = 0;  // errno of a write
   bool terminal_;
   SaidText said_;
   ResumedText text_;
@@ -181,7 +191,8 @@ Result<Told> resume(const GenerateArguments& arguments, LanguageSession& session
   if (!said.tokens.empty()) {
     if (const auto ms = session.device_ms_of_a_token(said.tokens.back())) said.device_ms = *ms;
   }
-  arguments.options.sink({EventLevel::kInfo, summary_of(record, said)});
+  if (arguments.output.json != "-")
+    arguments.options.sink({EventLevel::kInfo, summary_of(record, said)});
   return Told{said.interrupted ? kExitInterrupted : kExitFine,
               generate_record_to_json(arguments.model, record, said)};
 }
@@ -227,11 +238,12 @@ Result<Told> tell(GenerateArguments& arguments) {
       CLVET_ASSIGN_OR_RETURN(arguments.options.model_key, sha256_of_ends(arguments.model));
     }
     arguments.options.state_dir = state_dir();
+    CLVET_RETURN_IF_ERROR(check_private(arguments.options.state_dir));
     if (wants_isolation(*report))
       return Told{run_isolated(arguments.guard, arguments.options.strict, arguments.options.sink),
                   {}};
   }
-  const StdoutGuard quiet_driver;
+  const ProcessGuard quiet_driver;
   CLVET_ASSIGN_OR_RETURN(
       auto opened,
       LanguageSession::open(file, config, report ? &*report : nullptr, arguments.options));
@@ -244,6 +256,7 @@ Result<Told> tell(GenerateArguments& arguments) {
                   ? resume(arguments, session, tokenizer, std::move(source.prompt), page)
                   : compare(arguments, session, source.cases, page);
   session.note();
+  if (told) CLVET_RETURN_IF_ERROR(page.written());
   return told;
 }
 
@@ -254,9 +267,10 @@ Result<int> run_once(GenerateArguments& arguments) {
 }
 
 int run(GenerateArguments& arguments) {
-  arguments.options.sink = terminal_sink(arguments.output.quiet);
+  arguments.options.sink = verb_sink(arguments.output.quiet);
   arguments.options.words = arguments.combination.overrides();
   catch_interrupts();
+  adopt_orphans();
   arguments.options.self_check = arguments.guard.rate();
   if (arguments.guard.isolate)
     return run_isolated(arguments.guard, arguments.options.strict, arguments.options.sink);

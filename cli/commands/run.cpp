@@ -99,7 +99,7 @@ Result<std::optional<ModelRun>> run_once(RunArguments& arguments) {
   if (arguments.decode == "ctc") {
     CLVET_ASSIGN_OR_RETURN(characters, ctc_characters(graph));
   }
-  const StdoutGuard quiet_driver;
+  const ProcessGuard quiet_driver;
   CLVET_ASSIGN_OR_RETURN(ModelRun run, run_model(std::move(graph), inputs,
                                                  report ? &*report : nullptr, arguments.options));
   run.record.model = arguments.model;
@@ -110,8 +110,9 @@ Result<std::optional<ModelRun>> run_once(RunArguments& arguments) {
 }
 
 int run(RunArguments& arguments) {
-  arguments.options.sink = terminal_sink(arguments.output.quiet);
+  arguments.options.sink = verb_sink(arguments.output.quiet);
   catch_interrupts();
+  adopt_orphans();
   arguments.options.self_check = arguments.guard.rate();
   if (arguments.guard.isolate)
     return run_isolated(arguments.guard, arguments.options.strict, arguments.options.sink);

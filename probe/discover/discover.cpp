@@ -11,12 +11,12 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "probe/files/file_view.h"
 #include "probe/files/library_scan.h"
 #include "probe/files/library_search.h"
@@ -186,13 +186,11 @@ class CandidateTrials {
   void try_each(const std::vector<size_t>& rows) {
     std::atomic<size_t> next{0};
     // Each thread outlives its workers: a worker dies with the thread that started it.
-    const auto work = [&] {
+    const auto work = [&](size_t) {
       for (size_t i = next++; i < rows.size() && !interrupt_requested; i = next++)
         tried_[rows[i]] = try_candidate(candidates_[rows[i]], worker_);
     };
-    std::vector<std::thread> threads;
-    for (size_t i = 0; i < std::min(jobs_, rows.size()); ++i) threads.emplace_back(work);
-    for (std::thread& thread : threads) thread.join();
+    in_threads(std::min(jobs_, rows.size()), work);
   }
 
   // True where `first` loaded, and by the very file that was foretold.

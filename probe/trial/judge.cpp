@@ -203,29 +203,27 @@ Result<std::vector<OutputReadings>> map_outputs(const PreparedTrial& prepared,
   return outputs;
 }
 
-void judge_reply(const TrialCase& trial, const Material& material, const PreparedTrial& prepared,
-                 const nlohmann::json& reply, VerdictReport& verdict) {
+Status judge_reply(const TrialCase& trial, const Material& material, const PreparedTrial& prepared,
+                   const nlohmann::json& reply, VerdictReport& verdict) {
   if (const auto fault = text_in(reply, "fault"); !fault.empty()) {
     verdict.verdict = Verdict::kToolError;
     verdict.evidence.note = fault;
-    return;
+    return {};
   }
   if (reply.contains("verdict")) {
     const auto found = parse_verdict(text_in(reply, "verdict"));
-    return found && may_be_said(*found) ? take_fault(reply, *found, verdict)
-                                        : call_unreadable(verdict);
+    found&& may_be_said(*found) ? take_fault(reply, *found, verdict) : call_unreadable(verdict);
+    return {};
   }
-  if (static_cast<int>(number_in(reply, "repeats")) != prepared.request.readings())
-    return call_unreadable(verdict);
+  if (static_cast<int>(number_in(reply, "repeats")) != prepared.request.readings()) {
+    call_unreadable(verdict);
+    return {};
+  }
   std::vector<Mapping> mappings;
-  const auto outputs = map_outputs(prepared, mappings);
-  if (!outputs) {
-    verdict.verdict = Verdict::kToolError;
-    verdict.evidence.note = outputs.error().message;
-    return;
-  }
-  judge_outputs(trial, material, prepared.request.readings(), *outputs, verdict);
+  CLVET_ASSIGN_OR_RETURN(const auto outputs, map_outputs(prepared, mappings));
+  judge_outputs(trial, material, prepared.request.readings(), outputs, verdict);
   if (verdict.verdict == Verdict::kPass) take_times(reply, prepared.flops, verdict);
+  return {};
 }
 
 void judge_crash(const ExitState& exit, VerdictReport& verdict) {
@@ -336,8 +334,9 @@ void doubt_times(const DeviceReport& device, VerdictReport& verdict) {
   verdict.median_ms = verdict.spread_ms = verdict.piped_ms = verdict.gflops = std::nullopt;
 }
 
-VerdictReport judge(const TrialCase& trial, const Material& material, const PreparedTrial& prepared,
-                    const Outcome& outcome, const std::string& device_id) {
+Result<VerdictReport> judge(const TrialCase& trial, const Material& material,
+                            const PreparedTrial& prepared, const Outcome& outcome,
+                            const std::string& device_id) {
   VerdictReport verdict = blank_verdict(trial, device_id);
   Evidence& evidence = verdict.evidence;
   evidence.wall_ms = outcome.wall_seconds * 1e3;
@@ -345,7 +344,7 @@ VerdictReport judge(const TrialCase& trial, const Material& material, const Prep
   verdict.stage = outcome.stage.stage.value_or(Stage::kExit);
   evidence.call = outcome.stage.call;
   if (outcome.kind == OutcomeKind::kReply) {
-    judge_reply(trial, material, prepared, outcome.reply, verdict);
+    CLVET_RETURN_IF_ERROR(judge_reply(trial, material, prepared, outcome.reply, verdict));
   } else {
     judge_end(outcome, verdict);
   }

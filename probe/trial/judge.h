@@ -18,9 +18,11 @@ struct Outcome;
 VerdictReport blank_verdict(const TrialCase& trial, const std::string& device_id);
 
 // What an outcome says of a case. Only kReply, kEnded, kHang, kMemory, kNonsense and kUnreapable
-// are judged; the others say nothing of the driver.
-VerdictReport judge(const TrialCase& trial, const Material& material, const PreparedTrial& prepared,
-                    const Outcome& outcome, const std::string& device_id);
+// are judged; the others say nothing of the driver. An error is our own: there is no memory to look
+// at the outputs with.
+Result<VerdictReport> judge(const TrialCase& trial, const Material& material,
+                            const PreparedTrial& prepared, const Outcome& outcome,
+                            const std::string& device_id);
 
 // Calls a pass a lie where the device cannot be as fast as its times say: a driver that skips
 // launches leaves the right outputs of earlier ones. The limit is 4096 operations a cycle and

@@ -5,11 +5,11 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "base/threads.h"
 #include "probe/report/report.h"
 #include "probe/trial/canary.h"
 #include "probe/trial/cases.h"
@@ -85,12 +85,11 @@ Result<DeviceRunner::Attempt> DeviceRunner::prepare_ahead(const TrialCase& trial
 
 // Each in the lane of its place.
 void DeviceRunner::call_beside_each_other(std::vector<Attempt>& attempts) {
-  std::vector<std::jthread> threads;
-  for (size_t i = 0; i < attempts.size(); ++i) {
-    threads.emplace_back([&lane = lanes_[i], &attempt = attempts[i]] {
-      attempt.outcome = lane.call(to_message(attempt.prepared.request), raw_fds(attempt.prepared));
-    });
-  }
+  in_threads(attempts.size(), [&](size_t i) {
+    Attempt& attempt = attempts[i];
+    attempt.outcome =
+        lanes_[i].call(to_message(attempt.prepared.request), raw_fds(attempt.prepared));
+  });
 }
 
 Status DeviceRunner::begin_together(std::span<Group> groups, Journal& journal) {
@@ -131,9 +130,9 @@ std::optional<VerdictReport> DeviceRunner::verdict_ahead(const TrialCase& trial,
   const bool good = outcome.kind == OutcomeKind::kReply && !outcome.reply.contains("verdict") &&
                     !outcome.reply.contains("fault");
   if (good && made.prepared.request.build_only) return std::nullopt;
-  VerdictReport verdict = judge(trial, *made.material, made.prepared, outcome, device_->id);
-  if (verdict.verdict == Verdict::kPass && trial.timed) return std::nullopt;
-  return verdict;
+  auto verdict = judge(trial, *made.material, made.prepared, outcome, device_->id);
+  if (!verdict || (verdict->verdict == Verdict::kPass && trial.timed)) return std::nullopt;
+  return std::move(*verdict);
 }
 
 // Whether `found` may be the fault of a second process at the device and not of the driver.

@@ -136,7 +136,8 @@ Result<VerdictReport> DeviceRunner::attempt(const TrialCase& trial, bool careful
   }
   note_build(made.outcome);
   if (made.outcome.kind != OutcomeKind::kReply) lane().end_worker();
-  VerdictReport verdict = judge(trial, *made.material, made.prepared, made.outcome, device_->id);
+  CLVET_ASSIGN_OR_RETURN(VerdictReport verdict,
+                         judge(trial, *made.material, made.prepared, made.outcome, device_->id));
   doubt_times(*device_, verdict);
   return verdict;
 }

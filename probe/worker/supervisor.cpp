@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/poll.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -180,7 +181,19 @@ struct Worker::Watch {
   uint64_t spin_faults = 0;
 };
 
+// A worker holds its channel, its trial's memory and what the driver opens.
+static Status check_descriptor_limit() {
+  constexpr rlim_t kLeast = 24;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kLeast) return {};
+  return fail(ErrorCode::kInternal,
+              "a process may open {} files here, and a worker process needs {}; raise the limit of "
+              "open files (ulimit -n)",
+              limit.rlim_cur, kLeast);
+}
+
 Result<Worker> Worker::start(const WorkerSettings& settings, StageView& stage) {
+  CLVET_RETURN_IF_ERROR(check_descriptor_limit());
   CLVET_ASSIGN_OR_RETURN(Ends control, make_control());
   CLVET_ASSIGN_OR_RETURN(Ends output, make_output());
   stage.reset();

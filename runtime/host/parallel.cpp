@@ -7,8 +7,11 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
+
+#include "base/threads.h"
 
 namespace clvet {
 namespace {
@@ -31,9 +34,12 @@ class Pool {
       ++round_;
     }
     wake_.notify_all();
-    work();
-    std::unique_lock lock(mutex_);
-    done_.wait(lock, [this] { return busy_ == 0; });
+    thrown_.guard([&] { work(); });
+    {
+      std::unique_lock lock(mutex_);
+      done_.wait(lock, [this] { return busy_ == 0; });
+    }
+    thrown_.rethrow();
   }
 
   size_t width() const { return threads_.size() + 1; }
@@ -41,7 +47,11 @@ class Pool {
  private:
   Pool() {
     const unsigned processors = std::max(1u, std::thread::hardware_concurrency());
-    for (unsigned i = 1; i < processors; ++i) threads_.emplace_back([this] { serve(); });
+    try {
+      for (unsigned i = 1; i < processors; ++i) threads_.emplace_back([this] { serve(); });
+    } catch (const std::system_error&) {
+      // The system gives no more threads: those that there are do the work.
+    }
   }
   ~Pool() {
     {
@@ -70,7 +80,7 @@ class Pool {
         seen = round_;
         if (ending_) return;
       }
-      work();
+      thrown_.guard([&] { work(); });
       const std::lock_guard lock(mutex_);
       if (--busy_ == 0) done_.notify_one();
     }
@@ -79,6 +89,7 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable wake_, done_;
   std::vector<std::thread> threads_;
+  FirstException thrown_;
   const std::function<void(int64_t, int64_t)>* body_ = nullptr;
   int64_t count_ = 0, part_ = 1;
   std::atomic<int64_t> next_{0};

@@ -115,9 +115,16 @@ Result<Outputs> DoubtingSession::run(const Inputs& inputs) {
 
 Result<Outputs> DoubtingSession::again(const Inputs& inputs, const Outputs& before) {
   CLVET_ASSIGN_OR_RETURN(Outputs outputs, run(inputs));
-  if (rhythm_->since % kEveryRepeat != 0 || same_outputs(outputs, before)) return outputs;
+  if (rhythm_->since % kEveryRepeat == 0)
+    CLVET_RETURN_IF_ERROR(compare_repeats(inputs, outputs, before));
+  return outputs;
+}
+
+Status DoubtingSession::compare_repeats(const Inputs& inputs, const Outputs& outputs,
+                                        const Outputs& before) {
+  if (same_outputs(outputs, before)) return {};
   const std::string where = disagreement(outputs, before, session_.plan().combination.precision);
-  if (where.empty()) return outputs;
+  if (where.empty()) return {};
   CLVET_RETURN_IF_ERROR(confirm(inputs, outputs));
   return fault_found({.verdict = Verdict::kNondeterministic, .evidence = where});
 }

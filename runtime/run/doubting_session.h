@@ -31,6 +31,10 @@ class DoubtingSession {
   // The same for inputs that had the answer `before`.
   Result<Outputs> again(const std::map<std::string, Tensor>& inputs, const Outputs& before);
 
+  // Both are answers to `inputs`. An error where they differ by more than rounding.
+  Status compare_repeats(const std::map<std::string, Tensor>& inputs, const Outputs& outputs,
+                         const Outputs& before);
+
   const std::optional<Fault>& fault() const { return fault_; }
   const CheckRhythm& rhythm() const { return *rhythm_; }  // once an answer was confirmed
   bool confirmed() const { return rhythm_.has_value(); }

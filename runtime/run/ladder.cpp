@@ -87,7 +87,7 @@ std::string Ladder::said(const std::optional<Combination>& now) {
   if (first_.empty()) return {};
   std::string cause = std::exchange(first_, {});
   const int more = std::exchange(more_, 0);
-  if (more > 0) cause = fmt::format("{}; after that {} more faults", cause, more);
+  if (more > 0) cause = fmt::format("{}; the first of {} faults", cause, more + 1);
   return now ? fmt::format("{}; the answer was computed again with {}", cause, where)
              : fmt::format("{}; the answer was computed again on the host", cause);
 }

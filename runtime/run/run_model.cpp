@@ -136,6 +136,7 @@ class Runner {
   Result<MeasuredTimes> measure_both(Session& on_device) const;
   void take_host(const std::string& why);
   Result<Outputs> run_on_device();
+  Result<Outputs> repeated(DoubtingSession& session);
   Result<Outputs> answers_of(Opened& place);
   Result<Outputs> run_on_host();
   void describe();
@@ -286,14 +287,23 @@ Result<Outputs> Runner::run_on_device() {
   return answers_of(*place);
 }
 
+// As many answers as were asked for. The last one, which leaves, agrees with the first.
+Result<Outputs> Runner::repeated(DoubtingSession& session) {
+  Outputs first;
+  const auto answer = [&](const Outputs* before) -> Result<Outputs> {
+    if (before) return session.again(inputs_, *before);
+    CLVET_ASSIGN_OR_RETURN(first, session.run(inputs_));
+    return first;
+  };
+  CLVET_ASSIGN_OR_RETURN(Outputs last, timed_answers(answer, options_.repeat, record_));
+  CLVET_RETURN_IF_ERROR(session.compare_repeats(inputs_, last, first));
+  return last;
+}
+
 // Takes the host for the next runs where it turned out to be faster.
 Result<Outputs> Runner::answers_of(Opened& place) {
   DoubtingSession session(*place.session, *place.device, place.rhythm, options_.self_check);
-  const auto outputs = timed_answers(
-      [&](const Outputs* before) {
-        return before ? session.again(inputs_, *before) : session.run(inputs_);
-      },
-      options_.repeat, record_);
+  const auto outputs = repeated(session);
   if (!outputs) {
     fault_ = session.fault();
     if (fault_ && session.unchecked() > 0)

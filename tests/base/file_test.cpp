@@ -123,6 +123,21 @@ TEST(ReadFile, NamesAFileThatIsNotThere) {
   EXPECT_THAT(text.error().message, HasSubstr("/nonexistent/x.json"));
 }
 
+// Which is not the same as that there is no such file.
+TEST(ReadFile, SaysThatTooManyFilesAreOpen) {
+  const TempDir dir;
+  test::put(dir / "file", "x");
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto text = read_file(dir / "file");
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  ASSERT_FALSE(text);
+  EXPECT_EQ(text.error().code, ErrorCode::kResourceExhausted);
+  EXPECT_THAT(text.error().message, HasSubstr("ulimit -n"));
+}
+
 TEST(ReadFile, RefusesAFolderAndAFileThatIsTooLarge) {
   const TempDir dir;
   test::put(dir / "file", std::string(1001, 'x'));
@@ -171,6 +186,8 @@ TEST(StateDir, FollowsItsOwnVariableThenXdgThenHome) {
   {
     const test::ScopedVariable own("CLVET_STATE_DIR", "/own");
     EXPECT_EQ(state_dir(), "/own");
+    const test::ScopedVariable relative("CLVET_STATE_DIR", "own");
+    EXPECT_EQ(state_dir(), std::filesystem::current_path() / "own");
   }
   const test::ScopedVariable none("CLVET_STATE_DIR", "");
   EXPECT_EQ(state_dir(), "/xdg/clvet");

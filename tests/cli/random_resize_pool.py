@@ -22,6 +22,8 @@ NODES = 40
 DIFFERENCES = {
     "Resize to the shape that is there, by scales that are not 1": "onnxruntime copies; ONNX and PyTorch interpolate",
     "Resize with tf_half_pixel_for_nn (deprecated since opset 13)": "onnxruntime rounds positions halfway otherwise",
+    "Nearest with half_pixel_symmetric, at whole or half pixels": "onnxruntime's last bit is another",
+    "Resize with tf_crop_and_resize to an extent that is there": "onnxruntime takes the whole axis, not the region",
     "Pooling with auto_pad SAME_* and strides longer than the kernel": "onnxruntime crops by a negative padding; here it is 0",
 }
 
@@ -38,31 +40,51 @@ def on_a_border(transform, size, wanted):
     return any((place * 2).denominator == 1 and place.denominator == 2 for place in places)
 
 
+def near_half_pixels(size, wanted, scale):
+    """Whether a position of half_pixel_symmetric is a whole or half pixel, as far as float32 tells."""
+    scale = float(numpy.float32(scale))
+    offset = size / 2 * (1 - wanted / (scale * size)) - 0.5
+    return any(abs(2 * place - round(2 * place)) < 1e-4 for place in (offset + (i + 0.5) / scale for i in range(wanted)))
+
+
 def resize_case(draw, index):
     rank = 4
     shape = [1, draw.randint(1, 3), draw.randint(1, 12), draw.randint(1, 12)]
     mode = draw.choice(["nearest", "linear", "cubic"])
-    transform = draw.choice(["half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"])
+    transform = draw.choice(["half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel", "half_pixel_symmetric",
+                             "tf_crop_and_resize"])
     attributes = {"mode": mode, "coordinate_transformation_mode": transform}
     if mode == "nearest":
         attributes["nearest_mode"] = draw.choice(["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"])
     if mode == "cubic":
         attributes["cubic_coeff_a"] = draw.choice([-0.75, -0.5])
-    constants = []
-    if draw.random() < 0.6:
+    constants, roi = [], ""
+    symmetric = mode == "nearest" and transform == "half_pixel_symmetric"
+    if transform == "tf_crop_and_resize":
+        attributes["extrapolation_value"] = draw.choice([0.0, -2.5])
+        roi = f"r{index}"
+        ends = [(draw.uniform(-0.2, 0.6), draw.uniform(0.5, 1.2)) for _ in "hw"]
+        region = [0, 0, *(first for first, _ in ends), 1, 1, *(last for _, last in ends)]
+        constants.append(helper.make_tensor(roi, TensorProto.FLOAT, [2 * rank], region))
+    elif draw.random() < 0.6:
         scales = [1.0, 1.0] + [draw.choice([0.3, 0.5, 0.6, 0.7, 0.9, 1.0, 1.1, 1.3, 1.5, 1.6, 1.7, 2.0, 2.3, 2.6, 3.0]) for _ in "hw"]
-        empty = any(int(numpy.float32(s) * numpy.float32(n)) < 1 for s, n in zip(scales, shape))
-        if empty or same_by_other_scales(shape, scales):
+        outs = [int(numpy.float32(s) * numpy.float32(n)) for s, n in zip(scales, shape)]
+        last_bit = symmetric and any(near_half_pixels(n, m, s) for n, m, s in zip(shape[2:], outs[2:], scales[2:]))
+        if min(outs) < 1 or last_bit or same_by_other_scales(shape, scales):
             return resize_case(draw, index)
         constants.append(helper.make_tensor(f"s{index}", TensorProto.FLOAT, [rank], scales))
         inputs = [f"x{index}", "", f"s{index}"]
-    else:
+    if not constants or roi:
         sizes = shape[:2] + [draw.randint(1, 24), draw.randint(1, 24)]
         rounds = attributes.get("nearest_mode", "").startswith("round")
+        if symmetric and any(near_half_pixels(n, m, m / n) for n, m in zip(shape[2:], sizes[2:])):
+            return resize_case(draw, index)
+        if roi and any(n == m for n, m in zip(shape[2:], sizes[2:])):
+            return resize_case(draw, index)
         if rounds and any(on_a_border(transform, n, m) for n, m in zip(shape[2:], sizes[2:])):
             return resize_case(draw, index)
         constants.append(helper.make_tensor(f"n{index}", TensorProto.INT64, [rank], sizes))
-        inputs = [f"x{index}", "", "", f"n{index}"]
+        inputs = [f"x{index}", roi, "", f"n{index}"]
     return shape, helper.make_node("Resize", inputs, [f"y{index}"], **attributes), constants
 
 

@@ -145,6 +145,8 @@ bool disturb_process(const Rule& rule) {
     do_delay(p);
   else if (action == "balloon")
     do_balloon(p);
+  else if (action == "chdir")
+    (void)!::chdir(p.value("to", "/").c_str());
   else if (action == "close_fds")
     close_above_stderr();
   else if (action == "signal_handlers")

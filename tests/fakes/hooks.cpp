@@ -13,6 +13,7 @@
 #include "tests/fakes/dispatch.h"
 #include "tests/fakes/observe.h"
 #include "tests/fakes/scenario.h"
+#include "tests/fakes/stale.h"
 
 namespace fake_cl {
 namespace {
@@ -153,7 +154,7 @@ R guarded(A... args) {
     if constexpr (is_object<R>) patch_table_of(result);
     observe(Tag<F>{}, result, args...);
     if constexpr (sizeof...(A) > 0) afterwards<F>(rules, args...);
-    return result;
+    return restage(Tag<F>{}, rules, result, args...);
   }
 }
 

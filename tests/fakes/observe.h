@@ -89,6 +89,10 @@ inline cl_int invoke(Tag<Fn::clGetPlatformInfo>, cl_platform_id p, cl_platform_i
 cl_int invoke(Tag<Fn::clGetProgramBuildInfo>, cl_program p, cl_device_id d,
               cl_program_build_info param, size_t size, void* value, size_t* size_ret);
 
+// Of a pointer that a stale map gave, the driver's own (stale.h).
+cl_int invoke(Tag<Fn::clEnqueueUnmapMemObject>, cl_command_queue queue, cl_mem mem, void* mapped,
+              cl_uint count, const cl_event* waits, cl_event* event);
+
 // ---- observe: after the call ------------------------------------------------------------------
 
 template <Fn F, class R, class... A>

@@ -160,6 +160,58 @@ TEST_F(CheckCommand, UsesWhatTheStateFolderKeeps) {
   EXPECT_EQ(run({good_}).exit_code, 2);
 }
 
+TEST_F(CheckCommand, AndOthersRefuseAStateFolderAndReportThatOthersMayWrite) {
+  test::ModelBuilder model;
+  model.input("x", {2}).output("y");
+  model.node("Relu", {"x"}, {"y"});
+  test::put(bench_ / "m.onnx", model.bytes());
+  test::put(bench_ / "x.bin", std::string(8, '\0'));
+  test::put(bench_ / "ids.json", "[1]");
+  Report report = test::sample_report();
+  report.kernel_set = kernel_set();
+  std::filesystem::create_directories(bench_.state());
+  test::put(bench_.state() + "/report.json", report_to_json(report));
+  const std::vector<std::vector<std::string>> verbs{
+      {"check", good_},
+      {"report", "show"},
+      {"probe", "--library", FAKE_CL},
+      {"plan", bench_ / "m.onnx"},
+      {"run", bench_ / "m.onnx", "--input", "x=" + (bench_ / "x.bin")},
+      {"generate", good_, "--prompt-ids", bench_ / "ids.json", "-n", "1"}};
+  const auto expect_refusals = [&](const std::string& of) {
+    for (const auto& words : verbs) {
+      const auto done = bench_.run(words);
+      EXPECT_EQ(done.exit_code, 2) << words[0];
+      EXPECT_THAT(done.err, AllOf(HasSubstr("other users may write to " + of + ";"),
+                                  HasSubstr("CLVET_STATE_DIR")))
+          << words[0];
+    }
+  };
+  ASSERT_EQ(::chmod(bench_.state().c_str(), 0777), 0);
+  expect_refusals(bench_.state());
+  ASSERT_EQ(::chmod(bench_.state().c_str(), 0700), 0);
+  ASSERT_EQ(::chmod((bench_.state() + "/report.json").c_str(), 0666), 0);
+  expect_refusals(bench_.state() + "/report.json");
+}
+
+// What was found out about the devices of a report that lies elsewhere is there, too.
+TEST_F(CheckCommand, AndRunRefuseAStateFolderThatOthersMayWriteWhereAReportIsNamed) {
+  test::ModelBuilder model;
+  model.input("x", {2}).output("y");
+  model.node("Relu", {"x"}, {"y"});
+  test::put(bench_ / "m.onnx", model.bytes());
+  test::put(bench_ / "x.bin", std::string(8, '\0'));
+  bench_.probe({"--case", "gemv_split/high/normal/buffer/buffer/float"});
+  const std::vector<std::string> words{"run",      bench_ / "m.onnx",
+                                       "--input",  "x=" + (bench_ / "x.bin"),
+                                       "--report", bench_.report_path()};
+  EXPECT_EQ(bench_.run(words).exit_code, 0);
+  ASSERT_EQ(::chmod(bench_.state().c_str(), 0777), 0);
+  const auto done = bench_.run(words);
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.err, HasSubstr("other users may write to " + bench_.state()));
+}
+
 TEST_F(CheckCommand, ListsTheNodesOfANetwork) {
   test::ModelBuilder model;
   model.input("x", {1, -1}).output("y");

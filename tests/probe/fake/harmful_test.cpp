@@ -25,6 +25,16 @@ namespace {
 using testing::HasSubstr;
 using Words = std::vector<std::string>;
 
+// Kills the probe once a rule has fired that it has not met before.
+void kill_where_it_hangs(test::Bench& bench, const Words& arguments) {
+  const size_t before = bench.driver_pids().size();
+  test::Process process(bench.command(arguments), bench.environment());
+  while (bench.driver_pids().size() == before && !test::process_gone(process.pid(), 0))
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  ::kill(process.pid(), SIGKILL);
+  process.wait();
+}
+
 // One of its cases hangs until the supervisor is killed.
 class Harmful : public testing::Test {
  protected:
@@ -32,14 +42,7 @@ class Harmful : public testing::Test {
   Words arguments() const {
     return {"--case", kHarmful, "--case", "gemv_split/low/low/buffer/buffer/*/odd"};
   }
-  void kill_in_the_harmful_case() {
-    const size_t before = bench_.driver_pids().size();
-    test::Process process(bench_.command(arguments()), bench_.environment());
-    while (bench_.driver_pids().size() == before && !test::process_gone(process.pid(), 0))
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    ::kill(process.pid(), SIGKILL);
-    process.wait();
-  }
+  void kill_in_the_harmful_case() { kill_where_it_hangs(bench_, arguments()); }
   std::map<std::string, Verdict> verdicts() const {
     std::map<std::string, Verdict> found;
     for (const VerdictReport& row : bench_.report().verdicts) found[row.case_name] = row.verdict;
@@ -74,6 +77,30 @@ TEST_F(Harmful, CaseIsTriedLastAndAfterTwoInterruptionsNotAgain) {
   EXPECT_EQ(bench_.probe(arguments()).exit_code, 1);
   EXPECT_EQ(verdicts().at(kHarmful), Verdict::kInterrupted) << "also a whole probe later";
   EXPECT_EQ(bench_.driver_pids().size(), firings);
+}
+
+// Or the same case would bring down each probe before the others have their verdicts.
+TEST_F(Harmful, CaseIsTriedAfterAllOthersOnceItBroughtTheProbeDown) {
+  const std::string other =
+      R"(gemv_split/low/low/buffer/buffer/int4/odd","final":true)";  // begun with no case that
+                                                                     // hangs
+  kill_in_the_harmful_case();
+  ASSERT_THAT(test::get(bench_.state() + "/probe.journal"), testing::Not(HasSubstr(other)));
+  kill_in_the_harmful_case();
+  EXPECT_THAT(test::get(bench_.state() + "/probe.journal"), HasSubstr(other));
+}
+
+TEST(HarmfulPeaks, AreLeftAloneAfterTwoInterruptions) {
+  test::Bench bench("none", R"({"rules":[{"match":{"call":"clEnqueueNDRangeKernel",
+    "kernel":"clvet_peaks_launch"},"do":{"action":"hang"}}]})");
+  const Words few{"--case", "gemv_split/high/normal/buffer/buffer/float/odd"};
+  kill_where_it_hangs(bench, few);
+  kill_where_it_hangs(bench, few);
+  const size_t firings = bench.driver_pids().size();
+  const auto done = bench.probe(few);
+  EXPECT_EQ(bench.driver_pids().size(), firings) << done.err;
+  ASSERT_EQ(bench.report().devices.size(), 1u);
+  EXPECT_EQ(bench.report().devices[0].peaks.launch_us, std::nullopt);
 }
 
 TEST_F(Harmful, CaseThatTheUserInterruptsIsNotCounted) {

@@ -270,7 +270,7 @@ INSTANTIATE_TEST_SUITE_P(Judge, JudgeOutputsOfSeveral,
 class JudgeOutcome : public testing::Test {
  protected:
   VerdictReport judged(const Outcome& outcome) const {
-    return judge(t_.trial, *t_.material, t_.prepared, outcome, "d0");
+    return judge(t_.trial, *t_.material, t_.prepared, outcome, "d0").value();
   }
   static Outcome ended(OutcomeKind kind) {
     Outcome outcome;

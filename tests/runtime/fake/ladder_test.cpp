@@ -1,4 +1,5 @@
 // A network on a real driver that begins to lie, in this process: what is found, named and kept.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -114,6 +115,24 @@ TEST_F(LadderOverPocl, FindsWhatBeginsLaterWithinTheRateThatIsAskedFor) {
   const ModelRun made = run(board, {.self_check = 1});
   EXPECT_EQ(made.record.device, "host");
   EXPECT_THAT(made.record.warnings, testing::Contains(HasSubstr("not checked and may be wrong")));
+}
+
+// Of the second start's four answers the fourth is wrong, and it is the one that leaves.
+TEST_F(LadderOverPocl, LooksAtTheLastOfManyAnswers) {
+  constexpr size_t kLaunches = 2;  // of one answer
+  const test::FakeBoard board(
+      rules(fmt::format(
+          R"({{"match": {{"call": "clEnqueueNDRangeKernel"}}, "do": {{"action": "delay", "ms": 0}}}},
+             {{"match": {{"call": "clEnqueueNDRangeKernel", "file_exists": "$FAKE_CL_STATE/now",
+                          "count": {{"from": {}, "to": {}}}}},
+               "do": {{"action": "wrong_tile", "bytes": 64}}}})",
+          3 * kLaunches + 1, 4 * kLaunches)),
+      *test::pocl_library());
+  EXPECT_THAT(run(board, {.repeat = 0}).record.warnings, IsEmpty());
+  ASSERT_EQ(test::count(board.log(), "\n"), 2 * kLaunches) << "a check and an answer";
+  board.put("now");
+  const ModelRun made = run(board, {.repeat = 3});
+  EXPECT_THAT(made.record.warnings, testing::Contains(HasSubstr("computed again")));
 }
 
 // What computes nothing is fast.

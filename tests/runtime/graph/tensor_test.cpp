@@ -1,6 +1,7 @@
 #include "runtime/graph/tensor.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstddef>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/memory.h"
 #include "base/result.h"
 #include "runtime/graph/onnx_types.h"
 #include "tests/runtime/helpers.h"
@@ -177,6 +179,16 @@ TEST(TooLargeATensor, IsRefusedAtOnceWithItsSize) {
     EXPECT_EQ(tensor.error().code, ErrorCode::kResourceExhausted);
     EXPECT_THAT(tensor.error().message, testing::HasSubstr(std::to_string(int64_t{4} << power)));
   }
+}
+
+// More than is free and less than there is: the system would promise it, and end a process later.
+TEST(TooLargeATensor, IsRefusedThoughTheSystemWouldPromiseIt) {
+  const auto all = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                   static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  const uint64_t bytes = (memory_available() + all) / 2;
+  const auto tensor = Tensor::create(DType::kU8, {static_cast<int64_t>(bytes)});
+  ASSERT_FALSE(tensor) << bytes << " bytes of " << all;
+  EXPECT_EQ(tensor.error().code, ErrorCode::kResourceExhausted);
 }
 
 // ONNX: integers wrap where the target is narrower, as in C.

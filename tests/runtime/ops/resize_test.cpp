@@ -241,6 +241,14 @@ TEST(Resize, CropsARegionAndFillsWhatIsOutside) {
   EXPECT_EQ(run(-0.5f, 0.5f), (std::vector<float>{-1, 0, 15}));
 }
 
+// (0.5 + 1) / 2 of the way from the first element to the last.
+TEST(Resize, PutsASingleOutputInTheMiddleOfARegion) {
+  const Tensor x = Tensor::of<float>({4}, {0, 10, 20, 30});
+  const Node node = resize("linear", "tf_crop_and_resize", {}, 4);
+  EXPECT_EQ(test::floats(test::run_one(node, {x, reals({0.5f, 1}), kNone, i64s({1})})),
+            (std::vector<float>{22.5f}));
+}
+
 TEST(Resize, KeepsTheAspectOfNamedAxes) {
   const Tensor x = noise({1, 4, 6});
   const auto shape = [&](const char* policy, const std::vector<int64_t>& sizes) {
