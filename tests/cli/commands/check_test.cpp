@@ -160,12 +160,17 @@ TEST_F(CheckCommand, UsesWhatTheStateFolderKeeps) {
   EXPECT_EQ(run({good_}).exit_code, 2);
 }
 
-TEST_F(CheckCommand, AndOthersRefuseAStateFolderAndReportThatOthersMayWrite) {
+// m.onnx with its input x.bin, in the bench's folder.
+void put_a_network(const test::Bench& bench) {
   test::ModelBuilder model;
   model.input("x", {2}).output("y");
   model.node("Relu", {"x"}, {"y"});
-  test::put(bench_ / "m.onnx", model.bytes());
-  test::put(bench_ / "x.bin", std::string(8, '\0'));
+  test::put(bench / "m.onnx", model.bytes());
+  test::put(bench / "x.bin", std::string(8, '\0'));
+}
+
+TEST_F(CheckCommand, AndOthersRefuseAStateFolderAndReportThatOthersMayWrite) {
+  put_a_network(bench_);
   test::put(bench_ / "ids.json", "[1]");
   Report report = test::sample_report();
   report.kernel_set = kernel_set();
@@ -196,11 +201,7 @@ TEST_F(CheckCommand, AndOthersRefuseAStateFolderAndReportThatOthersMayWrite) {
 
 // What was found out about the devices of a report that lies elsewhere is there, too.
 TEST_F(CheckCommand, AndRunRefuseAStateFolderThatOthersMayWriteWhereAReportIsNamed) {
-  test::ModelBuilder model;
-  model.input("x", {2}).output("y");
-  model.node("Relu", {"x"}, {"y"});
-  test::put(bench_ / "m.onnx", model.bytes());
-  test::put(bench_ / "x.bin", std::string(8, '\0'));
+  put_a_network(bench_);
   bench_.probe({"--case", "gemv_split/high/normal/buffer/buffer/float"});
   const std::vector<std::string> words{"run",      bench_ / "m.onnx",
                                        "--input",  "x=" + (bench_ / "x.bin"),
