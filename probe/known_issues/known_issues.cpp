@@ -227,7 +227,6 @@ IssueEvidence observe_trials(const KnownIssue& issue, const DeviceReport& device
       case Verdict::kNotTried:
       case Verdict::kInterrupted:
       case Verdict::kToolError:
-      case Verdict::kSlow:
         break;
       default:
         return {Observation::kObserved,

@@ -19,7 +19,6 @@ enum class Verdict {
   kPass,
   kWrong,
   kNondeterministic,
-  kSlow,
   kBuildError,
   kKernelCreateFailed,
   kLaunchError,
@@ -65,7 +64,7 @@ enum class CandidateOutcome {
   kError,
 };
 // "true": it works; "false": the driver refuses it; the others: how it fails.
-enum class CapabilityVerdict { kTrue, kFalse, kSlow, kWrong, kCrash, kHang };
+enum class CapabilityVerdict { kTrue, kFalse, kWrong, kCrash, kHang };
 // Why a library was tried: it stands where loaders do, an ICD file or a variable names it, its name
 // is known, it exports OpenCL, or --library names it.
 enum class Origin { kLoader, kIcdFile, kKnownName, kExports, kOption };
@@ -262,7 +261,6 @@ struct VerdictReport {
   // that a wait does not matter. Empty: not timed.
   std::optional<double> piped_ms;
   std::optional<double> gflops;  // empty also where the op has no reduction
-  std::optional<std::string> cure;
 };
 
 struct AdviceReport {

@@ -101,7 +101,6 @@ VerdictReport get_verdict(const Json& json) {
   }
   if (json.contains("piped_ms")) value.piped_ms = get_positive(json.at("piped_ms"));
   value.gflops = get_positive(json.at("gflops"));
-  if (!json.at("cure").is_null()) value.cure = json.at("cure").get<std::string>();
   return value;
 }
 

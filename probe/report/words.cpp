@@ -15,10 +15,9 @@ namespace {
 template <class E, size_t N>
 using Words = std::array<std::pair<E, const char*>, N>;
 
-constexpr Words<Verdict, 18> kVerdicts{{{Verdict::kPass, "pass"},
+constexpr Words<Verdict, 17> kVerdicts{{{Verdict::kPass, "pass"},
                                         {Verdict::kWrong, "wrong"},
                                         {Verdict::kNondeterministic, "nondeterministic"},
-                                        {Verdict::kSlow, "slow"},
                                         {Verdict::kBuildError, "build-error"},
                                         {Verdict::kKernelCreateFailed, "kernel-create-failed"},
                                         {Verdict::kLaunchError, "launch-error"},
@@ -88,9 +87,8 @@ constexpr Words<CandidateOutcome, 12> kOutcomes{
      {CandidateOutcome::kExited, "exited"},
      {CandidateOutcome::kError, "error"}}};
 
-constexpr Words<CapabilityVerdict, 6> kCapabilities{{{CapabilityVerdict::kTrue, "true"},
+constexpr Words<CapabilityVerdict, 5> kCapabilities{{{CapabilityVerdict::kTrue, "true"},
                                                      {CapabilityVerdict::kFalse, "false"},
-                                                     {CapabilityVerdict::kSlow, "slow"},
                                                      {CapabilityVerdict::kWrong, "wrong"},
                                                      {CapabilityVerdict::kCrash, "crash"},
                                                      {CapabilityVerdict::kHang, "hang"}}};

@@ -10,7 +10,7 @@
 namespace clvet {
 namespace {
 
-constexpr std::array<VerdictWord, 18> kWords{{
+constexpr std::array<VerdictWord, 17> kWords{{
     {Verdict::kBoardReset, 'R', "dead", "the board restarted itself"},
     {Verdict::kDeviceLost, 'D', "dead", "the device does not answer any more"},
     {Verdict::kHang, 'H', "dead", "a driver call did not return"},
@@ -25,7 +25,6 @@ constexpr std::array<VerdictWord, 18> kWords{{
     {Verdict::kKernelCreateFailed, 'K', "refused",
      "the program was built, but the kernel could not be created"},
     {Verdict::kBuildError, 'B', "refused", "the driver's compiler rejected the source text"},
-    {Verdict::kSlow, 'S', "slow", "the values are right, but the kernel is too slow to be useful"},
     {Verdict::kToolError, 'T', "open", "a fault of clvet, not of the driver"},
     {Verdict::kInterrupted, 'I', "dead", "the probe ended twice while this case was running"},
     {Verdict::kNotTried, 'X', "open",

@@ -37,7 +37,6 @@ VerdictReport sample_verdict(Verdict verdict) {
   row.piped_ms = 0.25;
   row.spread_ms = 0.125;
   row.gflops = 2;
-  row.cure = "-cl-opt-disable";
   return row;
 }
 
@@ -119,7 +118,6 @@ Report sample_report() {
   report.verdicts[1].id += "2";
   report.verdicts[1].weight_type.reset();
   report.verdicts[1].evidence = {};
-  report.verdicts[1].cure.reset();
   report.verdicts[1].median_ms.reset();
   report.verdicts[1].piped_ms.reset();
   report.verdicts[1].spread_ms.reset();

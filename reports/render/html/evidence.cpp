@@ -71,9 +71,7 @@ void add_case(Html& page, const VerdictReport& row, bool compared) {
   if (compared) add_error(page, evidence.error);
   page.element("td", fmt::format("{} / {}", row.attempts, row.repeats));
   page.element("td", fmt::format("{:.3g} / {:.3g}", evidence.wall_ms, evidence.cpu_ms));
-  std::string note = shorten(translated(evidence.note), kLongestNote);
-  if (row.cure) note += (note.empty() ? "" : "; ") + tr("cured by {}", *row.cure);
-  page.element("td", note).markup("</tr>\n");
+  page.element("td", shorten(translated(evidence.note), kLongestNote)).markup("</tr>\n");
 }
 
 void add_cases(Html& page, const FailureGroup& group) {

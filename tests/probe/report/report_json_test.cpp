@@ -234,7 +234,7 @@ TEST(DeviceNodes, AreTheInverseOfTheirTexts) {
 TEST(ReportWords, AreTheInverseOfTheirParsers) {
   expect_words<Verdict>(17, parse_verdict);
   expect_words<Stage>(11, parse_stage);
-  expect_words<CapabilityVerdict>(6, parse_capability_verdict);
+  expect_words<CapabilityVerdict>(5, parse_capability_verdict);
   expect_words<CandidateOutcome>(12, parse_candidate_outcome);
   expect_words<CombinationStatus>(5, parse_combination_status);
 }

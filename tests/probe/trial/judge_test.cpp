@@ -402,7 +402,7 @@ TEST_F(JudgeOutcome, OfALaunchThatTookNoTimeIsNotTimed) {
 
 TEST_F(JudgeOutcome, BelievesNoWorkerThatSaysItPassed) {
   Outcome outcome;
-  for (const char* word : {"pass", "unsupported", "missing", "slow", "crash"}) {
+  for (const char* word : {"pass", "unsupported", "missing", "skipped", "crash"}) {
     outcome.reply = {{"verdict", word}, {"repeats", readings()}};
     EXPECT_EQ(judged(outcome).verdict, Verdict::kToolError) << word;
   }

@@ -163,10 +163,9 @@ TEST(HtmlPage, SaysWhatToUseAndWhatFailed) {
 
 TEST(HtmlPage, ShowsTheEvidenceOfWhatFailed) {
   const std::string text = page_of(test::sample_report()).text;
-  for (const char* part :
-       {"clBuildProgram, signal 6, exit status 0, OpenCL error -5", "a log",
-        "LLVM ERROR: Cannot select: intrinsic %llvm.bifrost.2586", "a note",
-        "cured by -cl-opt-disable", "half_arith, int_to_half", "int4/odd", "1.5", "0.25"}) {
+  for (const char* part : {"clBuildProgram, signal 6, exit status 0, OpenCL error -5", "a log",
+                           "LLVM ERROR: Cannot select: intrinsic %llvm.bifrost.2586", "a note",
+                           "half_arith, int_to_half", "int4/odd", "1.5", "0.25"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
 }

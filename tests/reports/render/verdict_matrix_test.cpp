@@ -52,8 +52,8 @@ TEST(VerdictWords, HaveALetterOfTheirOwnAndAMeaning) {
 TEST(VerdictWords, CallAFailureWhatWasTriedAndIsNotRight) {
   for (const Verdict verdict : {Verdict::kPass, Verdict::kUnsupported, Verdict::kMissing})
     EXPECT_FALSE(is_failure(verdict)) << to_string(verdict);
-  for (const Verdict verdict : {Verdict::kWrong, Verdict::kSlow, Verdict::kCrash, Verdict::kLie,
-                                Verdict::kToolError, Verdict::kInterrupted})
+  for (const Verdict verdict : {Verdict::kWrong, Verdict::kBuildError, Verdict::kCrash,
+                                Verdict::kLie, Verdict::kToolError, Verdict::kInterrupted})
     EXPECT_TRUE(is_failure(verdict)) << to_string(verdict);
 }
 
@@ -86,7 +86,7 @@ TEST(VerdictMatrix, KeepsDevicesApart) {
 }
 
 TEST(Failures, AreGatheredByKindTheGravestFirst) {
-  Report report = report_of({row("pool_a", Verdict::kSlow), row("pool_a", Verdict::kWrong),
+  Report report = report_of({row("pool_a", Verdict::kBuildError), row("pool_a", Verdict::kWrong),
                              row("pool_b", Verdict::kWrong), row("pool_b", Verdict::kHang),
                              row("pool_b", Verdict::kWrong), row("pool_a", Verdict::kPass)});
   report.verdicts[4].stage = Stage::kMap;
@@ -98,7 +98,7 @@ TEST(Failures, AreGatheredByKindTheGravestFirst) {
   EXPECT_EQ(kinds[1].cases, 2u);
   EXPECT_EQ(kinds[1].groups.size(), 2u);
   EXPECT_EQ(kinds[2].stage, Stage::kMap);
-  EXPECT_EQ(kinds[3].verdict, Verdict::kSlow);
+  EXPECT_EQ(kinds[3].verdict, Verdict::kBuildError);
 }
 
 TEST(Failures, TellThoseThatNoCombinationCountsFromTheOthers) {

@@ -84,10 +84,9 @@ class VariantChoice : public testing::Test {
 };
 
 TEST_F(VariantChoice, NeverTakesAVariantThatIsNotRight) {
-  for (const Verdict verdict :
-       {Verdict::kWrong, Verdict::kNondeterministic, Verdict::kSlow, Verdict::kBuildError,
-        Verdict::kCrash, Verdict::kHang, Verdict::kUnsupported, Verdict::kLie,
-        Verdict::kInterrupted, Verdict::kMissing}) {
+  for (const Verdict verdict : {Verdict::kWrong, Verdict::kNondeterministic, Verdict::kBuildError,
+                                Verdict::kCrash, Verdict::kHang, Verdict::kUnsupported,
+                                Verdict::kLie, Verdict::kInterrupted, Verdict::kMissing}) {
     for (const int passed : {0, 7}) {
       trust(kTile8, {{{0, 1e3}, 100}});
       distrust(kTile4, verdict, passed, {{{0, 1e3}, 1}});
