@@ -19,6 +19,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -242,14 +243,26 @@ double starved_seconds(pid_t pid) {
   return nanoseconds * 1e-9;
 }
 
-void become_subreaper() { ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+// Children that a shell began before it became this process (`server & exec clvet ...`).
+static std::vector<pid_t>& inherited() {
+  static std::vector<pid_t> children;
+  return children;
+}
+
+void become_subreaper() {
+  static std::once_flag first;
+  std::call_once(first, [] { inherited() = descendants_among(all_processes(), ::getpid(), {}); });
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
 
 void sweep_orphans(const std::vector<pid_t>& keep) {
+  std::vector<pid_t> spared = keep;
+  spared.insert(spared.end(), inherited().begin(), inherited().end());
   // The children of what is killed become this process's own: another round finds them, and what
   // was forked meanwhile. What sleeps in the kernel is left to a later sweep.
   constexpr int kRounds = 50;
   for (int round = 0; round < kRounds; ++round) {
-    const std::vector<pid_t> left = descendants_among(all_processes(), ::getpid(), keep);
+    const std::vector<pid_t> left = descendants_among(all_processes(), ::getpid(), spared);
     if (left.empty()) return;
     for (const pid_t pid : left) ::kill(pid, SIGKILL);
     ::usleep(1000);
@@ -261,6 +274,7 @@ uint64_t memory_of_family(pid_t root, const std::vector<pid_t>& others) {
   const std::vector<ProcessStat> processes = all_processes();
   std::vector<pid_t> spared = others;
   spared.push_back(root);
+  spared.insert(spared.end(), inherited().begin(), inherited().end());
   uint64_t bytes = 0;
   for (const pid_t pid : descendants_among(processes, root, others)) bytes += share_of_memory(pid);
   for (const pid_t pid : descendants_among(processes, ::getpid(), spared))

@@ -41,7 +41,8 @@ ProcessUse process_use(pid_t pid);
 // account. More expensive than process_use: it reads a file for each thread.
 double starved_seconds(pid_t pid);
 
-// Makes this process the one that orphans of its descendants are handed to.
+// Makes this process the one that orphans of its descendants are handed to. Children that it has by
+// then are nobody's orphans.
 void become_subreaper();
 // Kills and reaps all that descend from this process, but for the children in `keep` and what
 // descends from these: the orphans that a driver left, and their children.

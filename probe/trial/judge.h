@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "base/result.h"
 #include "probe/report/report.h"
 #include "probe/trial/cases.h"
 #include "probe/trial/material.h"

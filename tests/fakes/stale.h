@@ -1,6 +1,7 @@
 // Reads and maps that give what the one before gave.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "tests/fakes/dispatch.h"  // IWYU pragma: keep

@@ -1,5 +1,6 @@
 // Discovery and the facts of a device, over the hostile driver's own fast device.
 #include <gmock/gmock.h>
+#include <signal.h>
 
 #include <filesystem>
 #include <map>
@@ -270,6 +271,20 @@ TEST(DeviceFacts, AnOrphanOfTheDriverDelaysNothingAndIsSwept) {
   EXPECT_LT(done.seconds, 10) << "the orphan would live 30 s";
   EXPECT_EQ(bench.report().devices.size(), 1u);
   EXPECT_THAT(processes_of(bench), testing::IsEmpty());
+}
+
+// A script may begin a program and then become clvet.
+TEST(DeviceFacts, AChildOfTheShellThatBecameTheProbeIsNotSwept) {
+  test::Bench bench("none", test::scenario("orphan-child.json"));
+  std::vector<std::string> words{
+      "/bin/bash", "-c",
+      "sleep 60 >&- 2>&- & echo $! >'" + (bench / "pid") + "'; exec \"$0\" \"$@\""};
+  for (const std::string& word : bench.command({"--case", kFewCases})) words.push_back(word);
+  test::Process(words, bench.environment()).wait();
+  EXPECT_EQ(bench.report().devices.size(), 1u);
+  const auto pid = static_cast<pid_t>(std::stol(test::get(bench / "pid")));
+  EXPECT_FALSE(test::process_gone(pid, 0));
+  ::kill(pid, SIGKILL);
 }
 
 TEST(DeviceFacts, AHugeBuildLogIsNotFetched) {
