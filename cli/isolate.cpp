@@ -151,7 +151,7 @@ bool remember(const Ended& ended, const std::string& why) {
   return History(state_dir()).bury(tombstone_of(flight.environment_key, *fault)).has_value();
 }
 
-// Of the children so far. They are told of as one, once an answer stands.
+// Counts the children that died. One warning tells of all of them, once there is an answer.
 class Deaths {
  public:
   explicit Deaths(const EventSink& sink) : sink_(sink) {}

@@ -212,7 +212,11 @@ Status judge_reply(const TrialCase& trial, const Material& material, const Prepa
   }
   if (reply.contains("verdict")) {
     const auto found = parse_verdict(text_in(reply, "verdict"));
-    found&& may_be_said(*found) ? take_fault(reply, *found, verdict) : call_unreadable(verdict);
+    if (found && may_be_said(*found)) {
+      take_fault(reply, *found, verdict);
+    } else {
+      call_unreadable(verdict);
+    }
     return {};
   }
   if (static_cast<int>(number_in(reply, "repeats")) != prepared.request.readings()) {
@@ -321,8 +325,9 @@ void judge_outputs(const TrialCase& trial, const Material& material, int repeats
 void doubt_times(const DeviceReport& device, VerdictReport& verdict) {
   constexpr double kMostACycle = 4096;
   constexpr int64_t kLeastClock = 1000;
+  if (verdict.verdict != Verdict::kPass || !verdict.gflops) return;
   const DeviceFeatures features = features_of(device);
-  if (verdict.verdict != Verdict::kPass || !verdict.gflops || features.compute_units == 0) return;
+  if (features.compute_units == 0) return;
   const double most = static_cast<double>(features.compute_units) * 1e-3 *
                       static_cast<double>(std::max(features.clock_mhz, kLeastClock)) * kMostACycle;
   if (*verdict.gflops <= most) return;

@@ -53,8 +53,8 @@ Result<std::vector<CheckedDevice>> checked_devices(const Report* report) {
 std::vector<std::string> notes_on(const Report* report) {
   if (!report || report->devices.empty()) {
     return {
-        "there is no report of a device, so this check assumes that every kernel is right; "
-        "run 'clvet probe' to test the kernels"};
+        "there is no report of a device: the check assumes that all kernels work; "
+        "run 'clvet probe' to test them"};
   }
   if (report->kernel_set == kernel_set()) return {};
   return {

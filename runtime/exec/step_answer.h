@@ -21,8 +21,8 @@ using AnswerJudge = std::function<void(const StepAnswer&)>;
 // Who compares the steps of a plan with the host.
 struct Checker {
   AnswerJudge judge;
-  // Seconds of the steps themselves, each waited for: not what is checked. First launches may
-  // include the driver's compilation, which is no cost of a check.
+  // Seconds that the steps took, without their comparison. A driver may compile at a first launch:
+  // that time does not belong to the check.
   double steps_s = 0;
 };
 

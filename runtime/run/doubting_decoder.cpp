@@ -113,8 +113,7 @@ Result<std::vector<float>> DoubtingDecoder::both(const Step& step,
                               "output '{}' differs by {:.2g} of its largest value from run to run",
                               "logits", difference.part)});
   }
-  rhythm = {inferences_between_checks(step_ms + checking_ms_, step_ms, kDefaultShare), 0,
-            !suspicion_of(checked).empty(), step_ms};
+  rhythm = rhythm_after_check(step_ms, checking_ms_, !suspicion_of(checked).empty());
   return logits;
 }
 

@@ -84,8 +84,7 @@ Status DoubtingSession::settle(const Outputs& outputs, const Outputs& checked) {
   const std::string where = disagreement(outputs, checked, session_.plan().combination.precision);
   if (!where.empty())
     return fault_found({.verdict = Verdict::kNondeterministic, .evidence = where});
-  rhythm_ = {inferences_between_checks(run_ms_ + checking_ms_, run_ms_, kDefaultShare), 0,
-             !suspicion_of(checked).empty(), run_ms_};
+  rhythm_ = rhythm_after_check(run_ms_, checking_ms_, !suspicion_of(checked).empty());
   return {};
 }
 

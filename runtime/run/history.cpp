@@ -52,6 +52,10 @@ bool is_due(const CheckRhythm& rhythm, const std::optional<double>& rate) {
 
 bool is_too_fast(const CheckRhythm& rhythm, double ms) { return 4 * ms < rhythm.ms; }
 
+CheckRhythm rhythm_after_check(double ms, double checking_ms, bool odd) {
+  return {inferences_between_checks(ms + checking_ms, ms, kDefaultShare), 0, odd, ms};
+}
+
 int64_t inferences_between_checks(double check_ms, double inference_ms, double share) {
   constexpr double kMost = 1e6;
   if (!(inference_ms > 0) || !(share > 0)) return static_cast<int64_t>(kMost);

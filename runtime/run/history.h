@@ -35,6 +35,9 @@ bool is_due(const CheckRhythm& rhythm, const std::optional<double>& rate);
 bool is_too_fast(const CheckRhythm& rhythm, double ms);
 // Inferences from one check to the next whose cost is `share` of the time.
 int64_t inferences_between_checks(double check_ms, double inference_ms, double share);
+// Of a plan whose answer was just confirmed: it took `ms`, and comparing its steps `checking_ms`
+// more.
+CheckRhythm rhythm_after_check(double ms, double checking_ms, bool odd);
 
 class History {
  public:
