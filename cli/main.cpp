@@ -4,13 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
 #include <system_error>
 
 #include "base/language.h"
+#include "base/result.h"
 #include "base/version.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
@@ -21,13 +21,12 @@
 #include "probe/process/process.h"
 #include "runtime/exec/flight.h"
 
-// False where what was printed did not all arrive; a reader that went away wanted no more.
+// False where what was printed did not all arrive.
 static bool all_written() {
   const bool whole = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-  if (whole || errno == EPIPE) return true;
-  clvet::print_error(
-      clvet::tr("cannot write to standard output: {}", clvet::translated(std::strerror(errno))));
-  return false;
+  const clvet::Status written = clvet::written_to_stdout(whole ? 0 : errno);
+  if (!written) clvet::report_error(written.error());
+  return written.has_value();
 }
 
 // A driver that was loaded may crash in its destructors: what we had to do is done.

@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -86,13 +88,18 @@ EventSink terminal_sink(bool quiet) {
   };
 }
 
+Status written_to_stdout(int error) {
+  if (error == 0 || error == EPIPE) return {};
+  return fail(ErrorCode::kInvalidArgument, "cannot write to standard output: {}",
+              std::strerror(error));
+}
+
 Status write_document(const OutputOptions& output, const std::string& text) {
   if (output.json.empty()) return {};
   if (output.json != "-") return write_file_atomically(output.json, text);
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    return fail(ErrorCode::kInvalidArgument, "cannot write to standard output");
-  }
-  return {};
+  const bool whole =
+      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  return written_to_stdout(whole ? 0 : errno);
 }
 
 ProcessGuard::ProcessGuard() {

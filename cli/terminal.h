@@ -30,6 +30,9 @@ int report_error(const Error& error);
 EventSink terminal_sink(bool quiet);
 // Ends a progress line, so that what follows starts on a line of its own.
 void end_progress();
+// Of a write to stdout that ended with `error` (errno; 0: none). A reader that went away wanted no
+// more, which is no failure.
+Status written_to_stdout(int error);
 // Writes a document where --json says; nothing where it says nothing.
 Status write_document(const OutputOptions& output, const std::string& text);
 

@@ -108,12 +108,7 @@ class Page {
   }
   // No more comes.
   void end() { print(text_.rest()); }
-  // Whether all arrived; a reader that went away wanted no more.
-  Status written() const {
-    if (fault_ == 0 || fault_ == EPIPE) return {};
-    return fail(ErrorCode::kInvalidArgument, "cannot write to standard output: {}",
-                std::strerror(fault_));
-  }
+  Status written() const { return written_to_stdout(fault_); }
 
  private:
   void print(const std::string& text) {
@@ -243,7 +238,7 @@ Result<Told> tell(GenerateArguments& arguments) {
       return Told{run_isolated(arguments.guard, arguments.options.strict, arguments.options.sink),
                   {}};
   }
-  const ProcessGuard quiet_driver;
+  const ProcessGuard process_guard;
   CLVET_ASSIGN_OR_RETURN(
       auto opened,
       LanguageSession::open(file, config, report ? &*report : nullptr, arguments.options));

@@ -99,7 +99,7 @@ Result<std::optional<ModelRun>> run_once(RunArguments& arguments) {
   if (arguments.decode == "ctc") {
     CLVET_ASSIGN_OR_RETURN(characters, ctc_characters(graph));
   }
-  const ProcessGuard quiet_driver;
+  const ProcessGuard process_guard;
   CLVET_ASSIGN_OR_RETURN(ModelRun run, run_model(std::move(graph), inputs,
                                                  report ? &*report : nullptr, arguments.options));
   run.record.model = arguments.model;
