@@ -19,6 +19,8 @@
 #include "runtime/check/check.h"
 #include "runtime/check/check_record.h"
 #include "runtime/plan/plan.h"
+#include "runtime/precision/diagnose_network.h"
+#include "runtime/precision/diagnosis.h"
 #include "runtime/run/answer.h"
 #include "runtime/run/generate_record.h"
 #include "runtime/run/language_session.h"
@@ -26,6 +28,7 @@
 #include "tests/boards.h"
 #include "tests/probe/samples.h"
 #include "tests/runtime/llm/model_files.h"
+#include "tests/runtime/precision/planted_networks.h"
 #include "tests/runtime/reports.h"
 #include "tests/support.h"
 
@@ -82,6 +85,17 @@ TEST(Schema, HoldsForARunRecord) {
   record.outputs = {{"y", "f32", {1, 2}, "out/y.npy"}, {"z", "i64", {}, ""}};
   record.texts = {{"Board 4711", 0.98}};
   EXPECT_EQ(fault_in("run.schema.json", Document::parse(run_record_to_json(record))), "");
+}
+
+TEST(Schema, HoldsForADiagnosis) {
+  for (const test::Planted planted : {test::Planted::kNone, test::Planted::kOverflow}) {
+    const auto network = test::planted_network(planted, 1);
+    const auto found =
+        diagnose_network(network.graph, {{"one", network.inputs}}, {.policy = Policy::kNaive});
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_EQ(found->plan.has_value(), planted != test::Planted::kNone);
+    EXPECT_EQ(fault_in("diagnosis.schema.json", Document::parse(diagnosis_to_json(*found))), "");
+  }
 }
 
 TEST(Schema, HoldsForEveryKnownIssue) {

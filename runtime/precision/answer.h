@@ -1,0 +1,24 @@
+// Whether a network's outputs are right, beside a reference or by themselves.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/graph/tensor.h"
+#include "runtime/precision/diagnosis.h"
+
+namespace clvet {
+
+// Each float32 output beside the reference's.
+std::vector<DiagnosedOutput> compare_outputs(const std::map<std::string, Tensor>& outputs,
+                                             const std::map<std::string, Tensor>& reference);
+
+// Whether no output is lost and each deviates by `target` of its size at most.
+bool all_right(const std::vector<DiagnosedOutput>& outputs, double target);
+
+// What shows without a reference that an output is wrong. Outputs may also be constant because the
+// model gives such.
+OutputSign sign_of(const Tensor& output);
+
+}  // namespace clvet

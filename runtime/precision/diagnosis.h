@@ -1,0 +1,87 @@
+// What `clvet diagnose` finds: `clvet.diagnosis/1`.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/precision/blame.h"
+#include "runtime/precision/deviation.h"
+#include "runtime/precision/number_format.h"
+#include "runtime/precision/value_range.h"
+
+namespace clvet {
+
+// What is rounded, and whether nodes are fused before.
+enum class Policy {
+  kNaive,   // the network as it stands in the file, every constant rounded: most engines
+  kEngine,  // as clvet runs it: folded and fused, vectors in float32
+};
+const char* to_string(Policy policy);
+
+// What shows, without a reference, that an output is wrong.
+enum class OutputSign { kNone, kNotFinite, kZero, kConstant, kSaturated };
+const char* to_string(OutputSign sign);
+inline constexpr int kOutputSignCount = 5;
+
+struct DiagnosedOutput {
+  std::string name;
+  Deviation deviation;
+  OutputSign sign = OutputSign::kNone;  // that the reference's does not show
+};
+
+struct DiagnosedInput {
+  std::string name;
+  bool right = false;
+  std::vector<DiagnosedOutput> outputs;
+  std::map<std::string, ValueRange> ranges;  // of the values that were given
+  double host_ms = 0;                        // of the reference
+};
+
+struct DiagnosedNode {
+  std::string name, op;
+  std::vector<int> reads;          // nodes whose outputs it takes
+  bool floats = false;             // it has float32 outputs; without, the rest says nothing
+  ValueRange range;                // of all inputs
+  Deviation isolated, cumulative;  // of the input with the largest
+  bool constant = false;           // with some input
+  std::optional<Blame> blame;
+  std::vector<int> out_of_bounds;  // inputs for which the node alone is
+  double ms = 0;
+};
+
+struct ErrorOrigin {
+  int node = -1;  // -1: an input of the network
+  std::string name, op;
+  Blame blame;
+  std::string made_by;             // the node that makes `value`, if it is another one
+  double part = 0;                 // of the error that it alone makes
+  std::vector<std::string> shows;  // nodes that are out of bounds because of it
+  std::vector<int> inputs;         // for which it matters
+};
+
+struct PrecisionPlan {
+  std::vector<std::string> raised;  // nodes, in order
+  bool smallest = false;            // it was tried that no part of them is enough
+  int trials = 0;
+  double low_ms = 0, raised_ms = 0, high_ms = 0;  // predicted, of all nodes
+  std::vector<DiagnosedInput> after;              // each input with these nodes raised
+  bool right = false;                             // all of them are
+};
+
+struct PrecisionDiagnosis {
+  std::string model;
+  Policy policy = Policy::kEngine;
+  std::string place;  // "host", or the device
+  NumberFormat format = NumberFormat::kHalf;
+  double target = 0;  // the largest relative error of an output that passes
+  std::vector<DiagnosedInput> inputs;
+  std::vector<DiagnosedNode> nodes;
+  std::vector<ErrorOrigin> origins;  // none where all inputs are right
+  std::optional<PrecisionPlan> plan;
+};
+
+std::string diagnosis_to_json(const PrecisionDiagnosis& diagnosis);
+
+}  // namespace clvet

@@ -1,0 +1,121 @@
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "base/json.h"
+#include "runtime/precision/blame.h"
+#include "runtime/precision/deviation.h"
+#include "runtime/precision/diagnosis.h"
+#include "runtime/precision/number_format.h"
+#include "runtime/precision/value_range.h"
+
+namespace clvet {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON has no infinities.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json range_json(const ValueRange& range) {
+  Json json = {{"count", range.count},         {"least", range.least},
+               {"greatest", range.greatest},   {"smallest", range.smallest},
+               {"zero", range.zero},           {"nan", range.nan},
+               {"infinite", range.infinite},   {"overflows", range.overflows},
+               {"subnormal", range.subnormal}, {"vanishes", range.vanishes}};
+  Json bins = Json::array();
+  for (size_t i = 0; i < range.histogram.size(); ++i) {
+    if (range.histogram[i] > 0)
+      bins.push_back({static_cast<int>(i) + ValueRange::kFirstExponent, range.histogram[i]});
+  }
+  json["histogram"] = std::move(bins);
+  return json;
+}
+
+Json deviation_json(const Deviation& deviation) {
+  return {{"part", number(deviation.part())},
+          {"max_abs", deviation.most},
+          {"rms", deviation.rms()},
+          {"cosine", deviation.cosine()},
+          {"snr_db", number(deviation.snr_db())},
+          {"lost", deviation.lost}};
+}
+
+Json input_json(const DiagnosedInput& input) {
+  Json json = {{"name", input.name}, {"right", input.right}};
+  json["outputs"] = Json::array();
+  for (const DiagnosedOutput& output : input.outputs) {
+    Json row = {{"name", output.name}};
+    row["deviation"] = deviation_json(output.deviation);
+    row["sign"] = output.sign == OutputSign::kNone ? Json(nullptr) : Json(to_string(output.sign));
+    json["outputs"].push_back(std::move(row));
+  }
+  if (input.ranges.empty()) return json;
+  for (const auto& [name, range] : input.ranges) json["ranges"][name] = range_json(range);
+  json["host_ms"] = input.host_ms;
+  return json;
+}
+
+Json blame_json(const Blame& blame) {
+  return {
+      {"fault", to_string(blame.fault)}, {"place", to_string(blame.place)}, {"value", blame.value}};
+}
+
+Json node_json(const DiagnosedNode& node) {
+  Json json = {{"name", node.name}, {"op", node.op}, {"reads", node.reads}, {"ms", node.ms}};
+  if (!node.floats) return json;
+  json["range"] = range_json(node.range);
+  json["isolated"] = deviation_json(node.isolated);
+  json["cumulative"] = deviation_json(node.cumulative);
+  json["constant"] = node.constant;
+  json["blame"] = node.blame ? blame_json(*node.blame) : Json(nullptr);
+  json["out_of_bounds"] = node.out_of_bounds;
+  return json;
+}
+
+Json origin_json(const ErrorOrigin& origin) {
+  Json json = {{"node", origin.node >= 0 ? Json(origin.name) : Json(nullptr)},
+               {"op", origin.node >= 0 ? Json(origin.op) : Json(nullptr)},
+               {"fault", to_string(origin.blame.fault)},
+               {"place", to_string(origin.blame.place)},
+               {"value", origin.blame.value},
+               {"largest", origin.blame.largest},
+               {"smallest", origin.blame.smallest}};
+  json["made_by"] = origin.made_by.empty() ? Json(nullptr) : Json(origin.made_by);
+  json["part"] = number(origin.part);
+  json["shows"] = origin.shows;
+  json["inputs"] = origin.inputs;
+  return json;
+}
+
+Json plan_json(const PrecisionPlan& plan) {
+  Json json = {{"raised", plan.raised},  {"right", plan.right},   {"smallest", plan.smallest},
+               {"trials", plan.trials},  {"low_ms", plan.low_ms}, {"raised_ms", plan.raised_ms},
+               {"high_ms", plan.high_ms}};
+  json["after"] = Json::array();
+  for (const DiagnosedInput& input : plan.after) json["after"].push_back(input_json(input));
+  return json;
+}
+
+}  // namespace
+
+const char* to_string(Policy policy) { return policy == Policy::kNaive ? "naive" : "engine"; }
+
+std::string diagnosis_to_json(const PrecisionDiagnosis& diagnosis) {
+  Json json = {{"schema", "clvet.diagnosis/1"},         {"model", diagnosis.model},
+               {"policy", to_string(diagnosis.policy)}, {"place", diagnosis.place},
+               {"format", to_string(diagnosis.format)}, {"target", diagnosis.target}};
+  json["origins"] = Json::array();
+  for (const ErrorOrigin& origin : diagnosis.origins)
+    json["origins"].push_back(origin_json(origin));
+  json["inputs"] = Json::array();
+  for (const DiagnosedInput& input : diagnosis.inputs) json["inputs"].push_back(input_json(input));
+  json["plan"] = diagnosis.plan ? plan_json(*diagnosis.plan) : Json(nullptr);
+  json["nodes"] = Json::array();
+  for (const DiagnosedNode& node : diagnosis.nodes) json["nodes"].push_back(node_json(node));
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace clvet

@@ -1,0 +1,84 @@
+// A network on the host as an engine of lower precision would have it: values are rounded as they
+// are stored between nodes, the arithmetic within a node stays float32.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/precision/number_format.h"
+
+namespace clvet {
+
+struct EmulationRules {
+  NumberFormat format = NumberFormat::kHalf;
+  // Constants of one axis (biases, scales, means) stay float32, as clvet's own kernels read them
+  // (kernels/contract.h, TensorKind::kVector). Other engines round every constant.
+  bool float_vectors = false;
+};
+
+// What of a node's call is rounded. Values that are not float32 never are.
+struct Rounded {
+  bool constants = true, inputs = true, outputs = true;
+  int only_input = -1;     // not below 0: of the inputs this one alone
+  int only_constant = -1;  // the same of the constants
+
+  static Rounded nothing() { return {false, false, false}; }
+};
+
+// Nodes that keep float32, by node of the graph: they read what is stored and write float32, and
+// their constants are not rounded.
+using Raised = std::vector<bool>;
+
+class Emulation {
+ public:
+  // The graph must outlive it, and have known shapes and no constants left to fold.
+  Emulation(const Graph& graph, EmulationRules rules);
+  const Graph& graph() const { return graph_; }
+  const EmulationRules& rules() const { return rules_; }
+
+  // The outputs of one node. `values` by value of the graph; constants are not read from it.
+  Result<std::vector<Tensor>> run(size_t node, std::span<const Tensor> values,
+                                  const Rounded& rounded) const;
+  // The whole network, with inputs as in check_inputs().
+  Result<std::map<std::string, Tensor>> run(const std::map<std::string, Tensor>& inputs,
+                                            const Raised& raised) const;
+
+ private:
+  const Tensor* constant(ValueId id, size_t index, const Rounded& rounded) const;
+
+  const Graph& graph_;
+  EmulationRules rules_;
+  std::vector<Tensor> rounded_;  // by value: of the constants, where rounding changes the type
+};
+
+// By value of the graph, what the caller gives.
+std::vector<Tensor> values_of(const Graph& graph, const std::map<std::string, Tensor>& inputs);
+std::map<std::string, Tensor> outputs_of(const Graph& graph, std::span<const Tensor> values);
+
+// Lets go of values that no node reads any more.
+class Readers {
+ public:
+  explicit Readers(const Graph& graph);
+  // Calls drop(value) for each input of the node that it was the last to read.
+  template <class Drop>
+  void done(const Node& node, const Drop& drop) {
+    for (const ValueId in : node.inputs) {
+      if (in != kNoValue && --left_[static_cast<size_t>(in)] == 0) drop(static_cast<size_t>(in));
+    }
+  }
+  bool read(ValueId value) const { return left_[static_cast<size_t>(value)] > 0; }
+
+ private:
+  std::vector<int> left_;
+};
+
+// A copy whose values are rounded; the tensor itself where nothing changes.
+Result<Tensor> rounded(const Tensor& tensor, NumberFormat format);
+
+}  // namespace clvet

@@ -1,0 +1,76 @@
+#include "runtime/precision/number_format.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+namespace clvet {
+namespace {
+
+constexpr uint32_t kSign = 0x80000000;
+constexpr uint32_t kInfinity = 0x7f800000;
+
+// Drops the low bits of a significand; what carries over makes the exponent larger, as it should.
+template <int kDropped>
+uint32_t nearest_even(uint32_t magnitude) {
+  const uint32_t odd = (magnitude >> kDropped) & 1;
+  return (magnitude + ((1u << (kDropped - 1)) - 1) + odd) & ~((1u << kDropped) - 1);
+}
+
+// Written without branches, so that compilers turn the loop below into vector code.
+float as_half(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const uint32_t magnitude = bits & ~kSign;
+  const uint32_t normal = nearest_even<13>(magnitude);
+  // The distance of floats in [0.5, 1) is 2^-24, that of half's subnormals.
+  const auto subnormal = std::bit_cast<uint32_t>((std::bit_cast<float>(magnitude) + 0.5f) - 0.5f);
+  uint32_t rounded = magnitude < 0x38800000 ? subnormal : normal;
+  rounded = normal > 0x477fe000 ? kInfinity : rounded;
+  rounded = magnitude > kInfinity ? magnitude : rounded;
+  return std::bit_cast<float>(rounded | (bits & kSign));
+}
+
+float as_bfloat(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const uint32_t magnitude = bits & ~kSign;
+  const uint32_t rounded = magnitude > kInfinity ? magnitude : nearest_even<16>(magnitude);
+  return std::bit_cast<float>(rounded | (bits & kSign));
+}
+
+}  // namespace
+
+const char* to_string(NumberFormat format) {
+  switch (format) {
+    case NumberFormat::kFloat:
+      return "float32";
+    case NumberFormat::kHalf:
+      return "half";
+    case NumberFormat::kBfloat:
+      break;
+  }
+  return "bfloat16";
+}
+
+FormatLimits limits_of(NumberFormat format) {
+  switch (format) {
+    case NumberFormat::kHalf:
+      return {11, 65504, 65520, std::ldexp(1, -14), std::ldexp(1, -25)};
+    case NumberFormat::kBfloat:
+      return {8, std::ldexp(255, 120), std::ldexp(511, 119), std::ldexp(1, -126),
+              std::ldexp(1, -134)};
+    case NumberFormat::kFloat:
+      break;
+  }
+  return {24, std::ldexp(0xffffff, 104), std::ldexp(0x1ffffff, 103), std::ldexp(1, -126),
+          std::ldexp(1, -150)};
+}
+
+void round_to(NumberFormat format, std::span<float> values) {
+  if (format == NumberFormat::kHalf)
+    for (float& value : values) value = as_half(value);
+  if (format == NumberFormat::kBfloat)
+    for (float& value : values) value = as_bfloat(value);
+}
+
+}  // namespace clvet

@@ -1,0 +1,37 @@
+// The cheapest nodes to raise to float32 so that a network's outputs are right.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/graph/graph.h"
+#include "runtime/precision/emulation.h"
+#include "runtime/precision/origin.h"
+
+namespace clvet {
+
+struct RaiseProblem {
+  const Graph& graph;
+  std::span<const Suspicion> suspicions;
+  // How much error each node adds alone, for where no suspicion helps.
+  std::vector<double> parts;
+  // Whether the outputs are right.
+  std::function<Result<bool>(const Raised&)> cures;
+  // In milliseconds; more nodes never cost less.
+  std::function<double(const Raised&)> cost;
+  // cures() is asked so often at most; what is found until then is kept.
+  int most_trials = 200;
+};
+
+struct RaisePlan {
+  Raised raised;
+  int trials = 0;
+  bool smallest = false;  // no part of it cures
+};
+
+// Raises all nodes where nothing less was found to help.
+Result<RaisePlan> cheapest_raise(const RaiseProblem& problem);
+
+}  // namespace clvet

@@ -1,0 +1,120 @@
+#include "runtime/precision/watch.h"
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/precision/blame.h"
+#include "runtime/precision/deviation.h"
+#include "runtime/precision/emulation.h"
+#include "runtime/precision/number_format.h"
+#include "runtime/precision/value_range.h"
+
+namespace clvet {
+namespace {
+
+ValueRange range_of(std::span<const Tensor> tensors, NumberFormat format) {
+  ValueRange range;
+  for (const Tensor& tensor : tensors) {
+    if (tensor.dtype() == DType::kF32) range.add(tensor.values<float>(), format);
+  }
+  return range;
+}
+
+bool all_alike(std::span<const Tensor> tensors) {
+  bool several = false;
+  for (const Tensor& tensor : tensors) {
+    if (tensor.dtype() != DType::kF32) continue;
+    const auto values = tensor.values<float>();
+    several |= values.size() > 1;
+    for (const float value : values)
+      if (!(value == values[0])) return false;
+  }
+  return several;
+}
+
+class Watch {
+ public:
+  Watch(const Emulation& emulation, const std::map<std::string, Tensor>& inputs)
+      : emulation_(emulation),
+        graph_(emulation.graph()),
+        exact_(values_of(graph_, inputs)),
+        low_(exact_),
+        readers_(graph_) {}
+
+  Result<Watched> run() {
+    Watched watched;
+    for (const ValueId id : graph_.inputs) {
+      const Tensor& input = exact_[static_cast<size_t>(id)];
+      watched.inputs.push_back(range_of(std::span(&input, 1), emulation_.rules().format));
+    }
+    for (size_t n = 0; n < graph_.nodes.size(); ++n) {
+      CLVET_ASSIGN_OR_RETURN(WatchedNode node, look(n));
+      watched.nodes.push_back(std::move(node));
+    }
+    watched.reference = outputs_of(graph_, exact_);
+    watched.low = outputs_of(graph_, low_);
+    return watched;
+  }
+
+ private:
+  Result<WatchedNode> look(size_t index) {
+    WatchedNode found;
+    const double started = monotonic_seconds();
+    CLVET_ASSIGN_OR_RETURN(auto exact, emulation_.run(index, exact_, Rounded::nothing()));
+    found.ms = ms_since(started);
+    CLVET_ASSIGN_OR_RETURN(auto low, emulation_.run(index, low_, Rounded()));
+    for (const Tensor& output : exact) {
+      if (output.dtype() != DType::kF32) continue;
+      found.floats = true;
+      found.integers |= has_large_integers(output.values<float>(), emulation_.rules().format);
+    }
+    if (found.floats) {
+      found.range = range_of(exact, emulation_.rules().format);
+      found.cumulative = deviation_of(low, exact);
+      CLVET_RETURN_IF_ERROR(look_alone(index, exact, found));
+      found.constant = !found.range.constant() && found.range.count > 1 && all_alike(low);
+    }
+    const Node& node = graph_.nodes[index];
+    readers_.done(node, [&](size_t value) { exact_[value] = low_[value] = Tensor(); });
+    keep(node, std::move(exact), exact_);
+    keep(node, std::move(low), low_);
+    return found;
+  }
+
+  Status look_alone(size_t index, std::span<const Tensor> exact, WatchedNode& found) const {
+    CLVET_ASSIGN_OR_RETURN(const auto alone, emulation_.run(index, exact_, Rounded()));
+    found.isolated = deviation_of(alone, exact);
+    if (!(found.isolated.part() > isolated_bound(emulation_.rules().format))) return {};
+    CLVET_ASSIGN_OR_RETURN(found.blame, blame_of(emulation_, index, exact_, exact));
+    return {};
+  }
+
+  void keep(const Node& node, std::vector<Tensor> outputs, std::vector<Tensor>& values) const {
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const ValueId out = node.outputs[i];
+      if (out != kNoValue && readers_.read(out))
+        values[static_cast<size_t>(out)] = std::move(outputs[i]);
+    }
+  }
+
+  const Emulation& emulation_;
+  const Graph& graph_;
+  std::vector<Tensor> exact_, low_;  // by value of the graph
+  Readers readers_;
+};
+
+}  // namespace
+
+Result<Watched> watch(const Emulation& emulation, const std::map<std::string, Tensor>& inputs) {
+  return Watch(emulation, inputs).run();
+}
+
+}  // namespace clvet

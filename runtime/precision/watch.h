@@ -1,0 +1,40 @@
+// A network run three ways at once, node by node: as it should be, each node alone at low precision
+// on the right inputs, and all of it at low precision.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/precision/blame.h"
+#include "runtime/precision/deviation.h"
+#include "runtime/precision/emulation.h"
+#include "runtime/precision/value_range.h"
+
+namespace clvet {
+
+// Of a node's float32 outputs, all together.
+struct WatchedNode {
+  bool floats = false;    // it has some
+  bool integers = false;  // whole numbers that the format cannot tell apart (has_large_integers)
+  ValueRange range;       // of the reference
+  Deviation isolated, cumulative;
+  bool constant = false;  // at low precision all values are alike, though the reference's differ
+  std::optional<Blame> blame;  // where `isolated` is out of bounds
+  double ms = 0;               // of the reference
+};
+
+struct Watched {
+  std::vector<WatchedNode> nodes;           // by node of the graph
+  std::vector<ValueRange> inputs;           // by input of the graph
+  std::map<std::string, Tensor> reference;  // the outputs in float32
+  std::map<std::string, Tensor> low;        // at low precision
+};
+
+// Values are let go of when no node reads them any more: it takes twice the memory of a run.
+Result<Watched> watch(const Emulation& emulation, const std::map<std::string, Tensor>& inputs);
+
+}  // namespace clvet

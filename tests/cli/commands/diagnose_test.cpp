@@ -1,0 +1,122 @@
+// `clvet diagnose` as scripts meet it: exit codes, files, folders of inputs.
+#include <gmock/gmock.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "runtime/graph/tensor.h"
+#include "runtime/media/npy.h"
+#include "tests/json_fields.h"
+#include "tests/probe/fake/helpers.h"
+#include "tests/runtime/model_builder.h"
+#include "tests/support.h"
+
+namespace clvet {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+// y = (x * x) * 2^-10: overflows for large x only.
+std::string squares() {
+  test::ModelBuilder model;
+  model.input("x", {4}).constant("c", {1}, {1.f / 1024});
+  model.node("Mul", {"x", "x"}, {"s"});
+  model.node("Mul", {"s", "c"}, {"y"});
+  return model.output("y").bytes();
+}
+
+class DiagnoseCommand : public testing::Test {
+ protected:
+  DiagnoseCommand() {
+    std::filesystem::create_directories(inputs_);
+    test::put(model_, squares());
+  }
+  void put_input(const std::string& name, const Tensor& value) const {
+    ASSERT_TRUE(write_npy(inputs_ + "/" + name, value));
+  }
+  static Tensor of_size(float largest) { return Tensor::of<float>({4}, {1, -2, 3, largest}); }
+  test::Finished run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"diagnose", model_, "--policy", "naive"});
+    return bench_.run(arguments);
+  }
+  test::Bench bench_;
+  const std::string model_ = bench_ / "squares.onnx", inputs_ = bench_ / "inputs";
+};
+
+TEST_F(DiagnoseCommand, IsFineWhereHalfIsPreciseEnough) {
+  put_input("a.npy", of_size(4));
+  const auto done = run({"--input", inputs_ + "/a.npy"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("half is precise enough"));
+}
+
+TEST_F(DiagnoseCommand, NamesTheNodeTheValueAndTheCure) {
+  put_input("a.npy", of_size(400));
+  const auto done = run({"--input", "x=" + inputs_ + "/a.npy", "--json", bench_ / "d.json"});
+  EXPECT_EQ(done.exit_code, 1) << done.err;
+  EXPECT_THAT(done.out, AllOf(HasSubstr("origin: Mul"), HasSubstr("'s' reaches 1.6e+05"),
+                              HasSubstr("keep 2 of 2 nodes in float32; then 1 of 1")));
+  const test::JsonFields json(test::get(bench_ / "d.json"));
+  EXPECT_EQ(json.text("/origins/0/fault"), "overflow");
+  EXPECT_EQ(json.text("/model"), model_);
+}
+
+TEST_F(DiagnoseCommand, GoesOnWithoutTheFilesThatCannotBeUsed) {
+  put_input("1-small.npy", of_size(4));
+  put_input("2-large.npy", of_size(400));
+  put_input("3-other.npy", Tensor::of<float>({5}, {1, 2, 3, 4, 5}));
+  put_input("4-words.npy", Tensor::of<int64_t>({4}, {1, 2, 3, 4}));
+  test::put(inputs_ + "/5-empty.npy", "");
+  test::put(inputs_ + "/6-broken.npy", "\x93NUMPY");
+  test::put(inputs_ + "/7-short.raw", "abc");
+  test::put(inputs_ + "/.hidden", "not an input");
+  const auto done = run({"--calibration", inputs_, "--json", bench_ / "d.json"});
+  EXPECT_EQ(done.exit_code, 1) << done.err;
+  for (const char* file : {"3-other", "4-words", "5-empty", "6-broken", "7-short"})
+    EXPECT_THAT(done.err, HasSubstr(file));
+  EXPECT_THAT(done.err, testing::Not(HasSubstr("hidden")));
+  EXPECT_THAT(done.out, HasSubstr("with 1 of 2 inputs"));
+  const test::JsonFields json(test::get(bench_ / "d.json"));
+  EXPECT_EQ(json.text("/inputs/1/name"), "2-large.npy");
+  EXPECT_EQ(json.json("/inputs/0/right"), "true");
+}
+
+TEST_F(DiagnoseCommand, RefusesAFolderWithoutAnInput) {
+  for (const std::string& folder : {inputs_, bench_ / "nosuch"}) {
+    const auto done = run({"--calibration", folder});
+    EXPECT_EQ(done.exit_code, 2);
+    EXPECT_THAT(done.err, HasSubstr(folder));
+  }
+  test::put(inputs_ + "/a.npy", "broken");
+  const auto done = run({"--calibration", inputs_});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.err, AllOf(HasSubstr("no file of"), HasSubstr("a.npy")));
+}
+
+TEST_F(DiagnoseCommand, ReadsFoldersWithAFileForEachInput) {
+  test::ModelBuilder model;
+  model.input("x", {4}).input("z", {4});
+  model.node("Mul", {"x", "z"}, {"y"});
+  test::put(model_, model.output("y").bytes());
+  std::filesystem::create_directories(inputs_ + "/one");
+  std::filesystem::create_directories(inputs_ + "/two");
+  for (const char* name : {"one/x.npy", "one/z.npy", "two/x.npy"}) put_input(name, of_size(300));
+  const auto done = run({"--calibration", inputs_, "--json", bench_ / "d.json"});
+  EXPECT_EQ(done.exit_code, 1) << done.err;
+  EXPECT_THAT(done.err, AllOf(HasSubstr("two is left out"), HasSubstr("every input")));
+  EXPECT_EQ(test::JsonFields(test::get(bench_ / "d.json")).text("/inputs/0/name"), "one");
+  test::put(inputs_ + "/loose.npy", "x");
+  EXPECT_THAT(run({"--calibration", inputs_}).err, HasSubstr("a folder for each set"));
+}
+
+TEST_F(DiagnoseCommand, NeedsInputs) {
+  const auto done = run({});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.err, HasSubstr("--input"));
+}
+
+}  // namespace
+}  // namespace clvet
