@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "base/event.h"
+#include "base/file.h"
+#include "base/language.h"
 #include "base/result.h"
 #include "cli/calibration.h"
 #include "cli/command.h"
@@ -15,6 +17,7 @@
 #include "cli/model_inputs.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
+#include "reports/render/diagnosis_csv.h"
 #include "reports/render/diagnosis_text.h"
 #include "runtime/graph/graph.h"
 #include "runtime/onnx/reader.h"
@@ -26,11 +29,13 @@ namespace clvet::command_diagnose {
 namespace {
 
 struct DiagnoseArguments {
-  std::string model, calibration, policy = "engine", precision = "low";
+  std::string model, calibration, policy = "engine", precision = "low", csv;
   InputArguments inputs;
   DiagnoseOptions options;
   OutputOptions output;
 };
+
+using Render = std::string (*)(const PrecisionDiagnosis& found);
 
 Result<std::vector<CalibrationInput>> inputs_of(const DiagnoseArguments& arguments,
                                                 const Graph& graph) {
@@ -63,15 +68,37 @@ Result<PrecisionDiagnosis> diagnose(DiagnoseArguments& arguments) {
   return found;
 }
 
+// A diagnosis may take minutes: what cannot be written is said before.
+Status check_files(const DiagnoseArguments& arguments) {
+  for (const std::string& path : {arguments.csv}) {
+    if (!path.empty()) CLVET_RETURN_IF_ERROR(check_writable(path));
+  }
+  return {};
+}
+
+Status write_all(const DiagnoseArguments& arguments, const PrecisionDiagnosis& found) {
+  CLVET_RETURN_IF_ERROR(write_document(arguments.output, diagnosis_to_json(found)));
+  const bool silent = arguments.output.quiet || arguments.output.json == "-";
+  if (!silent) print_text(diagnosis_text(found));
+  const std::pair<std::string, Render> files[] = {{arguments.csv, diagnosis_csv}};
+  for (const auto& [path, render] : files) {
+    if (path.empty()) continue;
+    CLVET_RETURN_IF_ERROR(write_file_atomically(path, render(found)));
+    if (!silent) print_line(tr("written: {}", path));
+  }
+  return {};
+}
+
 int run(DiagnoseArguments& arguments) {
   arguments.options.sink = verb_sink(arguments.output.quiet);
   catch_interrupts();
+  if (const Status writable = check_files(arguments); !writable)
+    return report_error(writable.error());
   const auto found = diagnose(arguments);
   end_progress();
   if (!found) return report_error(found.error());
-  if (const Status written = write_document(arguments.output, diagnosis_to_json(*found)); !written)
-    return report_error(written.error());
-  if (!arguments.output.quiet && arguments.output.json != "-") print_text(diagnosis_text(*found));
+  const Status written = write_all(arguments, *found);
+  if (!written) return report_error(written.error());
   return found->plan ? kExitFindings : kExitFine;
 }
 
@@ -99,6 +126,8 @@ void add(Verb program, int& exit_code) {
                   "the largest error of an output, relative to its size, that is right")
       .above_zero()
       .shows_default();
+  verb.add_option("--csv", arguments->csv, "also write a table to this file, one line a node")
+      .type_name("FILE");
   add_output(verb, arguments->output,
              "also write what was found (clvet.diagnosis/1) to this file; - is standard output");
   verb.footer(

@@ -64,6 +64,25 @@ TEST_F(DiagnoseCommand, NamesTheNodeTheValueAndTheCure) {
   EXPECT_EQ(json.text("/model"), model_);
 }
 
+TEST_F(DiagnoseCommand, WritesATableOfTheNodes) {
+  put_input("a.npy", of_size(400));
+  const auto done = run({"--input", inputs_ + "/a.npy", "--csv", bench_ / "d.csv"});
+  EXPECT_EQ(done.exit_code, 1) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("written: " + (bench_ / "d.csv")));
+  EXPECT_THAT(test::get(bench_ / "d.csv"),
+              AllOf(testing::StartsWith("name,op,"), HasSubstr(",Mul,"), HasSubstr("overflow")));
+}
+
+TEST_F(DiagnoseCommand, SaysFirstThatAFileCannotBeWritten) {
+  put_input("a.npy", of_size(400));
+  for (const char* option : {"--csv"}) {
+    const auto done = run({"--input", inputs_ + "/a.npy", option, "/nonexistent/file"});
+    EXPECT_EQ(done.exit_code, 2);
+    EXPECT_THAT(done.err, HasSubstr("/nonexistent/file"));
+    EXPECT_EQ(done.out, "") << "nothing was diagnosed";
+  }
+}
+
 TEST_F(DiagnoseCommand, GoesOnWithoutTheFilesThatCannotBeUsed) {
   put_input("1-small.npy", of_size(4));
   put_input("2-large.npy", of_size(400));

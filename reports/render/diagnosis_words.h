@@ -1,0 +1,34 @@
+// The sentences of a diagnosis, which its text and its page share. Names in them are as the model
+// has them: who prints them cleans them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/precision/blame.h"
+#include "runtime/precision/diagnosis.h"
+#include "runtime/precision/number_format.h"
+
+namespace clvet {
+
+// Of a relative error, two digits, never with an exponent: "100 %", "0.29 %", "0.014 %".
+std::string percent(double part);
+
+// Empty where there is none.
+std::string sign_words(OutputSign sign);
+std::string verdict_word(bool right);
+// "error 0.3 %", and after a colon the sign if there is one.
+std::string error_words(const DiagnosedOutput& output);
+
+// Which value the format does not hold. `part`: the error that the node alone makes.
+std::string blame_words(NumberFormat format, const Blame& blame, double part);
+
+// The node, then a sentence each: why, which node makes the value, with how many inputs.
+std::vector<std::string> origin_words(const PrecisionDiagnosis& diagnosis,
+                                      const ErrorOrigin& origin);
+// What holds in place of origins and cure: nothing is wrong, or no node is the origin.
+std::vector<std::string> no_origin_words(const PrecisionDiagnosis& diagnosis);
+// How many nodes, and how many inputs are right then. The diagnosis has a plan.
+std::string cure_words(const PrecisionDiagnosis& diagnosis);
+
+}  // namespace clvet
