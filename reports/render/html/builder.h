@@ -25,18 +25,24 @@ struct HtmlAttribute {
   std::string value;
 };
 
+// Anybody's text as a page shows it: invalid UTF-8, control characters and marks that turn the
+// direction of writing become U+FFFD.
+std::string shown_text(std::string_view anything);
+
 // A piece of a page. Each call appends and gives the piece back.
 class Html {
  public:
   Html& markup(Markup literal);
-  // Anybody's text: invalid UTF-8, control characters and marks that turn the direction of writing
-  // become U+FFFD; < > & " ' become entities.
+  // shown_text; < > & " ' become entities.
   Html& text(std::string_view anything);
   Html& open(Markup tag, std::initializer_list<HtmlAttribute> attributes = {});
   Html& close(Markup tag);
   // <tag attributes>anything</tag>
   Html& element(Markup tag, std::string_view anything,
                 std::initializer_list<HtmlAttribute> attributes = {});
+  // A JSON document that scripts of the page read from the element with this id. Its strings may
+  // hold anything: < > & are written as JSON's own escapes, so that none ends the element.
+  Html& data(Markup id, std::string_view json);
   Html& add(const Html& piece);
 
   const std::string& str() const { return out_; }

@@ -2,44 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "base/embedded.h"
-#include "base/hash.h"
 #include "base/language.h"
-#include "embedded_page_parts.h"
 #include "probe/report/report.h"
 #include "reports/render/html/builder.h"
+#include "reports/render/html/frame.h"
 #include "reports/render/html/parts.h"
 
 namespace clvet {
 namespace {
-
-std::string_view embedded(std::string_view path) {
-  const auto files = embedded_page_parts();
-  const auto found = std::find_if(files.begin(), files.end(),
-                                  [&](const EmbeddedFile& file) { return file.path == path; });
-  return found == files.end() ? std::string_view() : found->text;
-}
-
-// What a browser compares a script with.
-std::string sha256_base64(std::string_view text) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const std::string hex = sha256_hex(text) + "00";  // 33 bytes, a multiple of three
-  std::string out;
-  for (size_t at = 0; at < hex.size(); at += 3) {
-    const unsigned bits = static_cast<unsigned>(std::stoul(hex.substr(at, 3), nullptr, 16));
-    out += kDigits[bits >> 6];
-    out += kDigits[bits & 63];
-  }
-  out.back() = '=';
-  return out;
-}
 
 std::string title_of(const std::vector<NamedReport>& reports) {
   if (reports.size() != 1) return tr("OpenCL reports of {} machines", reports.size());
@@ -123,25 +97,15 @@ Html report_part(const NamedReport& named, size_t index, bool alone) {
 }  // namespace
 
 std::string html_page(const std::vector<NamedReport>& reports) {
-  const std::string_view style = embedded("page.css"), script = embedded("page.js");
-  Html head;
-  head.markup("<!DOCTYPE html>\n").open("html", {{"lang", to_string(language())}}).open("head");
-  head.open("meta", {{"charset", "utf-8"}});
-  head.open("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
-  // Should any text ever slip through as markup, a browser still runs and fetches nothing of it.
-  head.open("meta", {{"http-equiv", "Content-Security-Policy"},
-                     {"content", fmt::format("default-src 'none'; style-src 'unsafe-inline'; "
-                                             "script-src 'sha256-{}'",
-                                             sha256_base64(script))}});
-  head.markup("\n").element("title", title_of(reports));
-  std::string page = fmt::format("{}\n<style>\n{}</style></head>\n<body>\n", head.str(), style);
-  page += Html().open("header").element("h1", title_of(reports)).close("header").str();
-  add_contents(page, reports);
-  page += "<main>\n";
+  std::string body = Html().open("header").element("h1", title_of(reports)).close("header").str();
+  add_contents(body, reports);
+  body += "<main>\n";
   for (size_t i = 0; i < reports.size(); ++i) {
-    page += report_part(reports[i], i, reports.size() == 1).str();
+    body += report_part(reports[i], i, reports.size() == 1).str();
   }
-  return page + fmt::format("</main>\n<script>{}</script>\n</body></html>\n", script);
+  return framed_page(
+      {title_of(reports), std::string(page_part("page.css")), {std::string(page_part("page.js"))}},
+      body + "</main>\n");
 }
 
 }  // namespace clvet
