@@ -19,6 +19,7 @@
 #include "cli/terminal.h"
 #include "reports/render/diagnosis_csv.h"
 #include "reports/render/diagnosis_text.h"
+#include "reports/render/html/diagnosis_page.h"
 #include "runtime/graph/graph.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/precision/diagnose_network.h"
@@ -29,7 +30,7 @@ namespace clvet::command_diagnose {
 namespace {
 
 struct DiagnoseArguments {
-  std::string model, calibration, policy = "engine", precision = "low", csv;
+  std::string model, calibration, policy = "engine", precision = "low", html, csv;
   InputArguments inputs;
   DiagnoseOptions options;
   OutputOptions output;
@@ -70,7 +71,7 @@ Result<PrecisionDiagnosis> diagnose(DiagnoseArguments& arguments) {
 
 // A diagnosis may take minutes: what cannot be written is said before.
 Status check_files(const DiagnoseArguments& arguments) {
-  for (const std::string& path : {arguments.csv}) {
+  for (const std::string& path : {arguments.html, arguments.csv}) {
     if (!path.empty()) CLVET_RETURN_IF_ERROR(check_writable(path));
   }
   return {};
@@ -80,7 +81,8 @@ Status write_all(const DiagnoseArguments& arguments, const PrecisionDiagnosis& f
   CLVET_RETURN_IF_ERROR(write_document(arguments.output, diagnosis_to_json(found)));
   const bool silent = arguments.output.quiet || arguments.output.json == "-";
   if (!silent) print_text(diagnosis_text(found));
-  const std::pair<std::string, Render> files[] = {{arguments.csv, diagnosis_csv}};
+  const std::pair<std::string, Render> files[] = {{arguments.html, diagnosis_page},
+                                                  {arguments.csv, diagnosis_csv}};
   for (const auto& [path, render] : files) {
     if (path.empty()) continue;
     CLVET_RETURN_IF_ERROR(write_file_atomically(path, render(found)));
@@ -126,6 +128,9 @@ void add(Verb program, int& exit_code) {
                   "the largest error of an output, relative to its size, that is right")
       .above_zero()
       .shows_default();
+  verb.add_option("--html", arguments->html,
+                  "also write a page to this file, which shows the network and each node's error")
+      .type_name("FILE");
   verb.add_option("--csv", arguments->csv, "also write a table to this file, one line a node")
       .type_name("FILE");
   add_output(verb, arguments->output,
@@ -135,7 +140,7 @@ void add(Verb program, int& exit_code) {
       "2 wrong usage or a bad file. The host rounds values as low precision would; no device is "
       "used.",
       {"clvet diagnose det.onnx --input x=page.png --image-size 640x640 --policy naive",
-       "clvet diagnose model.onnx --calibration inputs/ --json diagnosis.json"});
+       "clvet diagnose model.onnx --calibration inputs/ --html diagnosis.html"});
   verb.callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

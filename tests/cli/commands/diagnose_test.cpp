@@ -73,9 +73,19 @@ TEST_F(DiagnoseCommand, WritesATableOfTheNodes) {
               AllOf(testing::StartsWith("name,op,"), HasSubstr(",Mul,"), HasSubstr("overflow")));
 }
 
+TEST_F(DiagnoseCommand, WritesAPage) {
+  put_input("a.npy", of_size(400));
+  const auto done =
+      run({"--input", inputs_ + "/a.npy", "--html", bench_ / "d.html", "--lang", "zh"});
+  EXPECT_EQ(done.exit_code, 1) << done.err;
+  EXPECT_THAT(test::get(bench_ / "d.html"),
+              AllOf(testing::StartsWith("<!DOCTYPE html>"), HasSubstr("squares.onnx"),
+                    HasSubstr("lang=\"zh\"")));
+}
+
 TEST_F(DiagnoseCommand, SaysFirstThatAFileCannotBeWritten) {
   put_input("a.npy", of_size(400));
-  for (const char* option : {"--csv"}) {
+  for (const char* option : {"--csv", "--html"}) {
     const auto done = run({"--input", inputs_ + "/a.npy", option, "/nonexistent/file"});
     EXPECT_EQ(done.exit_code, 2);
     EXPECT_THAT(done.err, HasSubstr("/nonexistent/file"));
