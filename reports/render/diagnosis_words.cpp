@@ -47,8 +47,10 @@ std::string sign_words(OutputSign sign) {
 std::string verdict_word(bool right) { return right ? tr("right") : tr("WRONG"); }
 
 std::string error_words(const DiagnosedOutput& output) {
-  const std::string text = tr("error {}", percent(output.deviation.part()));
-  return output.sign == OutputSign::kNone ? text : text + ": " + sign_words(output.sign);
+  const double part = output.deviation.part();
+  const std::string text = tr("error {}", percent(part));
+  const bool said = output.sign == OutputSign::kNotFinite && !std::isfinite(part);
+  return said || output.sign == OutputSign::kNone ? text : text + ": " + sign_words(output.sign);
 }
 
 std::string blame_words(NumberFormat format, const Blame& blame, double part) {

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <vector>
+
+#include "runtime/precision/diagnosis.h"
 
 namespace clvet {
 namespace {
@@ -18,6 +21,14 @@ TEST(Percent, HasTwoDigitsAndNoExponent) {
   EXPECT_EQ(percent(1e-9), "< 0.0001 %");
   EXPECT_EQ(percent(1e30), "> 1000000 %");
   EXPECT_EQ(percent(std::numeric_limits<double>::infinity()), "not finite");
+}
+
+TEST(ErrorWords, SayOnceThatAnOutputIsNotFinite) {
+  DiagnosedOutput output{"y"};
+  output.deviation.add(std::vector<float>{std::numeric_limits<float>::infinity()},
+                       std::vector<float>{1});
+  output.sign = OutputSign::kNotFinite;
+  EXPECT_EQ(error_words(output), "error not finite");
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ function lineThrough(which) {
 function dots(which) {
   const group = svg("g", { class: which });
   nodes.forEach((node, i) => {
-    if (node[which]) group.append(svg("circle", { cx: chartX(i).toFixed(1), cy: errorY(node[which]).toFixed(1), r: nodes.length > 300 ? 1.7 : 2.6 }));
+    if (!node[which]) return;
+    group.append(svg("circle", { cx: chartX(i).toFixed(1), cy: errorY(node[which]).toFixed(1), r: nodes.length > 300 ? 1.7 : 2.6 }));
   });
   return group;
 }
@@ -46,9 +47,9 @@ function originMarks() {
   const group = svg("g", { class: "origins" });
   nodes.forEach((node, i) => {
     if (!node.origin) return;
-    const x = chartX(i), y = chart.height - chart.bottom;
+    const x = chartX(i), y = chart.height - chart.bottom, atRim = x > chart.width - 90;
     group.append(svg("path", { class: "stem", d: `M${x} ${chart.top - 14}V${y}` }), svg("path", { d: `M${x} ${y}l-6 11h12z` }),
-      svg("text", { x: x + 5, y: chart.top + 4, "text-anchor": x > chart.width - 90 ? "end" : "start" }, labels.origin));
+      svg("text", { x: atRim ? x - 5 : x + 5, y: chart.top + 4, "text-anchor": atRim ? "end" : "start" }, labels.origin));
   });
   return group;
 }
@@ -66,9 +67,11 @@ function nearest(event) {
 function drawChart(picked) {
   chart.width = Math.max(280, chart.box.clientWidth);
   const parts = nodes.flatMap((node) => [node.cumulative?.[0] ?? 0, node.isolated?.[0] ?? 0]);
-  chart.most = 10 ** Math.min(4, Math.max(0, Math.ceil(Math.log10(Math.max(1e-9, parts.reduce((a, b) => Math.max(a, b), 0))))));
+  const largest = parts.reduce((a, b) => Math.max(a, b), 1);
+  chart.most = 10 ** Math.min(4, Math.ceil(Math.log10(largest)));
   chart.cursor = svg("path", { class: "cursor" });
-  const bound = svg("path", { class: "bound", d: `M${chart.left} ${chartY(data.bound)}H${chart.width - chart.right}` }, svg("title", {}, labels.bound));
+  const bound = svg("path", { class: "bound", d: `M${chart.left} ${chartY(data.bound)}H${chart.width - chart.right}` },
+    svg("title", {}, labels.bound));
   chart.box.replaceChildren(svg("svg", { width: chart.width, height: chart.height, role: "img", "aria-label": labels.chart },
     gridLines(), bound, originMarks(), lineThrough("cumulative"), dots("isolated"), chart.cursor));
   markChart(picked);

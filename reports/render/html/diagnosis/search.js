@@ -4,9 +4,13 @@ const search = { field: document.getElementById("search"), list: document.getEle
 function findNodes(text) {
   const wanted = text.trim().toLowerCase();
   if (!wanted) return [];
-  const rank = (node) => (node.op.toLowerCase() === wanted || node.name.toLowerCase() === wanted ? 0
-    : node.name.toLowerCase().includes(wanted) ? 1 : node.op.toLowerCase().includes(wanted) ? 2 : 3);
-  return nodes.map((node, i) => [rank(node), i]).filter(([at]) => at < 3).sort((a, b) => a[0] - b[0] || a[1] - b[1]).map(([, i]) => i);
+  const rank = (node) => {
+    const name = node.name.toLowerCase(), op = node.op.toLowerCase();
+    if (name === wanted || op === wanted) return 0;
+    return name.includes(wanted) ? 1 : op.includes(wanted) ? 2 : 3;
+  };
+  const ranked = nodes.map((node, i) => [rank(node), i]).filter(([at]) => at < 3);
+  return ranked.sort((a, b) => a[0] - b[0] || a[1] - b[1]).map(([, i]) => i);
 }
 
 function showMatches() {
