@@ -18,6 +18,7 @@
 #include "reports/render/diagnosis_text.h"
 #include "runtime/graph/graph.h"
 #include "runtime/onnx/reader.h"
+#include "runtime/precision/diagnose_model.h"
 #include "runtime/precision/diagnose_network.h"
 #include "runtime/precision/diagnosis.h"
 #include "runtime/precision/number_format.h"
