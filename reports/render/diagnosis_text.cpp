@@ -42,6 +42,11 @@ std::string input_line(const DiagnosedInput& input) {
   for (const DiagnosedOutput& output : input.outputs) {
     text += fmt::format("  {} {}", output.name, tr("error {}", percent(output.deviation.part())));
     if (output.sign != OutputSign::kNone) text += ": " + said(output.sign);
+    if (const auto& choices = output.choices)
+      text += "; " + tr("the same token at {} of {} positions", choices->right, choices->of);
+    for (const auto& [name, range] : input.ranges) {
+      if (output.choices) text += "; " + tr("'{}' up to {:.5g}", name, range.largest);
+    }
   }
   return text + "\n";
 }
@@ -83,6 +88,18 @@ std::string origin_lines(const PrecisionDiagnosis& diagnosis, const ErrorOrigin&
   return text;
 }
 
+std::string rescale_line(const ExactRescale& rescale) {
+  if (!rescale.available) {
+    return tr("'{}' cannot be made smaller instead: the model has no norms before its additions",
+              rescale.value) +
+           "\n";
+  }
+  if (!rescale.right) return {};
+  return tr("or make '{}' smaller by {:g}, which is exact: then all inputs are right",
+            rescale.value, 1 / rescale.factor) +
+         "\n";
+}
+
 std::string plan_lines(const PrecisionDiagnosis& diagnosis) {
   const PrecisionPlan& plan = *diagnosis.plan;
   const auto right = std::count_if(plan.after.begin(), plan.after.end(),
@@ -95,7 +112,7 @@ std::string plan_lines(const PrecisionDiagnosis& diagnosis) {
     text += "  " + plan.raised[i] + "\n";
   if (plan.raised.size() > kShown)
     text += "  " + tr("and {} more: --json lists them", plan.raised.size() - kShown) + "\n";
-  return text;
+  return plan.rescale ? text + rescale_line(*plan.rescale) : text;
 }
 
 }  // namespace
@@ -113,7 +130,11 @@ std::string diagnosis_text(const PrecisionDiagnosis& diagnosis) {
       text += tr("nodes that lose precision without an effect on the outputs: {}", odd) + "\n";
     return text;
   }
-  for (const ErrorOrigin& origin : diagnosis.origins) text += origin_lines(diagnosis, origin);
+  constexpr size_t kShown = 8;
+  const size_t origins = diagnosis.origins.size();
+  for (size_t i = 0; i < std::min(kShown, origins); ++i)
+    text += origin_lines(diagnosis, diagnosis.origins[i]);
+  if (origins > kShown) text += tr("and {} more: --json lists them", origins - kShown) + "\n";
   if (diagnosis.origins.empty())
     text += tr("no single node is the cause: the errors of many add up") + "\n";
   return text + plan_lines(diagnosis);

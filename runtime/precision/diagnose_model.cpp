@@ -168,6 +168,8 @@ class Diagnoser {
       if (needed(one.node) || std::any_of(one.shows.begin(), one.shows.end(), needed))
         found_.origins.push_back(origin_of(one));
     }
+    std::stable_sort(found_.origins.begin(), found_.origins.end(),
+                     [](const ErrorOrigin& a, const ErrorOrigin& b) { return a.node < b.node; });
   }
 
   ErrorOrigin origin_of(const Suspicion& one) const {
