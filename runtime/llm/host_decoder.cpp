@@ -49,16 +49,6 @@ std::vector<float> block_sums(const float* x, int64_t count) {
   return sums;
 }
 
-void expand_row(const WeightMatrix& matrix, int64_t row, std::vector<float>& out) {
-  const int64_t blocks = matrix.columns / kQuantBlock;
-  for (int64_t i = 0; i < matrix.columns; ++i) {
-    const size_t block = at(row * blocks + i / kQuantBlock);
-    out[at(i)] =
-        matrix.scales[block] * static_cast<float>(matrix.quants[at(row * matrix.columns + i)]) +
-        matrix.offsets[block];
-  }
-}
-
 void normalise(const std::vector<float>& scale, double epsilon, const HostDecoder::HeldSum& held,
                std::vector<float>& head) {
   const float factor = inverse_rms(head.data(), static_cast<int64_t>(head.size()), epsilon, held);
@@ -172,7 +162,10 @@ void HostDecoder::product(const DecoderCall& call, int64_t rows) {
                                     w.offsets.data() + i * blocks, x, sums.data(), at(blocks));
         continue;
       }
-      if (!floats) expand_row(w, i, row);
+      if (!floats) {
+        expand_blocks(w.quants.data() + i * k, w.scales.data() + i * blocks,
+                      w.offsets.data() + i * blocks, at(blocks), row.data());
+      }
       const float* values = floats ? w.values.data() + i * k : row.data();
       for (int64_t m = 0; m < rows; ++m) y[m * n + i] = bias[i] + dot_f32(values, x + m * k, at(k));
     }

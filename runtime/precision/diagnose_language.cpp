@@ -67,10 +67,14 @@ class LanguageModel : public DiagnosedModel {
     return nodes;
   }
 
+  // The fewest calls: which are the dearest differs from device to device.
+  double cost(const DiagnosedNode&) const override { return 1; }
+
   Result<Look> look(size_t input) override {
     auto watched = watch_text(emulation_, inputs_[input].tokens);
     if (!watched) return wrap(watched.error(), inputs_[input].name);
     normed_.push_back(std::move(watched->normed));
+    allowed_.push_back(target_ * target_ * watched->logits.reference_squares());
     Look look{judged(input, watched->logits), std::move(watched->seen)};
     look.input.ranges[kResidual] = watched->residual;
     return look;
@@ -94,13 +98,14 @@ class LanguageModel : public DiagnosedModel {
     return row;
   }
 
-  // Where `hasty`, it ends when the answer is wrong. The first token has a step of its own: of what
-  // overflows, it shows most.
+  // Where `hasty`, it ends when the answer is wrong. Steps begin with one token and double: what
+  // overflows shows in the first ones.
   Result<LogitsJudge> compute(const Raised& raised, size_t input, bool hasty) {
     const std::span<const int32_t> tokens = inputs_[input].tokens;
     LogitsJudge judge;
+    judge.allow(allowed_[input]);
     for (size_t done = 0; done < tokens.size() && !(hasty && judge.hopeless());) {
-      const size_t most = done == 0 ? 1 : static_cast<size_t>(DecoderEmulation::kRows);
+      const size_t most = std::clamp<size_t>(done, 1, DecoderEmulation::kRows);
       const size_t rows = std::min(most, tokens.size() - done);
       const DecoderStep step{static_cast<int64_t>(rows), static_cast<int64_t>(done)};
       CLVET_RETURN_IF_ERROR(emulation_.begin(TextKind::kLow, tokens.subspan(done, rows)));
@@ -143,6 +148,7 @@ class LanguageModel : public DiagnosedModel {
   double target_;
   Wiring wiring_;
   std::vector<std::vector<float>> normed_;  // by input, see WatchedText
+  std::vector<double> allowed_;             // by input, see LogitsJudge
 };
 
 // Below the format's limit by this at least: other texts have larger values than those tried.

@@ -101,13 +101,19 @@ class Diagnoser {
     }
   }
 
-  double cost_of(const Raised& raised) const {
+  double ms_of(const Raised& raised) const {
     double ms = 0;
     for (size_t n = 0; n < raised.size(); ++n) ms += raised[n] ? found_.nodes[n].ms : 0;
     return ms;
   }
+  double cost_of(const Raised& raised) const {
+    double cost = 0;
+    for (size_t n = 0; n < raised.size(); ++n) cost += raised[n] ? model_.cost(found_.nodes[n]) : 0;
+    return cost;
+  }
 
-  // Chosen on few of the wrong inputs, then looked at with all: one that is still wrong joins them.
+  // Chosen on few of the wrong inputs, then looked at with all: one that is still wrong joins them,
+  // in front, for it tells soonest that a choice does not do.
   Status plan() {
     std::vector<size_t> tried_on(
         wrong_.begin(),
@@ -121,18 +127,21 @@ class Diagnoser {
         name_origins(raise.raised);
         return {};
       }
-      tried_on.push_back(*still_wrong);
+      tried_on.insert(tried_on.begin(), *still_wrong);
     }
   }
 
-  Result<RaisePlan> search(const std::vector<size_t>& tried_on) const {
+  // The input that refused the last choice is asked first: it most likely refuses the next one.
+  Result<RaisePlan> search(std::vector<size_t> tried_on) const {
     RaiseProblem problem{model_.wiring(), suspicions_, {}, {}, {}};
     for (const DiagnosedNode& node : found_.nodes) problem.parts.push_back(node.isolated.part());
     problem.cost = [this](const Raised& raised) { return cost_of(raised); };
     problem.cures = [&](const Raised& raised) -> Result<bool> {
-      for (const size_t index : tried_on) {
-        CLVET_ASSIGN_OR_RETURN(const bool cured, model_.cures(raised, index));
-        if (!cured) return false;
+      for (auto index = tried_on.begin(); index != tried_on.end(); ++index) {
+        CLVET_ASSIGN_OR_RETURN(const bool cured, model_.cures(raised, *index));
+        if (cured) continue;
+        std::rotate(tried_on.begin(), index, index + 1);
+        return false;
       }
       return true;
     };
@@ -144,8 +153,8 @@ class Diagnoser {
     PrecisionPlan plan;
     plan.smallest = raise.smallest;
     plan.trials = raise.trials;
-    plan.high_ms = cost_of(Raised(found_.nodes.size(), true));
-    plan.raised_ms = cost_of(raise.raised);
+    plan.high_ms = ms_of(Raised(found_.nodes.size(), true));
+    plan.raised_ms = ms_of(raise.raised);
     for (size_t n = 0; n < raise.raised.size(); ++n) {
       if (raise.raised[n]) plan.raised.push_back(found_.nodes[n].name);
     }

@@ -33,6 +33,9 @@ class DiagnosedModel {
   virtual std::vector<DiagnosedNode> nodes() const = 0;  // names and ops
   virtual const Wiring& wiring() const = 0;
 
+  // What raising it costs, of which the plan has the least.
+  virtual double cost(const DiagnosedNode& node) const { return node.ms; }
+
   struct Look {
     DiagnosedInput input;  // judged with nothing raised; its ranges
     Seen seen;

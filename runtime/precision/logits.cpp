@@ -45,6 +45,7 @@ OutputSign both(OutputSign before, OutputSign now) {
 
 void LogitsJudge::add(std::span<const float> logits, std::span<const float> reference) {
   deviation_.add(logits, reference);
+  for (const float value : reference) reference_squares_ += static_cast<double>(value) * value;
   const OutputSign now = sign_of(logits);
   const OutputSign sign = now == sign_of(reference) ? OutputSign::kNone : now;
   sign_ = any_ ? both(sign_, sign) : sign;

@@ -7,6 +7,7 @@
 // choose the same tokens though its probabilities, by which tokens are sampled, are off.
 #pragma once
 
+#include <limits>
 #include <span>
 
 #include "runtime/precision/deviation.h"
@@ -20,8 +21,14 @@ class LogitsJudge {
   void add(std::span<const float> logits, std::span<const float> reference);
   // Of a position whose logits would not be finite.
   void lose() { ++deviation_.lost; }
+  // The error of a whole text that is still right, as a sum of squares.
+  void allow(double squares) { allowed_ = squares; }
   // No later position can mend it.
-  bool hopeless() const { return choices_.right < choices_.of || deviation_.lost > 0; }
+  bool hopeless() const {
+    return choices_.right < choices_.of || deviation_.lost > 0 || deviation_.squares > allowed_;
+  }
+  // Of all logits of the reference.
+  double reference_squares() const { return reference_squares_; }
   // "logits".
   DiagnosedOutput output() const;
 
@@ -30,6 +37,7 @@ class LogitsJudge {
   TokenChoices choices_;
   OutputSign sign_ = OutputSign::kNone;  // of all positions so far
   bool any_ = false;
+  double reference_squares_ = 0, allowed_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace clvet
