@@ -20,20 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<std::vector<fs::path>> entries_of(const fs::path& folder) {
-  std::error_code error;
-  std::vector<fs::path> entries;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    if (!at->path().filename().string().starts_with(".")) entries.push_back(at->path());
-  }
-  if (error) {
-    return fail(ErrorCode::kInvalidArgument, "the folder '{}' cannot be read: {}", folder.string(),
-                error.message());
-  }
-  std::sort(entries.begin(), entries.end());
-  return entries;
-}
-
 // --input options for one set.
 Result<std::vector<std::string>> options_of(const fs::path& entry, const Graph& graph) {
   std::error_code error;
@@ -71,6 +57,20 @@ std::string difference(const CalibrationInput& first, const CalibrationInput& ot
 }
 
 }  // namespace
+
+Result<std::vector<fs::path>> entries_of(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> entries;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (!at->path().filename().string().starts_with(".")) entries.push_back(at->path());
+  }
+  if (error) {
+    return fail(ErrorCode::kInvalidArgument, "the folder '{}' cannot be read: {}", folder.string(),
+                error.message());
+  }
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
 
 Result<std::vector<CalibrationInput>> read_calibration(const std::string& folder,
                                                        const InputArguments& arguments,

@@ -1,6 +1,7 @@
 // The inputs that a model is measured with.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@
 #include "runtime/precision/diagnose_network.h"
 
 namespace clvet {
+
+// What a folder holds, in the order of the names; hidden files are left out.
+Result<std::vector<std::filesystem::path>> entries_of(const std::filesystem::path& folder);
 
 // From `folder`: of a model with one input each file (.npy, .png, .jpg, raw) is a set; of any
 // model each folder within it is one, which holds a file named after each input ("x.npy"). In the

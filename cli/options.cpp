@@ -16,6 +16,7 @@ Option Option::required() { return Option(option_->required()); }
 Option Option::type_name(const std::string& name) { return Option(option_->type_name(name)); }
 Option Option::shows_default() { return Option(option_->capture_default_str()); }
 Option Option::delimiter(char between) { return Option(option_->delimiter(between)); }
+Option Option::one_each() { return Option(option_->allow_extra_args(false)); }
 Option Option::needs(const Option& other) { return Option(option_->needs(other.option_)); }
 Option Option::excludes(const std::string& name) { return Option(option_->excludes(name)); }
 

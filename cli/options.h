@@ -23,6 +23,7 @@ class Option {
   Option type_name(const std::string& name);  // what help calls the value
   Option shows_default();                     // help tells the value that it has now
   Option delimiter(char between);             // several values may come as one word
+  Option one_each();                          // takes one value each time that it is given
   Option needs(const Option& other);
   Option excludes(const std::string& name);  // of an option that was added before
 

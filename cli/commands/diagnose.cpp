@@ -16,12 +16,19 @@
 #include "cli/model_file.h"
 #include "cli/model_inputs.h"
 #include "cli/options.h"
+#include "cli/prompt_inputs.h"
 #include "cli/terminal.h"
 #include "reports/render/diagnosis_csv.h"
 #include "reports/render/diagnosis_text.h"
 #include "reports/render/html/diagnosis_page.h"
+#include "runtime/gguf/file.h"
 #include "runtime/graph/graph.h"
+#include "runtime/llm/arch.h"
+#include "runtime/llm/llm_config.h"
+#include "runtime/llm/weights.h"
 #include "runtime/onnx/reader.h"
+#include "runtime/precision/diagnose_language.h"
+#include "runtime/precision/diagnose_model.h"
 #include "runtime/precision/diagnose_network.h"
 #include "runtime/precision/diagnosis.h"
 #include "runtime/precision/number_format.h"
@@ -32,11 +39,15 @@ namespace {
 struct DiagnoseArguments {
   std::string model, calibration, policy = "engine", precision = "low", html, csv;
   InputArguments inputs;
+  PromptArguments prompts;
   DiagnoseOptions options;
   OutputOptions output;
 };
 
 using Render = std::string (*)(const PrecisionDiagnosis& found);
+void tell(const DiagnoseArguments& arguments, const std::vector<std::string>& left_out) {
+  for (const std::string& text : left_out) arguments.options.sink({EventLevel::kWarning, text});
+}
 
 Result<std::vector<CalibrationInput>> inputs_of(const DiagnoseArguments& arguments,
                                                 const Graph& graph) {
@@ -46,25 +57,39 @@ Result<std::vector<CalibrationInput>> inputs_of(const DiagnoseArguments& argumen
   }
   std::vector<std::string> left_out;
   auto inputs = read_calibration(arguments.calibration, arguments.inputs, graph, left_out);
-  if (inputs) {
-    for (const std::string& text : left_out) arguments.options.sink({EventLevel::kWarning, text});
-  }
+  if (inputs) tell(arguments, left_out);
   return inputs;
+}
+
+Result<PrecisionDiagnosis> diagnose_onnx(const DiagnoseArguments& arguments) {
+  if (arguments.prompts.any())
+    return fail(ErrorCode::kInvalidArgument, "a network takes --input or --calibration, no prompt");
+  CLVET_ASSIGN_OR_RETURN(const Graph graph, read_onnx(arguments.model));
+  CLVET_ASSIGN_OR_RETURN(const auto inputs, inputs_of(arguments, graph));
+  return diagnose_network(graph, inputs, arguments.options);
+}
+
+Result<PrecisionDiagnosis> diagnose_gguf(const DiagnoseArguments& arguments) {
+  if (!arguments.inputs.files.empty())
+    return fail(ErrorCode::kInvalidArgument, "a language model takes --prompt, not --input");
+  CLVET_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::open(arguments.model));
+  CLVET_ASSIGN_OR_RETURN(const LlmConfig config, load_config(file));
+  std::vector<std::string> left_out;
+  CLVET_ASSIGN_OR_RETURN(
+      const auto inputs,
+      read_prompt_inputs(arguments.prompts, arguments.calibration, file, config, left_out));
+  tell(arguments, left_out);
+  return diagnose_language(config, LlmWeights(file, config), inputs, arguments.options);
 }
 
 Result<PrecisionDiagnosis> diagnose(DiagnoseArguments& arguments) {
   CLVET_RETURN_IF_ERROR(check_model_file(arguments.model));
-  if (is_gguf(arguments.model)) {
-    return fail(ErrorCode::kUnsupported,
-                "clvet diagnose reads ONNX networks; language models are still to come");
-  }
-  CLVET_ASSIGN_OR_RETURN(const Graph graph, read_onnx(arguments.model));
-  CLVET_ASSIGN_OR_RETURN(const auto inputs, inputs_of(arguments, graph));
   arguments.options.policy = arguments.policy == "naive" ? Policy::kNaive : Policy::kEngine;
   arguments.options.format =
       arguments.precision == "bf16" ? NumberFormat::kBfloat : NumberFormat::kHalf;
-  CLVET_ASSIGN_OR_RETURN(PrecisionDiagnosis found,
-                         diagnose_network(graph, inputs, arguments.options));
+  CLVET_ASSIGN_OR_RETURN(PrecisionDiagnosis found, is_gguf(arguments.model)
+                                                       ? diagnose_gguf(arguments)
+                                                       : diagnose_onnx(arguments));
   found.model = arguments.model;
   return found;
 }
@@ -106,18 +131,20 @@ int run(DiagnoseArguments& arguments) {
 
 void add(Verb program, int& exit_code) {
   Verb verb = program.add_subcommand(
-      "diagnose", "find the nodes of a network that low precision breaks, and what cures them");
+      "diagnose", "find the nodes of a model that low precision breaks, and what cures them");
   auto arguments = std::make_shared<DiagnoseArguments>();
-  verb.add_option("model", arguments->model, "ONNX file").required().type_name("MODEL");
+  verb.add_option("model", arguments->model, "ONNX or GGUF file").required().type_name("MODEL");
   add_inputs(verb, arguments->inputs);
+  add_prompt_inputs(verb, arguments->prompts);
   verb.add_option("--calibration", arguments->calibration,
                   "a folder of inputs: files of the model's only input, or folders with a file "
-                  "named\nafter each input")
+                  "named\nafter each input; for language models files of text")
       .type_name("DIR")
       .excludes("--input");
   verb.add_option("--policy", arguments->policy,
                   "engine: the network as clvet runs it, folded and fused; naive: as it stands in "
-                  "the\nfile, every constant rounded, as most engines do")
+                  "the\nfile, every constant rounded, norms added up in low precision, as most "
+                  "engines do")
       .one_of({"engine", "naive"})
       .shows_default();
   verb.add_option("--precision", arguments->precision,
@@ -140,7 +167,8 @@ void add(Verb program, int& exit_code) {
       "2 wrong usage or a bad file. The host rounds values as low precision would; no device is "
       "used.",
       {"clvet diagnose det.onnx --input x=page.png --image-size 640x640 --policy naive",
-       "clvet diagnose model.onnx --calibration inputs/ --html diagnosis.html"});
+       "clvet diagnose model.onnx --calibration inputs/ --html diagnosis.html",
+       "clvet diagnose model.gguf --prompt \"The capital of France is\""});
   verb.callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -14,7 +14,6 @@
 #include "base/event.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/json.h"
 #include "base/language.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -25,6 +24,7 @@
 #include "cli/interrupt.h"
 #include "cli/isolate.h"
 #include "cli/options.h"
+#include "cli/prompt_inputs.h"
 #include "cli/report_source.h"
 #include "cli/terminal.h"
 #include "kernels/combination.h"
@@ -67,21 +67,6 @@ std::vector<std::string> needs_of(const LlmConfig& config) {
   std::vector<std::string> patterns;
   for (const std::string& op : decoder_ops(config)) patterns.push_back(op + "_*");
   return patterns;
-}
-
-Result<std::vector<int32_t>> read_ids(const std::string& path) {
-  CLVET_ASSIGN_OR_RETURN(const std::string text, read_file(path, size_t{1} << 24));
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  std::vector<int32_t> ids;
-  for (const auto& row : json.is_array() ? json : nlohmann::json::array()) {
-    if (!row.is_number_integer() || row < 0 || row > INT32_MAX) break;
-    ids.push_back(row.get<int32_t>());
-  }
-  if (!json.is_array() || ids.empty() || ids.size() != json.size()) {
-    return fail(ErrorCode::kInvalidArgument, "{}: not a JSON array of token ids, e.g. [1, 2, 3]",
-                path);
-  }
-  return ids;
 }
 
 Result<std::vector<int32_t>> prompt_of(const GenerateArguments& arguments, const GgufFile& file,
@@ -204,7 +189,7 @@ Result<Source> read_source(const GenerateArguments& arguments, const GgufFile& f
   if (!arguments.teacher_forced.empty()) {
     CLVET_ASSIGN_OR_RETURN(source.cases, read_teacher_forced(arguments.teacher_forced));
   } else if (!arguments.prompt_ids.empty()) {
-    CLVET_ASSIGN_OR_RETURN(source.prompt, read_ids(arguments.prompt_ids));
+    CLVET_ASSIGN_OR_RETURN(source.prompt, read_token_ids(arguments.prompt_ids));
   } else {
     CLVET_ASSIGN_OR_RETURN(source.tokenizer, Tokenizer::create(file.metadata()));
     CLVET_ASSIGN_OR_RETURN(source.prompt, prompt_of(arguments, file, *source.tokenizer));

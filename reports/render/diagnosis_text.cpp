@@ -15,8 +15,12 @@ namespace {
 
 std::string input_line(const DiagnosedInput& input) {
   std::string text = fmt::format("  {:<28} {}", input.name, verdict_word(input.right));
-  for (const DiagnosedOutput& output : input.outputs)
+  for (const DiagnosedOutput& output : input.outputs) {
     text += fmt::format("  {} {}", output.name, error_words(output));
+    for (const auto& [name, range] : input.ranges) {
+      if (output.choices) text += "; " + tr("'{}' up to {:.5g}", name, range.largest);
+    }
+  }
   return text + "\n";
 }
 
@@ -35,11 +39,18 @@ std::string raised_lines(const PrecisionPlan& plan) {
 std::string diagnosis_text(const PrecisionDiagnosis& diagnosis) {
   std::string text;
   for (const DiagnosedInput& input : diagnosis.inputs) text += input_line(input);
-  for (const ErrorOrigin& origin : diagnosis.origins)
-    text += fmt::format("{}\n", fmt::join(origin_words(diagnosis, origin), "\n  "));
+  constexpr size_t kShown = 8;
+  const size_t origins = diagnosis.origins.size();
+  for (size_t i = 0; i < std::min(kShown, origins); ++i) {
+    const auto words = origin_words(diagnosis, diagnosis.origins[i]);
+    text += fmt::format("{}\n", fmt::join(words, "\n  "));
+  }
+  if (origins > kShown) text += tr("and {} more: --json lists them", origins - kShown) + "\n";
   for (const std::string& line : no_origin_words(diagnosis)) text += line + "\n";
   if (!diagnosis.plan) return text;
-  return text + cure_words(diagnosis) + "\n" + raised_lines(*diagnosis.plan);
+  text += cure_words(diagnosis) + "\n" + raised_lines(*diagnosis.plan);
+  const std::string rescale = rescale_words(*diagnosis.plan);
+  return rescale.empty() ? text : text + rescale + "\n";
 }
 
 }  // namespace clvet

@@ -48,9 +48,12 @@ std::string verdict_word(bool right) { return right ? tr("right") : tr("WRONG");
 
 std::string error_words(const DiagnosedOutput& output) {
   const double part = output.deviation.part();
-  const std::string text = tr("error {}", percent(part));
+  std::string text = tr("error {}", percent(part));
   const bool said = output.sign == OutputSign::kNotFinite && !std::isfinite(part);
-  return said || output.sign == OutputSign::kNone ? text : text + ": " + sign_words(output.sign);
+  if (!said && output.sign != OutputSign::kNone) text += ": " + sign_words(output.sign);
+  if (const auto& choices = output.choices)
+    text += "; " + tr("the same token at {} of {} positions", choices->right, choices->of);
+  return text;
 }
 
 std::string blame_words(NumberFormat format, const Blame& blame, double part) {
@@ -110,6 +113,17 @@ std::string cure_words(const PrecisionDiagnosis& diagnosis) {
                                    [](const DiagnosedInput& input) { return input.right; });
   return tr("cure: keep {} of {} nodes in float32; then {} of {} inputs are right",
             plan.raised.size(), diagnosis.nodes.size(), right, plan.after.size());
+}
+
+std::string rescale_words(const PrecisionPlan& plan) {
+  if (!plan.rescale) return {};
+  const ExactRescale& rescale = *plan.rescale;
+  if (!rescale.available)
+    return tr("'{}' cannot be made smaller instead: the model has no norms before its additions",
+              rescale.value);
+  if (!rescale.right) return {};
+  return tr("or make '{}' smaller by {:g}, which is exact: then all inputs are right",
+            rescale.value, 1 / rescale.factor);
 }
 
 }  // namespace clvet

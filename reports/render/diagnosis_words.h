@@ -17,7 +17,8 @@ std::string percent(double part);
 // Empty where there is none.
 std::string sign_words(OutputSign sign);
 std::string verdict_word(bool right);
-// "error 0.3 %", and after a colon the sign if there is one.
+// "error 0.3 %", after a colon the sign if there is one, and the tokens that a language model
+// chooses as it should.
 std::string error_words(const DiagnosedOutput& output);
 
 // Which value the format does not hold. `part`: the error that the node alone makes.
@@ -30,5 +31,7 @@ std::vector<std::string> origin_words(const PrecisionDiagnosis& diagnosis,
 std::vector<std::string> no_origin_words(const PrecisionDiagnosis& diagnosis);
 // How many nodes, and how many inputs are right then. The diagnosis has a plan.
 std::string cure_words(const PrecisionDiagnosis& diagnosis);
+// What cures without a raised node, or why it cannot; empty where that is no question.
+std::string rescale_words(const PrecisionPlan& plan);
 
 }  // namespace clvet

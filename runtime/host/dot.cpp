@@ -79,4 +79,17 @@ CLVET_WIDEST float dot_blocks(const uint8_t* quants, const float* scales, const 
   return sum_of(total) + rest;
 }
 
+CLVET_WIDEST void expand_blocks(const uint8_t* quants, const float* scales, const float* offsets,
+                                size_t blocks, float* values) {
+  for (size_t b = 0; b < blocks; ++b, quants += 2 * kLanes, values += 2 * kLanes) {
+    Floats low, high;
+    widen(quants, low);
+    widen(quants + kLanes, high);
+    low = scales[b] * low + offsets[b];
+    high = scales[b] * high + offsets[b];
+    std::memcpy(values, &low, sizeof low);
+    std::memcpy(values + kLanes, &high, sizeof high);
+  }
+}
+
 }  // namespace clvet

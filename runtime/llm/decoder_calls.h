@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/contract.h"
@@ -33,13 +34,17 @@ struct DecoderCall {
     const auto found = tensors.find("w");
     return found == tensors.end() ? std::string() : found->second;
   }
+  // Whether it writes the tensor in that role; it reads all others.
+  bool writes(std::string_view role) const {
+    return role == "y" || (op == "rope" && (role == "k" || role == "v"));
+  }
 };
 
 // Every buffer of the model; "hidden" takes the embeddings, "logits" gives the answer.
 std::vector<DecoderBuffer> decoder_buffers(const LlmConfig& config);
 
-// A step of `rows` tokens with caches of `capacity` positions. With `answer` (one row only) the
-// logits of the token behind are computed too.
+// A step of `rows` tokens with caches of `capacity` positions. With `answer` the logits behind each
+// of them are computed too; plans for devices know that of one row only.
 //
 // Matrices: "<layer>.qkv" [(H + 2 KV) D][d], "<layer>.o", "<layer>.gate_up" [2 F][d],
 // "<layer>.down", "head". Vectors: "<layer>.attn_norm", "<layer>.ffn_norm", "<layer>.q_norm",

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -32,9 +33,10 @@ double scalar_of(const DecoderCall& call, const char* name) {
   return call.scalars.find(name)->second;
 }
 
-float inverse_rms(const float* x, int64_t count, double epsilon) {
+float inverse_rms(const float* x, int64_t count, double epsilon, const HostDecoder::HeldSum& held) {
   double squares = 0;
   for (int64_t i = 0; i < count; ++i) squares += static_cast<double>(x[i]) * x[i];
+  if (held) squares = held(squares);
   return static_cast<float>(1 / std::sqrt(squares / static_cast<double>(count) + epsilon));
 }
 
@@ -47,18 +49,9 @@ std::vector<float> block_sums(const float* x, int64_t count) {
   return sums;
 }
 
-void expand_row(const WeightMatrix& matrix, int64_t row, std::vector<float>& out) {
-  const int64_t blocks = matrix.columns / kQuantBlock;
-  for (int64_t i = 0; i < matrix.columns; ++i) {
-    const size_t block = at(row * blocks + i / kQuantBlock);
-    out[at(i)] =
-        matrix.scales[block] * static_cast<float>(matrix.quants[at(row * matrix.columns + i)]) +
-        matrix.offsets[block];
-  }
-}
-
-void normalise(const std::vector<float>& scale, double epsilon, std::vector<float>& head) {
-  const float factor = inverse_rms(head.data(), static_cast<int64_t>(head.size()), epsilon);
+void normalise(const std::vector<float>& scale, double epsilon, const HostDecoder::HeldSum& held,
+               std::vector<float>& head) {
+  const float factor = inverse_rms(head.data(), static_cast<int64_t>(head.size()), epsilon, held);
   for (size_t i = 0; i < head.size(); ++i) head[i] *= factor * scale[i];
 }
 
@@ -92,7 +85,7 @@ Result<std::unique_ptr<HostDecoder>> HostDecoder::witness(const LlmConfig& confi
   std::unique_ptr<HostDecoder> decoder(new HostDecoder(config, weights));
   decoder->keeps_matrices_ = keeps_matrices;
   for (const DecoderBuffer& buffer : decoder_buffers(config)) {
-    if (!buffer.cache) decoder->values_[buffer.name].resize(at(rows * buffer.columns));
+    if (!buffer.cache) decoder->buffers_[buffer.name].resize(at(rows * buffer.columns));
   }
   CLVET_RETURN_IF_ERROR(decoder->reserve(std::min(kFirstPositions, config.context)));
   return decoder;
@@ -111,9 +104,9 @@ Status HostDecoder::reserve(int64_t capacity) {
   if (capacity <= capacity_) return {};
   capacity = std::max(capacity, std::min(2 * capacity_, config_.context));
   for (const DecoderBuffer& buffer : decoder_buffers(config_)) {
-    if (buffer.cache) values_[buffer.name].resize(at(capacity * buffer.columns));
+    if (buffer.cache) buffers_[buffer.name].resize(at(capacity * buffer.columns));
   }
-  std::erase_if(values_, [](const auto& row) {
+  std::erase_if(vectors_, [](const auto& row) {
     return row.first.starts_with("cos_") || row.first.starts_with("sin_");
   });
   capacity_ = capacity;
@@ -126,18 +119,20 @@ Status HostDecoder::fetch(const DecoderCall& call) {
     if (role == "w") {
       if (matrices_.contains(name)) continue;
       CLVET_ASSIGN_OR_RETURN(matrices_[name], weights_.matrix(name));
-    } else if (!values_.contains(name)) {
-      CLVET_ASSIGN_OR_RETURN(values_[name], weights_.vector(name, capacity_));
+    } else if (!buffers_.contains(name) && !vectors_.contains(name)) {
+      CLVET_ASSIGN_OR_RETURN(vectors_[name], weights_.vector(name, capacity_));
     }
   }
   return {};
 }
 
 const std::vector<float>& HostDecoder::read(const DecoderCall& call, const char* role) const {
-  return values_.at(call.tensors.find(role)->second);
+  const std::string& name = call.tensors.find(role)->second;
+  const auto buffer = buffers_.find(name);
+  return buffer == buffers_.end() ? vectors_.at(name) : buffer->second;
 }
 float* HostDecoder::write(const DecoderCall& call, const char* role) {
-  return values_.at(call.tensors.find(role)->second).data();
+  return buffers_.at(call.tensors.find(role)->second).data();
 }
 
 void HostDecoder::rms_norm(const DecoderCall& call) {
@@ -146,7 +141,7 @@ void HostDecoder::rms_norm(const DecoderCall& call) {
   const float* scale = read(call, "scale").data();
   float* y = write(call, "y");
   for (int64_t m = 0; m < rows; ++m) {
-    const float factor = inverse_rms(x + m * c, c, scalar_of(call, "epsilon"));
+    const float factor = inverse_rms(x + m * c, c, scalar_of(call, "epsilon"), held_);
     for (int64_t i = 0; i < c; ++i) y[m * c + i] = x[m * c + i] * factor * scale[i];
   }
 }
@@ -167,7 +162,10 @@ void HostDecoder::product(const DecoderCall& call, int64_t rows) {
                                     w.offsets.data() + i * blocks, x, sums.data(), at(blocks));
         continue;
       }
-      if (!floats) expand_row(w, i, row);
+      if (!floats) {
+        expand_blocks(w.quants.data() + i * k, w.scales.data() + i * blocks,
+                      w.offsets.data() + i * blocks, at(blocks), row.data());
+      }
       const float* values = floats ? w.values.data() + i * k : row.data();
       for (int64_t m = 0; m < rows; ++m) y[m * n + i] = bias[i] + dot_f32(values, x + m * k, at(k));
     }
@@ -192,7 +190,7 @@ void HostDecoder::rope(const DecoderCall& call, int64_t position) {
       const char* scale = query ? "q_scale" : "k_scale";
       float* to = query ? queries + (m * h + i) * d : keys + (p * kv + i - h) * d;
       std::copy(x, x + d, head.begin());
-      if (norm) normalise(read(call, scale), scalar_of(call, "epsilon"), head);
+      if (norm) normalise(read(call, scale), scalar_of(call, "epsilon"), held_, head);
       rotate(head, cosines, sines, halves, to);
     }
     std::copy(x, x + kv * d, values + p * kv * d);
@@ -269,18 +267,32 @@ Status HostDecoder::run(const DecoderCall& call, int64_t rows, int64_t position)
 }
 
 void HostDecoder::put(const std::string& name, int64_t first, std::span<const float> values) {
-  std::copy(values.begin(), values.end(), values_.at(name).begin() + first);
+  std::copy(values.begin(), values.end(), buffers_.at(name).begin() + first);
+}
+
+HostBuffers HostDecoder::more_buffers() const {
+  HostBuffers more;
+  for (const auto& [name, values] : buffers_) more[name].resize(values.size());
+  return more;
+}
+
+Status HostDecoder::exchange(const std::string& vector, std::vector<float>& values) {
+  if (!vectors_.contains(vector)) {
+    CLVET_ASSIGN_OR_RETURN(vectors_[vector], weights_.vector(vector, capacity_));
+  }
+  vectors_[vector].swap(values);
+  return {};
 }
 
 Result<std::vector<float>> HostDecoder::step(std::span<const float> hidden, int64_t rows,
                                              int64_t position, bool answer) {
   CLVET_RETURN_IF_ERROR(reserve(position + rows));
-  std::copy(hidden.begin(), hidden.end(), values_.at("hidden").begin());
+  std::copy(hidden.begin(), hidden.end(), buffers_.at("hidden").begin());
   for (const DecoderCall& call : decoder_calls(config_, rows, capacity_, answer)) {
     CLVET_RETURN_IF_ERROR(run(call, rows, position));
   }
   if (!answer) return std::vector<float>{};
-  const std::vector<float>& logits = values_.at("logits");
+  const std::vector<float>& logits = buffers_.at("logits");
   return std::vector<float>(logits.begin(), logits.begin() + config_.vocab);
 }
 

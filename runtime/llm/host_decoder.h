@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -15,6 +17,9 @@
 #include "runtime/llm/weights.h"
 
 namespace clvet {
+
+// Buffers of a model (decoder_buffers) by name, the rows of each one after the other.
+using HostBuffers = std::map<std::string, std::vector<float>>;
 
 class HostDecoder : public DecoderBackend {
  public:
@@ -34,9 +39,19 @@ class HostDecoder : public DecoderBackend {
   // One call of a step, on buffers that put() may fill: what another decoder's call should leave.
   Status run(const DecoderCall& call, int64_t rows, int64_t position);
   // A buffer (decoder_buffers) by name, its rows one after the other.
-  const std::vector<float>& buffer(const std::string& name) const { return values_.at(name); }
+  const std::vector<float>& buffer(const std::string& name) const { return buffers_.at(name); }
   // Replaces the values from element `first` on.
   void put(const std::string& name, int64_t first, std::span<const float> values);
+
+  // A second text with the same matrices: buffers as large as its own are now, and zero. Calls
+  // work on those that it was given last; reserve() makes only these larger.
+  HostBuffers more_buffers() const;
+  void exchange(HostBuffers& buffers) { buffers_.swap(buffers); }
+  // Calls read `values` in place of a vector of the model from now on.
+  Status exchange(const std::string& vector, std::vector<float>& values);
+  // How a norm holds the sum of its squares: nothing, if not as it is.
+  using HeldSum = std::function<double(double)>;
+  void hold_squares(HeldSum held) { held_ = std::move(held); }
 
  private:
   HostDecoder(const LlmConfig& config, const LlmWeights& weights)
@@ -53,10 +68,12 @@ class HostDecoder : public DecoderBackend {
 
   const LlmConfig& config_;
   const LlmWeights& weights_;
-  std::map<std::string, std::vector<float>> values_;  // buffers and vectors
+  HostBuffers buffers_;
+  std::map<std::string, std::vector<float>> vectors_;
   std::map<std::string, WeightMatrix> matrices_;
   int64_t capacity_ = 0;
   bool keeps_matrices_ = true;
+  HeldSum held_;
 };
 
 }  // namespace clvet

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,8 +32,11 @@ const char* to_string(OutputSign sign) {
 }
 
 OutputSign sign_of(const Tensor& output) {
-  if (output.dtype() != DType::kF32 || output.elements() == 0) return OutputSign::kNone;
-  const auto values = output.values<float>();
+  return output.dtype() == DType::kF32 ? sign_of(output.values<float>()) : OutputSign::kNone;
+}
+
+OutputSign sign_of(std::span<const float> values) {
+  if (values.empty()) return OutputSign::kNone;
   bool alike = true;
   size_t ends = 0;
   for (const float value : values) {
@@ -63,8 +67,10 @@ std::vector<DiagnosedOutput> compare_outputs(const std::map<std::string, Tensor>
 }
 
 bool all_right(const std::vector<DiagnosedOutput>& outputs, double target) {
-  return std::all_of(outputs.begin(), outputs.end(),
-                     [&](const DiagnosedOutput& row) { return row.deviation.part() <= target; });
+  return std::all_of(outputs.begin(), outputs.end(), [&](const DiagnosedOutput& row) {
+    const bool chosen = !row.choices || row.choices->right == row.choices->of;
+    return chosen && row.deviation.part() <= target;
+  });
 }
 
 }  // namespace clvet

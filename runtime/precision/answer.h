@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,13 @@ namespace clvet {
 std::vector<DiagnosedOutput> compare_outputs(const std::map<std::string, Tensor>& outputs,
                                              const std::map<std::string, Tensor>& reference);
 
-// Whether no output is lost and each deviates by `target` of its size at most.
+// Whether no output is lost, each deviates by `target` of its size at most, and a language model
+// chooses the reference's tokens.
 bool all_right(const std::vector<DiagnosedOutput>& outputs, double target);
 
 // What shows without a reference that an output is wrong. Outputs may also be constant because the
 // model gives such.
 OutputSign sign_of(const Tensor& output);
+OutputSign sign_of(std::span<const float> values);
 
 }  // namespace clvet

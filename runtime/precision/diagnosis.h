@@ -25,9 +25,16 @@ enum class OutputSign { kNone, kNotFinite, kZero, kConstant, kSaturated };
 const char* to_string(OutputSign sign);
 inline constexpr int kOutputSignCount = 5;
 
+// Of a language model: positions whose next token is beyond doubt, and those of them where low
+// precision chooses it, too (logits.h).
+struct TokenChoices {
+  int right = 0, of = 0;
+};
+
 struct DiagnosedOutput {
   std::string name;
   Deviation deviation;
+  std::optional<TokenChoices> choices;
   OutputSign sign = OutputSign::kNone;  // that the reference's does not show
 };
 
@@ -61,6 +68,15 @@ struct ErrorOrigin {
   std::vector<int> inputs;         // for which it matters
 };
 
+// Instead of raising anything: a stream of values that is made smaller by a power of two, which is
+// exact in float32.
+struct ExactRescale {
+  std::string value;
+  double factor = 1;
+  bool available = false;  // the model has vectors that take it; `right` says nothing without
+  bool right = false;      // all inputs are, with nothing raised
+};
+
 struct PrecisionPlan {
   std::vector<std::string> raised;  // nodes, in order
   bool smallest = false;            // it was tried that no part of them is enough
@@ -68,6 +84,7 @@ struct PrecisionPlan {
   double low_ms = 0, raised_ms = 0, high_ms = 0;  // predicted, of all nodes
   std::vector<DiagnosedInput> after;              // each input with these nodes raised
   bool right = false;                             // all of them are
+  std::optional<ExactRescale> rescale;            // where that stream overflows
 };
 
 struct PrecisionDiagnosis {

@@ -49,6 +49,8 @@ Json input_json(const DiagnosedInput& input) {
   for (const DiagnosedOutput& output : input.outputs) {
     Json row = {{"name", output.name}};
     row["deviation"] = deviation_json(output.deviation);
+    if (output.choices)
+      row["choices"] = {{"right", output.choices->right}, {"of", output.choices->of}};
     row["sign"] = output.sign == OutputSign::kNone ? Json(nullptr) : Json(to_string(output.sign));
     json["outputs"].push_back(std::move(row));
   }
@@ -94,6 +96,12 @@ Json plan_json(const PrecisionPlan& plan) {
   Json json = {{"raised", plan.raised},  {"right", plan.right},   {"smallest", plan.smallest},
                {"trials", plan.trials},  {"low_ms", plan.low_ms}, {"raised_ms", plan.raised_ms},
                {"high_ms", plan.high_ms}};
+  if (const auto& rescale = plan.rescale) {
+    json["rescale"] = {{"value", rescale->value},
+                       {"factor", rescale->factor},
+                       {"available", rescale->available},
+                       {"right", rescale->right}};
+  }
   json["after"] = Json::array();
   for (const DiagnosedInput& input : plan.after) json["after"].push_back(input_json(input));
   return json;

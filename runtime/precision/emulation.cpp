@@ -12,7 +12,9 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
+#include "runtime/precision/deviation.h"
 #include "runtime/precision/number_format.h"
+#include "runtime/precision/rounding.h"
 
 namespace clvet {
 
@@ -23,6 +25,15 @@ Result<Tensor> rounded(const Tensor& tensor, NumberFormat format) {
   std::copy_n(tensor.data<float>(), count, copy.data<float>());
   round_to(format, {copy.data<float>(), count});
   return copy;
+}
+
+Deviation deviation_of(std::span<const Tensor> outputs, std::span<const Tensor> reference) {
+  Deviation deviation;
+  for (size_t i = 0; i < outputs.size() && i < reference.size(); ++i) {
+    if (outputs[i].dtype() == DType::kF32 && reference[i].dtype() == DType::kF32)
+      deviation.add(outputs[i].values<float>(), reference[i].values<float>());
+  }
+  return deviation;
 }
 
 std::vector<Tensor> values_of(const Graph& graph, const std::map<std::string, Tensor>& inputs) {
@@ -65,10 +76,10 @@ Emulation::Emulation(const Graph& graph, EmulationRules rules)
 
 const Tensor* Emulation::constant(ValueId id, size_t index, const Rounded& rounded) const {
   const Tensor* exact = graph_.constant(id);
-  const bool this_one =
-      rounded.only_constant < 0 || rounded.only_constant == static_cast<int>(index);
   const Tensor& stored = rounded_[static_cast<size_t>(id)];
-  return exact && rounded.constants && this_one && stored.type() == exact->type() ? &stored : exact;
+  return exact && rounded.rounds_constant(static_cast<int>(index)) && stored.type() == exact->type()
+             ? &stored
+             : exact;
 }
 
 Result<std::vector<Tensor>> Emulation::run(size_t node, std::span<const Tensor> values,
@@ -81,7 +92,7 @@ Result<std::vector<Tensor>> Emulation::run(size_t node, std::span<const Tensor> 
     const Tensor* argument = in == kNoValue ? nullptr : constant(in, i, how);
     if (in != kNoValue && !argument) {
       argument = &values[static_cast<size_t>(in)];
-      if (how.inputs && (how.only_input < 0 || how.only_input == static_cast<int>(i))) {
+      if (how.rounds_input(static_cast<int>(i))) {
         CLVET_ASSIGN_OR_RETURN(own[i], rounded(*argument, rules_.format));
         argument = &own[i];
       }

@@ -11,29 +11,11 @@
 #include "base/result.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/precision/deviation.h"
 #include "runtime/precision/number_format.h"
+#include "runtime/precision/rounding.h"
 
 namespace clvet {
-
-struct EmulationRules {
-  NumberFormat format = NumberFormat::kHalf;
-  // Constants of one axis (biases, scales, means) stay float32, as clvet's own kernels read them
-  // (kernels/contract.h, TensorKind::kVector). Other engines round every constant.
-  bool float_vectors = false;
-};
-
-// What of a node's call is rounded. Values that are not float32 never are.
-struct Rounded {
-  bool constants = true, inputs = true, outputs = true;
-  int only_input = -1;     // not below 0: of the inputs this one alone
-  int only_constant = -1;  // the same of the constants
-
-  static Rounded nothing() { return {false, false, false}; }
-};
-
-// Nodes that keep float32, by node of the graph: they read what is stored and write float32, and
-// their constants are not rounded.
-using Raised = std::vector<bool>;
 
 class Emulation {
  public:
@@ -77,6 +59,9 @@ class Readers {
  private:
   std::vector<int> left_;
 };
+
+// Of float32 outputs against the reference's.
+Deviation deviation_of(std::span<const Tensor> outputs, std::span<const Tensor> reference);
 
 // A copy whose values are rounded; the tensor itself where nothing changes.
 Result<Tensor> rounded(const Tensor& tensor, NumberFormat format);

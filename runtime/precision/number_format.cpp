@@ -73,4 +73,10 @@ void round_to(NumberFormat format, std::span<float> values) {
     for (float& value : values) value = as_bfloat(value);
 }
 
+void round_small(NumberFormat format, std::span<float> values) {
+  const auto normal = static_cast<float>(limits_of(format).normal);
+  for (float& value : values)
+    if (std::fabs(value) < normal) round_to(format, {&value, 1});
+}
+
 }  // namespace clvet

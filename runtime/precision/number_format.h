@@ -19,5 +19,7 @@ FormatLimits limits_of(NumberFormat format);
 
 // Each value as it is after being stored: to nearest, ties to even, subnormals kept.
 void round_to(NumberFormat format, std::span<float> values);
+// Of them only those that are too small for all their bits.
+void round_small(NumberFormat format, std::span<float> values);
 
 }  // namespace clvet

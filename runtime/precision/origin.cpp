@@ -2,95 +2,86 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "runtime/graph/graph.h"
 #include "runtime/precision/blame.h"
 #include "runtime/precision/watch.h"
+#include "runtime/precision/wiring.h"
 
 namespace clvet {
 namespace {
 
 class Tracer {
  public:
-  Tracer(const Graph& graph, const Watched& watched)
-      : graph_(graph), watched_(watched), links_(graph) {}
+  Tracer(const Wiring& wiring, const Seen& seen) : wiring_(wiring), seen_(seen) {}
 
   // Of a node that is out of bounds: who made the value that it cannot bear.
   struct Source {
     int node = -1;
-    ValueId value = kNoValue;
+    std::string value;  // empty: the node's own fault
   };
   Source source_of(int node) const {
     const Blame& blame = *at(node).blame;
     if (blame.place == FaultPlace::kOutput) {
-      for (const ValueId in : own(node).inputs) {
-        if (carries(in, blame.fault)) return follow(in, blame.fault);
+      for (const Wire& wire : reads(node)) {
+        if (carries(wire, blame.fault)) return follow(wire, blame.fault);
       }
-      return {node, kNoValue};
     }
-    const ValueId value = own(node).inputs[static_cast<size_t>(blame.input)];
-    if (blame.place == FaultPlace::kInput && blame.lossy) return follow(value, blame.fault);
-    return {node, kNoValue};
+    if (blame.place == FaultPlace::kInput && blame.lossy)
+      return follow(reads(node)[static_cast<size_t>(blame.input)], blame.fault);
+    return {node, {}};
   }
-  const Node& own(int node) const { return graph_.nodes[static_cast<size_t>(node)]; }
 
  private:
-  const WatchedNode& at(int node) const { return watched_.nodes[static_cast<size_t>(node)]; }
-  int producer(ValueId value) const { return links_.producer[static_cast<size_t>(value)]; }
+  const WatchedNode& at(int node) const { return seen_.nodes[static_cast<size_t>(node)]; }
+  const std::vector<Wire>& reads(int node) const { return wiring_[static_cast<size_t>(node)]; }
 
-  bool carries(ValueId value, PrecisionFault fault) const {
-    if (value == kNoValue || graph_.constant(value)) return false;
-    const int from = producer(value);
-    if (from < 0) {
-      const auto found = std::find(graph_.inputs.begin(), graph_.inputs.end(), value);
-      if (found == graph_.inputs.end()) return false;
-      const auto& range = watched_.inputs[static_cast<size_t>(found - graph_.inputs.begin())];
-      return fault == PrecisionFault::kOverflow && range.overflows > 0;
+  bool carries(const Wire& wire, PrecisionFault fault) const {
+    if (wire.from < 0) {
+      return wire.given >= 0 && fault == PrecisionFault::kOverflow &&
+             seen_.inputs[static_cast<size_t>(wire.given)].overflows > 0;
     }
     switch (fault) {
       case PrecisionFault::kOverflow:
-        return at(from).range.overflows > 0;
+        return at(wire.from).range.overflows > 0;
       case PrecisionFault::kInteger:
-        return at(from).integers;
+        return at(wire.from).integers;
       case PrecisionFault::kUnderflow:
-        return at(from).blame && at(from).blame->fault == fault;
+        return at(wire.from).blame && at(wire.from).blame->fault == fault;
       default:
         return false;
     }
   }
 
   // Back to the first that has such values.
-  Source follow(ValueId value, PrecisionFault fault) const {
-    for (;;) {
-      const int from = producer(value);
-      if (from < 0) return {-1, value};
-      const auto& inputs = own(from).inputs;
-      const auto next = std::find_if(inputs.begin(), inputs.end(),
-                                     [&](ValueId in) { return carries(in, fault); });
-      if (next == inputs.end()) return {from, value};
-      value = *next;
+  Source follow(const Wire& read, PrecisionFault fault) const {
+    for (const Wire* wire = &read;;) {
+      if (wire->from < 0) return {-1, wire->value};
+      const auto& before = reads(wire->from);
+      const auto next = std::find_if(before.begin(), before.end(),
+                                     [&](const Wire& one) { return carries(one, fault); });
+      if (next == before.end()) return {wire->from, wire->value};
+      wire = &*next;
     }
   }
 
-  const Graph& graph_;
-  const Watched& watched_;
-  Links links_;
+  const Wiring& wiring_;
+  const Seen& seen_;
 };
 
 }  // namespace
 
-std::vector<Suspicion> suspicions_of(const Graph& graph, const Watched& watched) {
-  const Tracer tracer(graph, watched);
+std::vector<Suspicion> suspicions_of(const Wiring& wiring, const Seen& seen) {
+  const Tracer tracer(wiring, seen);
   std::vector<Suspicion> found;
-  for (size_t n = 0; n < watched.nodes.size(); ++n) {
-    const WatchedNode& node = watched.nodes[n];
+  for (size_t n = 0; n < seen.nodes.size(); ++n) {
+    const WatchedNode& node = seen.nodes[n];
     if (!node.blame) continue;
     const auto source = tracer.source_of(static_cast<int>(n));
     Blame blame = *node.blame;
-    if (source.value != kNoValue)
-      blame.value = graph.values[static_cast<size_t>(source.value)].name;
+    if (!source.value.empty()) blame.value = source.value;
     const auto same = std::find_if(found.begin(), found.end(), [&](const Suspicion& row) {
       return row.node == source.node && (source.node >= 0 || row.blame.value == blame.value);
     });

@@ -1,11 +1,11 @@
-// Which nodes create the error of a network at low precision, and which only carry it.
+// Which nodes create the error of a model at low precision, and which only carry it.
 #pragma once
 
-#include "runtime/graph/graph.h"
+#include <vector>
+
 #include "runtime/precision/blame.h"
 #include "runtime/precision/watch.h"
-
-#include <vector>
+#include "runtime/precision/wiring.h"
 
 namespace clvet {
 
@@ -18,6 +18,6 @@ struct Suspicion {
 };
 
 // From one watched run. The order is that of the nodes.
-std::vector<Suspicion> suspicions_of(const Graph& graph, const Watched& watched);
+std::vector<Suspicion> suspicions_of(const Wiring& wiring, const Seen& seen);
 
 }  // namespace clvet

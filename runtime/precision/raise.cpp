@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "runtime/graph/graph.h"
-#include "runtime/precision/emulation.h"
 #include "runtime/precision/origin.h"
+#include "runtime/precision/rounding.h"
+#include "runtime/precision/wiring.h"
 
 namespace clvet {
 namespace {
@@ -22,8 +22,7 @@ constexpr int kDepth = 6;
 
 class Search {
  public:
-  explicit Search(const RaiseProblem& problem)
-      : problem_(problem), links_(problem.graph), size_(problem.graph.nodes.size()) {}
+  explicit Search(const RaiseProblem& problem) : problem_(problem), size_(problem.wiring.size()) {}
 
   Result<RaisePlan> run() {
     CLVET_ASSIGN_OR_RETURN(Raised raised, enough());
@@ -42,10 +41,8 @@ class Search {
     const Raised before = raised;
     for (size_t n = 0; n < size_; ++n) {
       if (!before[n]) continue;
-      for (const ValueId in : problem_.graph.nodes[n].inputs) {
-        const int from = in == kNoValue ? -1 : links_.producer[static_cast<size_t>(in)];
-        if (from >= 0) raised[static_cast<size_t>(from)] = true;
-      }
+      for (const Wire& wire : problem_.wiring[n])
+        if (wire.from >= 0) raised[static_cast<size_t>(wire.from)] = true;
     }
   }
 
@@ -147,7 +144,6 @@ class Search {
   }
 
   const RaiseProblem& problem_;
-  Links links_;
   size_t size_;
   int trials_ = 0;
   bool smallest_ = false;

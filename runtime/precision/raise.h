@@ -1,4 +1,4 @@
-// The cheapest nodes to raise to float32 so that a network's outputs are right.
+// The cheapest nodes to raise to float32 so that a model's outputs are right.
 #pragma once
 
 #include <functional>
@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "base/result.h"
-#include "runtime/graph/graph.h"
-#include "runtime/precision/emulation.h"
 #include "runtime/precision/origin.h"
+#include "runtime/precision/rounding.h"
+#include "runtime/precision/wiring.h"
 
 namespace clvet {
 
 struct RaiseProblem {
-  const Graph& graph;
+  const Wiring& wiring;
   std::span<const Suspicion> suspicions;
   // How much error each node adds alone, for where no suspicion helps.
   std::vector<double> parts;

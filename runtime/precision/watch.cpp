@@ -14,7 +14,9 @@
 #include "runtime/precision/blame.h"
 #include "runtime/precision/deviation.h"
 #include "runtime/precision/emulation.h"
+#include "runtime/precision/graph_suspect.h"
 #include "runtime/precision/number_format.h"
+#include "runtime/precision/rounding.h"
 #include "runtime/precision/value_range.h"
 
 namespace clvet {
@@ -53,11 +55,11 @@ class Watch {
     Watched watched;
     for (const ValueId id : graph_.inputs) {
       const Tensor& input = exact_[static_cast<size_t>(id)];
-      watched.inputs.push_back(range_of(std::span(&input, 1), emulation_.rules().format));
+      watched.seen.inputs.push_back(range_of(std::span(&input, 1), emulation_.rules().format));
     }
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {
       CLVET_ASSIGN_OR_RETURN(WatchedNode node, look(n));
-      watched.nodes.push_back(std::move(node));
+      watched.seen.nodes.push_back(std::move(node));
     }
     watched.reference = outputs_of(graph_, exact_);
     watched.low = outputs_of(graph_, low_);
@@ -93,7 +95,7 @@ class Watch {
     CLVET_ASSIGN_OR_RETURN(const auto alone, emulation_.run(index, exact_, Rounded()));
     found.isolated = deviation_of(alone, exact);
     if (!(found.isolated.part() > isolated_bound(emulation_.rules().format))) return {};
-    CLVET_ASSIGN_OR_RETURN(found.blame, blame_of(emulation_, index, exact_, exact));
+    CLVET_ASSIGN_OR_RETURN(found.blame, blame_of(GraphSuspect(emulation_, index, exact_, exact)));
     return {};
   }
 

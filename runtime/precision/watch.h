@@ -27,9 +27,14 @@ struct WatchedNode {
   double ms = 0;               // of the reference
 };
 
+// What one input of the model showed.
+struct Seen {
+  std::vector<WatchedNode> nodes;  // by node of the model
+  std::vector<ValueRange> inputs;  // by value that the caller gives
+};
+
 struct Watched {
-  std::vector<WatchedNode> nodes;           // by node of the graph
-  std::vector<ValueRange> inputs;           // by input of the graph
+  Seen seen;
   std::map<std::string, Tensor> reference;  // the outputs in float32
   std::map<std::string, Tensor> low;        // at low precision
 };

@@ -98,6 +98,23 @@ TEST(Schema, HoldsForADiagnosis) {
   }
 }
 
+TEST(Schema, HoldsForADiagnosisOfALanguageModel) {
+  const PrecisionDiagnosis found = [] {
+    PrecisionDiagnosis made;
+    DiagnosedInput input{"a", false, {DiagnosedOutput{"logits"}}};
+    input.outputs[0].choices = TokenChoices{3, 4};
+    made.inputs.push_back(input);
+    made.plan = PrecisionPlan{{"0.attn_norm"}};
+    made.plan->after.push_back(input);
+    made.plan->rescale = ExactRescale{"hidden", 0.125, true, true};
+    return made;
+  }();
+  const Document json = Document::parse(diagnosis_to_json(found));
+  EXPECT_EQ(fault_in("diagnosis.schema.json", json), "");
+  EXPECT_EQ(json.at("plan").at("rescale").at("factor"), 0.125);
+  EXPECT_EQ(json.at("inputs").at(0).at("outputs").at(0).at("choices").at("of"), 4);
+}
+
 TEST(Schema, HoldsForEveryKnownIssue) {
   const auto files = data_files("", "advice/known_issues");
   ASSERT_TRUE(files);

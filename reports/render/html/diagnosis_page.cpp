@@ -82,6 +82,8 @@ void add_cure(Html& page, const PrecisionDiagnosis& diagnosis) {
   for (size_t i = 0; i < diagnosis.nodes.size(); ++i) places.emplace(diagnosis.nodes[i].name, i);
   page.open("section", {{"id", "cure"}}).element("h2", tr("The cure"));
   page.element("p", cure_words(diagnosis), {{"class", diagnosis.plan->right ? "best" : "warning"}});
+  if (const std::string words = rescale_words(*diagnosis.plan); !words.empty())
+    page.element("p", words);
   page.open("ul", {{"class", "raised-nodes"}});
   for (const std::string& name : diagnosis.plan->raised) {
     const auto place = places.find(name);

@@ -10,6 +10,8 @@
 #include "runtime/media/npy.h"
 #include "tests/json_fields.h"
 #include "tests/probe/fake/helpers.h"
+#include "tests/runtime/gguf/gguf_builder.h"
+#include "tests/runtime/llm/model_files.h"
 #include "tests/runtime/model_builder.h"
 #include "tests/support.h"
 
@@ -145,6 +147,87 @@ TEST_F(DiagnoseCommand, NeedsInputs) {
   const auto done = run({});
   EXPECT_EQ(done.exit_code, 2);
   EXPECT_THAT(done.err, HasSubstr("--input"));
+}
+
+class DiagnoseLanguageCommand : public testing::Test {
+ protected:
+  DiagnoseLanguageCommand() {
+    std::filesystem::create_directories(texts_);
+    test::put(model_, test::noisy_model("llama").bytes());
+  }
+  test::Finished run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "diagnose");
+    return bench_.run(arguments);
+  }
+  test::Bench bench_;
+  const std::string model_ = bench_ / "m.gguf", texts_ = bench_ / "texts";
+};
+
+TEST_F(DiagnoseLanguageCommand, TakesTextsIdsAndCasesTogether) {
+  test::put(bench_ / "ids.json", "[1, 2, 3]");
+  test::put(
+      bench_ / "golden.json",
+      R"({"cases": [{"prompt_ids": [1], "greedy_ids": [2, 3], "top1_top2_margin": [1, 1]}]})");
+  const auto done =
+      run({"--prompt", "bcd", model_, "--prompt", "b\nc", "--prompt-ids", bench_ / "ids.json",
+           "--teacher-forced", bench_ / "golden.json", "--json", bench_ / "d.json"});
+  EXPECT_EQ(done.exit_code, 2) << "the vocabulary has no line break";
+  const auto right =
+      run({"--prompt", "bcd", model_, "--prompt", "bb", "--prompt-ids", bench_ / "ids.json",
+           "--teacher-forced", bench_ / "golden.json", "--json", bench_ / "d.json"});
+  EXPECT_EQ(right.exit_code, 0) << right.err;
+  EXPECT_THAT(right.out, AllOf(HasSubstr("half is precise enough"), HasSubstr("positions"),
+                               HasSubstr("'hidden' up to")));
+  const test::JsonFields json(test::get(bench_ / "d.json"));
+  EXPECT_EQ(json.text("/inputs/0/name"), "bcd");
+  EXPECT_EQ(json.text("/inputs/1/name"), "bb");
+  EXPECT_EQ(json.json("/inputs/2/ranges/hidden/count"), "480") << "3 tokens, 5 times 32 values";
+  EXPECT_EQ(json.text("/inputs/3/name"), "cases[0]");
+  EXPECT_EQ(json.json("/inputs/3/ranges/hidden/count"), "320") << "the last token is not fed in";
+}
+
+TEST_F(DiagnoseLanguageCommand, GoesOnWithoutTheFilesThatCannotBeUsed) {
+  test::put(texts_ + "/1-good.txt", "bcd\n");
+  test::put(texts_ + "/2-empty.txt", "\n");
+  test::put(texts_ + "/3-long.txt", std::string(5000, 'b'));
+  test::put(texts_ + "/4-binary.txt", "\xff\xfe");
+  std::filesystem::create_directories(texts_ + "/5-folder");
+  const auto done = run({model_, "--calibration", texts_});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.err, AllOf(HasSubstr("2-empty.txt is left out: the prompt is empty"),
+                              HasSubstr("3-long.txt is left out: 5000 tokens exceed"),
+                              HasSubstr("4-binary.txt"), HasSubstr("5-folder")));
+  EXPECT_THAT(done.out, HasSubstr("1-good.txt"));
+  std::filesystem::remove(texts_ + "/1-good.txt");
+  const auto none = run({model_, "--calibration", texts_});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("no file of"));
+}
+
+TEST_F(DiagnoseLanguageCommand, NeedsATextAndNothingOfANetwork) {
+  EXPECT_THAT(run({model_}).err, HasSubstr("--prompt TEXT"));
+  EXPECT_THAT(run({model_, "--prompt", ""}).err, HasSubstr("the prompt is empty"));
+  EXPECT_THAT(run({model_, "--prompt", "b", "--input", "x=y.npy"}).err, HasSubstr("not --input"));
+  EXPECT_THAT(run({model_, "--prompt-ids", bench_ / "nosuch.json"}).err, HasSubstr("nosuch.json"));
+  EXPECT_EQ(run({model_, "--prompt", std::string(5000, 'b')}).exit_code, 2);
+  test::put(bench_ / "m.onnx", squares());
+  EXPECT_THAT(run({bench_ / "m.onnx", "--prompt", "b"}).err, HasSubstr("no prompt"));
+}
+
+// A model that wants its texts to begin with a token of their own.
+TEST_F(DiagnoseLanguageCommand, LeavesOutTheFirstTokenWhereAsked) {
+  test::GgufBuilder builder = test::noisy_model("llama");
+  builder.put("tokenizer.ggml.add_bos_token", test::gguf_bool(true));
+  builder.put("tokenizer.ggml.bos_token_id", test::gguf_u32(0));
+  test::put(model_, builder.bytes());
+  for (const bool bos : {true, false}) {
+    std::vector<std::string> words = {model_, "--prompt", "bcd", "--json", bench_ / "d.json"};
+    if (!bos) words.emplace_back("--no-bos");
+    const auto done = run(words);
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    const test::JsonFields json(test::get(bench_ / "d.json"));
+    EXPECT_EQ(json.json("/inputs/0/ranges/hidden/count"), bos ? "640" : "480");
+  }
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/precision/blame.h"
+#include "runtime/precision/diagnose_model.h"
 #include "runtime/precision/diagnosis.h"
 #include "tests/runtime/helpers.h"
 #include "tests/runtime/model_builder.h"

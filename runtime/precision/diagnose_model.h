@@ -1,0 +1,56 @@
+// Finds the nodes of a model that low precision breaks, and the fewest to raise: what networks and
+// language models have in common.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "base/event.h"
+#include "base/result.h"
+#include "runtime/precision/diagnosis.h"
+#include "runtime/precision/number_format.h"
+#include "runtime/precision/rounding.h"
+#include "runtime/precision/watch.h"
+#include "runtime/precision/wiring.h"
+
+namespace clvet {
+
+struct DiagnoseOptions {
+  Policy policy = Policy::kEngine;
+  NumberFormat format = NumberFormat::kHalf;
+  // Of the root mean square of an output's error over that of the output. Real networks that half
+  // serves well stay below 0.01, those that it breaks are beyond 0.1
+  // (docs/diagnose.md has the figures).
+  double target = 0.05;
+  EventSink sink;
+};
+
+// A model emulated at low precision, with the inputs that it is diagnosed with.
+class DiagnosedModel {
+ public:
+  virtual ~DiagnosedModel() = default;
+  virtual size_t inputs() const = 0;
+  virtual std::vector<DiagnosedNode> nodes() const = 0;  // names and ops
+  virtual const Wiring& wiring() const = 0;
+
+  // What raising it costs, of which the plan has the least.
+  virtual double cost(const DiagnosedNode& node) const { return node.ms; }
+
+  struct Look {
+    DiagnosedInput input;  // judged with nothing raised; its ranges
+    Seen seen;
+  };
+  // Comes once for each input, in order, before the others.
+  virtual Result<Look> look(size_t input) = 0;
+  virtual Result<DiagnosedInput> with(const Raised& raised, size_t input) = 0;
+  // The same answer as with() has, maybe sooner.
+  virtual Result<bool> cures(const Raised& raised, size_t input) {
+    CLVET_ASSIGN_OR_RETURN(const DiagnosedInput found, with(raised, input));
+    return found.right;
+  }
+};
+
+// All but PrecisionDiagnosis::model.
+Result<PrecisionDiagnosis> diagnose_model(DiagnosedModel& model, const DiagnoseOptions& options);
+
+}  // namespace clvet
