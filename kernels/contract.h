@@ -39,6 +39,7 @@ struct TensorRole {
   int64_t taps = 1, cin = 1, cout = 1;  // weights
   bool pad_cin = true;                  // weights: is cin padded to a multiple of 4?
   int64_t extent = 0;                   // indices: how many rows there are to choose from
+  bool in_float = false;                // activations: stored as float32 at every precision
   int64_t elements() const;             // logical count, without padding
 };
 
@@ -58,6 +59,7 @@ struct ReferenceResult {
       functions;  // error of the functions in y, in units of the arithmetic's roundoff; 0 if empty
   int64_t reduction = 1;  // number of terms
   bool in_float = false;  // the op computes in float at every precision: its roundoff is float's
+  bool stored_in_float = false;  // its outputs are TensorRole::in_float
   // Elements that must keep what they held; empty: every one is written. Only in outputs whose c is
   // a multiple of 4.
   std::vector<bool> untouched;

@@ -16,7 +16,9 @@
 namespace clvet {
 namespace {
 
-size_t element_bytes(Precision precision) { return stores_half(precision) ? 2 : 4; }
+bool is_half(const TensorRole& role, Precision precision) {
+  return stores_half(stored_as(role, precision));
+}
 
 // Element: float or, as bits, half.
 template <class Element>
@@ -43,7 +45,7 @@ Strides rows_of(const TensorRole& role) { return {role.c, 1}; }
 Strides planes_of(const TensorRole& role) { return {1, role.h * role.w}; }
 
 bool lies_as_on_host(const TensorRole& role, Precision precision) {
-  return !stores_half(precision) && role.c % 4 == 0;
+  return !is_half(role, precision) && role.c % 4 == 0;
 }
 
 // Calls visit(n) with a constant n = 1 to 4, which lets a compiler unroll what it bounds.
@@ -103,14 +105,14 @@ bool decode(const TensorRole& role, Strides strides, const std::byte* bytes, Val
 template <class Value>
 void encode(const TensorRole& role, Precision precision, const Strides& strides,
             std::span<const Value> values, std::span<std::byte> out) {
-  const auto run = stores_half(precision) ? encode<uint16_t, Value> : encode<float, Value>;
+  const auto run = is_half(role, precision) ? encode<uint16_t, Value> : encode<float, Value>;
   run(role, strides, values.data(), out.data());
 }
 
 template <class Value>
 bool decode(const TensorRole& role, Precision precision, const Strides& strides,
             std::span<const std::byte> bytes, std::span<Value> values) {
-  const auto run = stores_half(precision) ? decode<uint16_t, Value> : decode<float, Value>;
+  const auto run = is_half(role, precision) ? decode<uint16_t, Value> : decode<float, Value>;
   return run(role, strides, bytes.data(), values.data());
 }
 
@@ -122,7 +124,7 @@ ImageExtent activation_extent(const TensorRole& role) {
 
 size_t activation_bytes(const TensorRole& role, Precision precision) {
   const ImageExtent extent = activation_extent(role);
-  return static_cast<size_t>(extent.width * extent.height * 4) * element_bytes(precision);
+  return static_cast<size_t>(extent.width * extent.height * 4) * (is_half(role, precision) ? 2 : 4);
 }
 
 Bytes encode_activation(const TensorRole& role, Precision precision,

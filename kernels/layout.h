@@ -46,6 +46,10 @@ struct ImageExtent {
   int64_t width = 0, height = 0;  // texels
 };
 
+// The precision whose storage type an activation has (TensorRole::in_float).
+inline Precision stored_as(const TensorRole& role, Precision precision) {
+  return role.in_float ? Precision::kHigh : precision;
+}
 // Texels of the activation `role`, and its bytes in device layout (buffer or image alike).
 ImageExtent activation_extent(const TensorRole& role);
 size_t activation_bytes(const TensorRole& role, Precision precision);

@@ -20,11 +20,14 @@ struct Format {
   int stored_fraction;  // explicit fraction bits of the storage type
   double min_normal;    // of the storage type
   double largest;       // finite value of the storage type
-  Format(Precision precision, bool in_float)
-      : roundoff(std::ldexp(1.0, precision == Precision::kLow && !in_float ? -11 : -24)),
-        stored_fraction(stores_half(precision) ? 10 : 23),
-        min_normal(std::ldexp(1.0, stores_half(precision) ? -14 : -126)),
-        largest(stores_half(precision) ? 65504 : std::numeric_limits<float>::max()) {}
+  Format(Precision precision, const ReferenceResult& of)
+      : Format(precision == Precision::kLow && !of.in_float,
+               stores_half(precision) && !of.stored_in_float) {}
+  Format(bool computes_half, bool stores_half)
+      : roundoff(std::ldexp(1.0, computes_half ? -11 : -24)),
+        stored_fraction(stores_half ? 10 : 23),
+        min_normal(std::ldexp(1.0, stores_half ? -14 : -126)),
+        largest(stores_half ? 65504 : std::numeric_limits<float>::max()) {}
 
   // One unit in the last place of the storage type at `value`.
   double ulp(double value) const {
@@ -106,7 +109,7 @@ void take_error(const Format& format, const Element& element, Comparison& result
 }  // namespace
 
 Values error_bounds(const ReferenceResult& reference, Precision precision) {
-  const Format format(precision, reference.in_float);
+  const Format format(precision, reference);
   Values bounds(reference.value.size());
   for (size_t i = 0; i < bounds.size(); ++i) bounds[i] = bound_of(reference, format, i);
   return bounds;
@@ -114,7 +117,7 @@ Values error_bounds(const ReferenceResult& reference, Precision precision) {
 
 Comparison compare(const ReferenceResult& reference, std::span<const double> device,
                    Precision precision) {
-  const Format format(precision, reference.in_float);
+  const Format format(precision, reference);
   Comparison result;
   for (size_t i = 0; i < reference.value.size(); ++i) {
     const bool there = i < device.size();

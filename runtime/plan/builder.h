@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,7 @@ namespace clvet {
 struct PlanFreedom {
   bool weights = false;      // where weights lie
   bool activations = false;  // where activations lie, copies between the storages counted
+  const std::set<std::string, std::less<>>* raised = nullptr;  // nodes at high; null: none
 };
 
 class PlanBuilder {
@@ -70,6 +73,8 @@ class PlanBuilder {
   int convert(int source, const Wanted& wanted);
   int change_order(int source, const Wanted& wanted);
   int change_storage(int source, const Wanted& wanted);
+  // The same order in buffers, as float32 or half as wanted.
+  int change_number(int source, bool half);
   Combination copy_combination(bool half) const;
   static std::string copy_op(Storage to);
   // Enqueues `chosen`, whose input is `source`, into a new tensor.
@@ -84,8 +89,10 @@ class PlanBuilder {
   // One variant a call; the error is that of the first call that no kernel takes.
   Result<std::vector<ChosenVariant>> choose_all(int index,
                                                 const std::vector<LoweredCall>& calls) const;
-  Result<std::vector<ChosenVariant>> choose_stored(const std::vector<LoweredCall>& calls,
+  Result<std::vector<ChosenVariant>> choose_stored(int index, const std::vector<LoweredCall>& calls,
                                                    Storage activations) const;
+  // The plan's, or high where the node is raised.
+  Precision precision_of(const Node& node) const;
   // Of a node's calls with the copies that their inputs need; 0: not timed.
   double cost_of(const Node& node, const std::vector<LoweredCall>& calls,
                  const std::vector<ChosenVariant>& chosen) const;

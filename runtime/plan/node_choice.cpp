@@ -23,20 +23,27 @@ namespace clvet {
 Result<std::vector<ChosenVariant>> PlanBuilder::choose_all(
     int index, const std::vector<LoweredCall>& calls) const {
   const Storage wanted = plan_.combination.activations;
-  auto chosen = choose_stored(calls, wanted);
+  auto chosen = choose_stored(index, calls, wanted);
   if (!freedom_.activations || !chosen) return chosen;
   auto other =
-      choose_stored(calls, wanted == Storage::kBuffer ? Storage::kImage : Storage::kBuffer);
+      choose_stored(index, calls, wanted == Storage::kBuffer ? Storage::kImage : Storage::kBuffer);
   if (!other) return chosen;
   const double ms = cost_of(node_at(index), calls, *chosen);
   const double other_ms = cost_of(node_at(index), calls, *other);
   return ms > 0 && other_ms > 0 && other_ms < ms ? other : chosen;
 }
 
-Result<std::vector<ChosenVariant>> PlanBuilder::choose_stored(const std::vector<LoweredCall>& calls,
+Precision PlanBuilder::precision_of(const Node& node) const {
+  const bool raised = freedom_.raised && freedom_.raised->contains(node.name);
+  return raised ? Precision::kHigh : plan_.combination.precision;
+}
+
+Result<std::vector<ChosenVariant>> PlanBuilder::choose_stored(int index,
+                                                              const std::vector<LoweredCall>& calls,
                                                               Storage activations) const {
   // What the calls hand to each other must be stored alike.
   Combination combination = plan_.combination;
+  combination.precision = precision_of(node_at(index));
   combination.activations = activations;
   for (const bool again : {false, true}) {
     if (again) combination.precision = Precision::kHigh;

@@ -60,10 +60,15 @@ int PlanBuilder::find_tensor(ValueId value, const Wanted& wanted) const {
 
 Result<int> PlanBuilder::want_value(ValueId value, const Wanted& wanted) {
   if (const int found = find_tensor(value, wanted); found >= 0) return found;
-  for (size_t i = 0; i < plan_.tensors.size(); ++i) {
-    const DeviceTensor& tensor = plan_.tensors[i];
-    if (tensor_values_[i] != value || tensor.constant || tensor.row_numbers > 0) continue;
-    if (const int made = convert(static_cast<int>(i), wanted); made >= 0) return made;
+  // What the host has is brought anew rather than cast: a half has lost what it was.
+  const bool may_cast = !on_host_[static_cast<size_t>(value)];
+  for (const bool casts : {false, true}) {
+    for (size_t i = 0; i < plan_.tensors.size() && (may_cast || !casts); ++i) {
+      const DeviceTensor& tensor = plan_.tensors[i];
+      if (tensor_values_[i] != value || tensor.constant || tensor.row_numbers > 0) continue;
+      if ((tensor.half != wanted.half) != casts) continue;
+      if (const int made = convert(static_cast<int>(i), wanted); made >= 0) return made;
+    }
   }
   CLVET_RETURN_IF_ERROR(bring_to_host(value));
   DeviceTensor tensor;
@@ -105,7 +110,10 @@ int PlanBuilder::add_upload(DeviceTensor tensor, ValueId value) {
 
 int PlanBuilder::convert(int source, const Wanted& wanted) {
   if (fits(tensor_at(source), wanted)) return source;
-  if (tensor_at(source).half != wanted.half) return -1;
+  if (tensor_at(source).half != wanted.half) {
+    source = change_number(source, wanted.half);
+    if (source < 0 || fits(tensor_at(source), wanted)) return source;
+  }
   Wanted here = wanted;
   here.storage = tensor_at(source).storage;
   const int ordered = change_order(source, here);
@@ -147,8 +155,9 @@ int PlanBuilder::change_order(int source, const Wanted& wanted) {
   WantedCall call{op, lowered->dims, none, copy_combination(wanted.half)};
   call.combination.activations = wanted.storage;
   const auto chosen = choose_copy(call);
-  if (!chosen || chosen->variant().activations != wanted.storage) return -1;
-  return add_conversion(source, wanted, call, *chosen);
+  const bool fit = chosen && chosen->variant().activations == wanted.storage &&
+                   stores_half(chosen->variant().precision) == wanted.half;
+  return fit ? add_conversion(source, wanted, call, *chosen) : -1;
 }
 
 int PlanBuilder::change_storage(int source, const Wanted& wanted) {
@@ -158,13 +167,33 @@ int PlanBuilder::change_storage(int source, const Wanted& wanted) {
   const Scalars none;
   const WantedCall call{op, dims, none, copy_combination(wanted.half)};
   const auto chosen = choose_copy(call);
-  return chosen ? add_conversion(source, wanted, call, *chosen) : -1;
+  const bool fit = chosen && stores_half(chosen->variant().precision) == wanted.half;
+  return fit ? add_conversion(source, wanted, call, *chosen) : -1;
+}
+
+int PlanBuilder::change_number(int source, bool half) {
+  const DeviceTensor from = tensor_at(source);
+  const TensorRole role = activation_role(from.extent);
+  Wanted wanted{role, from.view, 0, Storage::kBuffer, from.half};
+  if (from.storage == Storage::kImage) source = change_storage(source, wanted);
+  if (source < 0) return -1;
+  const std::string op = half ? "cast_float_half" : "cast_half_float";
+  Dims dims;
+  put_nhwc(from.extent, dims);
+  const Scalars none;
+  const Combination combination{Precision::kNormal, plan_.combination.memory, Storage::kBuffer,
+                                std::nullopt};
+  const WantedCall call{op, dims, none, combination};
+  const auto chosen = choose_copy(call);
+  if (!chosen) return -1;
+  wanted.half = half;
+  return add_conversion(source, wanted, call, *chosen);
 }
 
 int PlanBuilder::add_conversion(int source, const Wanted& wanted, const WantedCall& call,
                                 const ChosenVariant& chosen) {
-  if (stores_half(chosen.variant().precision) != wanted.half) return -1;
   DeviceTensor to = tensor_at(source);
+  to.half = wanted.half;
   to.shape = padded_shape(to.shape, wanted.rank);
   to.extent = {wanted.role.n, wanted.role.h, wanted.role.w, wanted.role.c};
   to.view = wanted.view;

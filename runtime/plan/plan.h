@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct PlanOverrides {
   std::optional<Precision> precision;
   std::optional<Memory> memory;
   std::optional<Storage> activations, weights;
+  std::set<std::string, std::less<>> raised;  // nodes that stay at high, whatever the others have
 };
 
 enum class Place { kHost, kDevice, kAlias };

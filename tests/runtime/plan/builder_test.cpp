@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -204,6 +206,54 @@ TEST(NetworkPlanSteps, AreUnavailableWhereNoNodeRunsOnTheDevice) {
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::kUnavailable);
   EXPECT_FALSE(plan_network(relu_chain({"Relu"}), *wrong, {}));
+}
+
+TEST(NetworkPlanSteps, KeepARaisedNodeAtHighAndCastAtItsBorders) {
+  const Graph graph = relu_chain({"Relu", "Sigmoid", "Relu"});
+  const std::string raised = graph.nodes[1].name;
+  for (const bool images : {false, true}) {
+    Combination half = images ? test::kImages : test::kBuffers;
+    half.precision = Precision::kNormal;
+    const std::set<std::string, std::less<>> names{raised};
+    const auto plan =
+        plan_network_for(graph, *chooser_that(test::all_pass), half, {.raised = &names});
+    ASSERT_TRUE(plan) << plan.error().message;
+    std::string casts;
+    for (const PlanStep& step : plan->phases[0].steps) {
+      if (step.op.starts_with("cast_")) casts += step.op + " ";
+      if (step.kind != StepKind::kKernel || step.node < 0) continue;
+      const bool high = step.variant.find("/high/") != std::string::npos;
+      EXPECT_EQ(high, graph.nodes[static_cast<size_t>(step.node)].name == raised) << step.variant;
+    }
+    EXPECT_EQ(casts, "cast_half_float cast_float_half ");
+    EXPECT_EQ(test::node_of(*plan, raised).place, Place::kDevice);
+  }
+}
+
+// A cast from half would bring back what half has lost.
+TEST(NetworkPlanSteps, BringAnInputToARaisedNodeInFloat) {
+  const Graph graph = relu_chain({"Relu", "Sigmoid"});
+  Combination half = test::kBuffers;
+  half.precision = Precision::kNormal;
+  const std::set<std::string, std::less<>> names{graph.nodes[0].name};
+  const auto plan =
+      plan_network_for(graph, *chooser_that(test::all_pass), half, {.raised = &names});
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_FALSE(plan->tensors[0].half);
+}
+
+TEST(NetworkPlanSteps, GoThroughTheHostWhereNoCastIsTrusted) {
+  const Graph graph = relu_chain({"Relu", "Sigmoid"});
+  const auto chooser = chooser_that([](const Variant& variant) {
+    return variant.manifest->op.starts_with("cast_") ? Verdict::kCrash : Verdict::kPass;
+  });
+  Combination half = test::kBuffers;
+  half.precision = Precision::kNormal;
+  const std::set<std::string, std::less<>> names{graph.nodes[1].name};
+  const auto plan = plan_network_for(graph, *chooser, half, {.raised = &names});
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_THAT(outline(*plan), ElementsAre("upload x", "kernel eltwise_unary", "download v0",
+                                          "upload v0", "kernel eltwise_unary", "download v1"));
 }
 
 TEST(NetworkPlanSteps, BringNoInputIntoAnImageThatTheDeviceCannotHave) {
@@ -451,6 +501,16 @@ std::shared_ptr<const VariantChooser> random_chooser(uint32_t seed) {
   }));
 }
 
+// A third of the nodes.
+std::set<std::string, std::less<>> some_nodes(const Graph& graph, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::set<std::string, std::less<>> names;
+  for (const Node& node : graph.nodes) {
+    if (random() % 3 == 0) names.insert(node.name);
+  }
+  return names;
+}
+
 class RandomPlans : public testing::TestWithParam<uint32_t> {};
 
 TEST_P(RandomPlans, ComputeWhatTheHostComputesAndAreAcceptedWhenChecked) {
@@ -460,27 +520,31 @@ TEST_P(RandomPlans, ComputeWhatTheHostComputesAndAreAcceptedWhenChecked) {
   const auto expected = HostExecutor(graph).run(inputs);
   ASSERT_TRUE(expected) << expected.error().message;
   const auto chooser = random_chooser(GetParam());
+  const auto some = some_nodes(graph, GetParam());
+  const std::set<std::string, std::less<>> none;
   for (const Combination& combination : combinations_of({}, {.image_activations = true})) {
-    const auto plan = plan_network_for(graph, *chooser, combination);
-    if (!plan) {
-      EXPECT_EQ(plan.error().code, ErrorCode::kUnavailable) << plan.error().message;
-      continue;
+    for (const auto* raised : {&none, &some}) {
+      const auto plan = plan_network_for(graph, *chooser, combination, {.raised = raised});
+      if (!plan) {
+        EXPECT_EQ(plan.error().code, ErrorCode::kUnavailable) << plan.error().message;
+        continue;
+      }
+      SCOPED_TRACE(to_string(combination));
+      for (const PlanStep& step : plan->phases[0].steps) {
+        if (step.kind != StepKind::kKernel) continue;
+        const auto vouched =
+            chooser->choose_named({step.op, step.dims, step.scalars, combination}, step.variant);
+        EXPECT_TRUE(vouched) << vouched.error().message;
+      }
+      const auto outputs =
+          test::PlanInterpreter(graph, *plan, chooser->table(), chooser->features()).run(inputs);
+      for (const auto& [name, tensor] : expected->outputs) {
+        test::expect_near(outputs.at(name), tensor, 1e-4);
+      }
+      const Status status = check_network_plan(graph, *chooser, *plan);
+      EXPECT_TRUE(status) << status.error().message;
+      if (HasFailure()) return;
     }
-    SCOPED_TRACE(to_string(combination));
-    for (const PlanStep& step : plan->phases[0].steps) {
-      if (step.kind != StepKind::kKernel) continue;
-      const auto vouched =
-          chooser->choose_named({step.op, step.dims, step.scalars, combination}, step.variant);
-      EXPECT_TRUE(vouched) << vouched.error().message;
-    }
-    const auto outputs =
-        test::PlanInterpreter(graph, *plan, chooser->table(), chooser->features()).run(inputs);
-    for (const auto& [name, tensor] : expected->outputs) {
-      test::expect_near(outputs.at(name), tensor, 1e-4);
-    }
-    const Status status = check_network_plan(graph, *chooser, *plan);
-    EXPECT_TRUE(status) << status.error().message;
-    if (HasFailure()) break;
   }
 }
 

@@ -165,7 +165,7 @@ class PlanInterpreter {
     }
     EXPECT_EQ(row.row_numbers, 0) << where;
     EXPECT_EQ(row.storage, arg.storage) << where;
-    EXPECT_EQ(row.half, stores_half(launch.row->variant.precision)) << where;
+    EXPECT_EQ(row.half, stores_half(stored_as(role, launch.row->variant.precision))) << where;
     EXPECT_EQ(row.extent.c, role.c) << where;
     EXPECT_EQ(row.extent.rows(), role.n * role.h * role.w) << where;
     EXPECT_TRUE(row.storage == Storage::kBuffer || row.extent.w == role.w) << where;
