@@ -20,6 +20,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
+Result<std::vector<fs::path>> entries_of(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> entries;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (!at->path().filename().string().starts_with(".")) entries.push_back(at->path());
+  }
+  if (error) {
+    return fail(ErrorCode::kInvalidArgument, "the folder '{}' cannot be read: {}", folder.string(),
+                error.message());
+  }
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
 // --input options for one set.
 Result<std::vector<std::string>> options_of(const fs::path& entry, const Graph& graph) {
   std::error_code error;
@@ -58,41 +72,39 @@ std::string difference(const CalibrationInput& first, const CalibrationInput& ot
 
 }  // namespace
 
-Result<std::vector<fs::path>> entries_of(const fs::path& folder) {
-  std::error_code error;
-  std::vector<fs::path> entries;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    if (!at->path().filename().string().starts_with(".")) entries.push_back(at->path());
+Status take_entries(const fs::path& folder, const TakeEntry& take,
+                    std::vector<std::string>& left_out) {
+  CLVET_ASSIGN_OR_RETURN(const auto entries, entries_of(folder));
+  for (const fs::path& entry : entries) {
+    if (const Status taken = take(entry); !taken)
+      left_out.push_back(fmt::format("{} is left out: {}", entry.string(), taken.error().message));
   }
-  if (error) {
-    return fail(ErrorCode::kInvalidArgument, "the folder '{}' cannot be read: {}", folder.string(),
-                error.message());
-  }
-  std::sort(entries.begin(), entries.end());
-  return entries;
+  return {};
+}
+
+tl::unexpected<Error> nothing_taken(const fs::path& folder,
+                                    const std::vector<std::string>& left_out) {
+  if (left_out.empty())
+    return fail(ErrorCode::kInvalidArgument, "the folder '{}' is empty", folder.string());
+  return fail(ErrorCode::kInvalidArgument, "no file of '{}' can be used: {}", folder.string(),
+              left_out.front());
 }
 
 Result<std::vector<CalibrationInput>> read_calibration(const std::string& folder,
                                                        const InputArguments& arguments,
                                                        const Graph& graph,
                                                        std::vector<std::string>& left_out) {
-  CLVET_ASSIGN_OR_RETURN(const auto entries, entries_of(folder));
   std::vector<CalibrationInput> inputs;
-  for (const fs::path& entry : entries) {
-    auto input = read_set(entry, arguments, graph);
-    std::string fault = input ? "" : input.error().message;
-    if (input && !inputs.empty()) fault = difference(inputs.front(), *input);
-    if (fault.empty()) {
-      inputs.push_back(std::move(*input));
-    } else {
-      left_out.push_back(fmt::format("{} is left out: {}", entry.string(), fault));
-    }
-  }
-  if (!inputs.empty()) return inputs;
-  if (left_out.empty())
-    return fail(ErrorCode::kInvalidArgument, "the folder '{}' is empty", folder);
-  return fail(ErrorCode::kInvalidArgument, "no file of '{}' can be used: {}", folder,
-              left_out.front());
+  const auto take = [&](const fs::path& entry) -> Status {
+    CLVET_ASSIGN_OR_RETURN(CalibrationInput input, read_set(entry, arguments, graph));
+    const std::string other = inputs.empty() ? "" : difference(inputs.front(), input);
+    if (!other.empty()) return fail(ErrorCode::kInvalidArgument, "{}", other);
+    inputs.push_back(std::move(input));
+    return {};
+  };
+  CLVET_RETURN_IF_ERROR(take_entries(folder, take, left_out));
+  if (inputs.empty()) return nothing_taken(folder, left_out);
+  return inputs;
 }
 
 }  // namespace clvet

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,13 +13,19 @@
 
 namespace clvet {
 
-// What a folder holds, in the order of the names; hidden files are left out.
-Result<std::vector<std::filesystem::path>> entries_of(const std::filesystem::path& folder);
+// Gives `take` what a folder holds, in the order of the names, hidden files apart. Where `take`
+// fails, `left_out` gets a sentence that names the entry and the reason. kInvalidArgument: the
+// folder cannot be read.
+using TakeEntry = std::function<Status(const std::filesystem::path& entry)>;
+Status take_entries(const std::filesystem::path& folder, const TakeEntry& take,
+                    std::vector<std::string>& left_out);
+// The error of a folder of which nothing was taken.
+tl::unexpected<Error> nothing_taken(const std::filesystem::path& folder,
+                                    const std::vector<std::string>& left_out);
 
-// From `folder`: of a model with one input each file (.npy, .png, .jpg, raw) is a set; of any
-// model each folder within it is one, which holds a file named after each input ("x.npy"). In the
-// order of the names. What cannot be read is told by name and left out; kInvalidArgument where
-// nothing is left.
+// The sets of inputs in `folder`, as take_entries() has them. For a model with one input, each file
+// (.npy, .png, .jpg, raw) is a set. For any model, each folder in it is a set: it has one file for
+// each input, named after the input ("x.npy"). kInvalidArgument: there is no set that can be used.
 Result<std::vector<CalibrationInput>> read_calibration(const std::string& folder,
                                                        const InputArguments& arguments,
                                                        const Graph& graph,

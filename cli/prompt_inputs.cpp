@@ -62,21 +62,13 @@ class PromptReader {
   }
 
   Status take_folder(const std::string& folder, std::vector<std::string>& left_out) {
-    CLVET_ASSIGN_OR_RETURN(const auto entries, entries_of(folder));
-    for (const fs::path& entry : entries) {
-      auto tokens = read(entry);
-      if (tokens) {
-        inputs_.push_back({entry.filename().string(), std::move(*tokens)});
-      } else {
-        left_out.push_back(
-            fmt::format("{} is left out: {}", entry.string(), tokens.error().message));
-      }
-    }
-    if (!inputs_.empty()) return {};
-    if (left_out.empty())
-      return fail(ErrorCode::kInvalidArgument, "the folder '{}' is empty", folder);
-    return fail(ErrorCode::kInvalidArgument, "no file of '{}' can be used: {}", folder,
-                left_out.front());
+    const auto take = [this](const fs::path& entry) -> Status {
+      CLVET_ASSIGN_OR_RETURN(auto tokens, read(entry));
+      inputs_.push_back({entry.filename().string(), std::move(tokens)});
+      return {};
+    };
+    CLVET_RETURN_IF_ERROR(take_entries(folder, take, left_out));
+    return inputs_.empty() ? Status(nothing_taken(folder, left_out)) : Status();
   }
 
   std::vector<LanguageInput> take() { return std::move(inputs_); }

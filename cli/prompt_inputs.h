@@ -23,9 +23,8 @@ struct PromptArguments {
 
 void add_prompt_inputs(Verb verb, PromptArguments& arguments);
 
-// All that the options name, and each file of `folder` unless that is empty. What of the folder
-// cannot be used is told by name and left out; kInvalidArgument: anything else cannot be, or
-// nothing is left.
+// All that the options name, and each file of `folder` (empty: none), as take_entries() has them.
+// kInvalidArgument: an option cannot be used, or there is no text.
 Result<std::vector<LanguageInput>> read_prompt_inputs(const PromptArguments& arguments,
                                                       const std::string& folder,
                                                       const GgufFile& file, const LlmConfig& config,

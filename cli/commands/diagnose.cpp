@@ -45,6 +45,7 @@ struct DiagnoseArguments {
 };
 
 using Render = std::string (*)(const PrecisionDiagnosis& found);
+
 void tell(const DiagnoseArguments& arguments, const std::vector<std::string>& left_out) {
   for (const std::string& text : left_out) arguments.options.sink({EventLevel::kWarning, text});
 }

@@ -34,4 +34,11 @@ inline Result<std::vector<TensorRole>> roles_of_a_map(std::string_view op, const
                                  role_of(dims, "y", TensorKind::kOutput)};
 }
 
+// y = x.
+inline ReferenceResult reference_of_a_copy(const CallValues& values) {
+  ReferenceResult result;
+  result.value = values.tensors.find("x")->second;
+  return result;
+}
+
 }  // namespace clvet

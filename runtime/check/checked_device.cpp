@@ -53,7 +53,7 @@ Result<std::vector<CheckedDevice>> checked_devices(const Report* report) {
 std::vector<std::string> notes_on(const Report* report) {
   if (!report || report->devices.empty()) {
     return {
-        "there is no report of a device: the check assumes that all kernels work; "
+        "clvet has no report of a device, so it assumes that all kernels work; "
         "run 'clvet probe' to test them"};
   }
   if (report->kernel_set == kernel_set()) return {};

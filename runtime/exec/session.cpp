@@ -21,6 +21,7 @@
 #include "probe/cl/handles.h"
 #include "runtime/exec/device.h"
 #include "runtime/graph/graph.h"
+#include "runtime/graph/live_values.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/infer/infer.h"
 #include "runtime/ops/contract/op_def.h"
@@ -350,17 +351,7 @@ Result<std::map<std::string, Tensor>> Session::run(const std::map<std::string, T
     }
     CLVET_RETURN_IF_ERROR(times ? time_step(i, values, *times) : run_step(i, values));
   }
-  return outputs_of(values);
-}
-
-std::map<std::string, Tensor> Session::outputs_of(const std::vector<Tensor>& values) const {
-  std::map<std::string, Tensor> outputs;
-  for (const ValueId id : graph_.outputs) {
-    const Tensor* constant = graph_.constant(id);
-    outputs[graph_.values[static_cast<size_t>(id)].name] =
-        constant ? *constant : values[static_cast<size_t>(id)];
-  }
-  return outputs;
+  return outputs_of(graph_, values);
 }
 
 }  // namespace clvet

@@ -84,7 +84,6 @@ class Session {
   Result<std::vector<Tensor>> host_answer(const Node& node,
                                           const std::vector<Tensor>& values) const;
   Status run_host(const Node& node, std::vector<Tensor>& values);
-  std::map<std::string, Tensor> outputs_of(const std::vector<Tensor>& values) const;
 
   struct Checked;
   Status check_step(size_t index, Checked& state, Checker& checker);

@@ -14,6 +14,7 @@
 #include "runtime/exec/session.h"
 #include "runtime/exec/step_answer.h"
 #include "runtime/graph/graph.h"
+#include "runtime/graph/live_values.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/plan/plan.h"
 
@@ -135,7 +136,7 @@ Result<std::map<std::string, Tensor>> Session::check(const std::map<std::string,
   for (size_t i = 0; i < phase().steps.size(); ++i) {
     CLVET_RETURN_IF_ERROR(check_step(i, state, checker));
   }
-  return outputs_of(state.values);
+  return outputs_of(graph_, state.values);
 }
 
 }  // namespace clvet

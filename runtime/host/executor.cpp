@@ -9,23 +9,12 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "runtime/graph/graph.h"
+#include "runtime/graph/live_values.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
 
 namespace clvet {
 namespace {
-
-// How often each value is still read; a graph output counts once more.
-std::vector<int> count_reads(const Graph& graph) {
-  std::vector<int> reads(graph.values.size(), 0);
-  for (const Node& node : graph.nodes) {
-    for (const ValueId in : node.inputs) {
-      if (in != kNoValue) ++reads[in];
-    }
-  }
-  for (const ValueId out : graph.outputs) ++reads[out];
-  return reads;
-}
 
 bool fits(const Shape& wanted, const Shape& given) {
   if (wanted.size() != given.size()) return false;
@@ -45,32 +34,6 @@ Status check_input(const Value& wanted, const Tensor& given) {
                 wanted.name, to_string(given.shape()), to_string(*wanted.shape));
   }
   return {};
-}
-
-// The constants and the inputs, by value of the graph.
-std::vector<Tensor> known_values(const Graph& graph, const std::map<std::string, Tensor>& inputs) {
-  std::vector<Tensor> values(graph.values.size());
-  for (size_t v = 0; v < values.size(); ++v) {
-    if (graph.values[v].constant) values[v] = *graph.values[v].constant;
-  }
-  for (const ValueId id : graph.inputs) {
-    if (const auto found = inputs.find(graph.values[id].name); found != inputs.end()) {
-      values[id] = found->second;
-    }
-  }
-  return values;
-}
-
-// Takes the node's outputs in, and lets go of what is not read again.
-void update_values(const Node& node, std::vector<Tensor> outputs, std::vector<int>& reads,
-                   std::vector<Tensor>& values) {
-  for (const ValueId in : node.inputs) {
-    if (in != kNoValue && --reads[in] == 0) values[in] = Tensor();
-  }
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
-    const ValueId out = node.outputs[i];
-    if (out != kNoValue && reads[out] > 0) values[out] = std::move(outputs[i]);
-  }
 }
 
 }  // namespace
@@ -100,23 +63,22 @@ Result<std::vector<Tensor>> run_graph(const Graph& graph,
                                       const std::map<std::string, Tensor>& inputs,
                                       std::vector<NodeTiming>* timings,
                                       const NodeObserver& observer) {
-  std::vector<Tensor> values = known_values(graph, inputs);
-  std::vector<int> reads = count_reads(graph);
+  LiveValues values(graph, inputs);
   std::vector<const Tensor*> arguments;
   for (const Node& node : graph.nodes) {
     arguments.clear();
     for (const ValueId in : node.inputs) {
-      arguments.push_back(in == kNoValue ? nullptr : &values[in]);
+      arguments.push_back(in == kNoValue ? nullptr : &values.all()[in]);
     }
     const double start = monotonic_seconds();
     auto outputs = run_node(node, arguments);
     if (!outputs) return at_node(outputs.error(), node);
     if (timings) timings->push_back({node.name, node.op, ms_since(start)});
     if (observer) observer(node, *outputs);
-    update_values(node, std::move(*outputs), reads, values);
+    values.take(node, std::move(*outputs));
   }
   std::vector<Tensor> results;
-  for (const ValueId id : graph.outputs) results.push_back(values[id]);
+  for (const ValueId id : graph.outputs) results.push_back(values.all()[id]);
   return results;
 }
 

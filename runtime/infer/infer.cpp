@@ -164,6 +164,12 @@ Status infer_and_fold(Graph& graph) {
   return {};
 }
 
+std::map<std::string, Shape> shapes_of(const std::map<std::string, Tensor>& inputs) {
+  std::map<std::string, Shape> shapes;
+  for (const auto& [name, tensor] : inputs) shapes[name] = tensor.shape();
+  return shapes;
+}
+
 Result<Graph> specialise(const Graph& graph, const std::map<std::string, Shape>& shapes,
                          const std::map<std::string, Tensor>& values) {
   Graph out = graph;

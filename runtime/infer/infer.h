@@ -20,6 +20,8 @@ inline constexpr int64_t kMaxFoldedBytes = int64_t{64} << 20;
 // Types that depend on open dims or on run-time values stay unknown.
 Status infer_and_fold(Graph& graph);
 
+std::map<std::string, Shape> shapes_of(const std::map<std::string, Tensor>& inputs);
+
 // The graph for given input shapes, folded again; tensors are shared with the original. Inputs that
 // are not named keep their declared shape. Of `values`, those become constants that only decide
 // shapes, bounds, weights and the like (OpDef::wants_known): Graph::given names them, and the graph

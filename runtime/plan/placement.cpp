@@ -7,6 +7,7 @@
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
 #include "kernels/contract.h"
+#include "kernels/layout.h"
 #include "runtime/graph/graph.h"
 #include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/lowering.h"
@@ -16,6 +17,14 @@
 #include "runtime/plan/variant_choice.h"
 
 namespace clvet {
+namespace {
+
+// Of a copy: it has one, behind its input.
+TensorRole output_of(const WantedCall& call) {
+  return find_op_contract(call.op)->roles(call.dims)->back();
+}
+
+}  // namespace
 
 Status PlanBuilder::bring_to_host(ValueId value) {
   if (on_host_[static_cast<size_t>(value)]) return {};
@@ -155,9 +164,8 @@ int PlanBuilder::change_order(int source, const Wanted& wanted) {
   WantedCall call{op, lowered->dims, none, copy_combination(wanted.half)};
   call.combination.activations = wanted.storage;
   const auto chosen = choose_copy(call);
-  const bool fit = chosen && chosen->variant().activations == wanted.storage &&
-                   stores_half(chosen->variant().precision) == wanted.half;
-  return fit ? add_conversion(source, wanted, call, *chosen) : -1;
+  if (!chosen || chosen->variant().activations != wanted.storage) return -1;
+  return add_conversion(source, wanted, call, *chosen);
 }
 
 int PlanBuilder::change_storage(int source, const Wanted& wanted) {
@@ -167,8 +175,7 @@ int PlanBuilder::change_storage(int source, const Wanted& wanted) {
   const Scalars none;
   const WantedCall call{op, dims, none, copy_combination(wanted.half)};
   const auto chosen = choose_copy(call);
-  const bool fit = chosen && stores_half(chosen->variant().precision) == wanted.half;
-  return fit ? add_conversion(source, wanted, call, *chosen) : -1;
+  return chosen ? add_conversion(source, wanted, call, *chosen) : -1;
 }
 
 int PlanBuilder::change_number(int source, bool half) {
@@ -181,17 +188,16 @@ int PlanBuilder::change_number(int source, bool half) {
   Dims dims;
   put_nhwc(from.extent, dims);
   const Scalars none;
-  const Combination combination{Precision::kNormal, plan_.combination.memory, Storage::kBuffer,
-                                std::nullopt};
-  const WantedCall call{op, dims, none, combination};
+  WantedCall call{op, dims, none, copy_combination(true)};
+  call.combination.activations = Storage::kBuffer;
   const auto chosen = choose_copy(call);
-  if (!chosen) return -1;
   wanted.half = half;
-  return add_conversion(source, wanted, call, *chosen);
+  return chosen ? add_conversion(source, wanted, call, *chosen) : -1;
 }
 
 int PlanBuilder::add_conversion(int source, const Wanted& wanted, const WantedCall& call,
                                 const ChosenVariant& chosen) {
+  if (stores_half(stored_as(output_of(call), chosen.variant().precision)) != wanted.half) return -1;
   DeviceTensor to = tensor_at(source);
   to.half = wanted.half;
   to.shape = padded_shape(to.shape, wanted.rank);

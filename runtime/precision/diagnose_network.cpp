@@ -95,12 +95,6 @@ class NetworkModel : public DiagnosedModel {
   std::vector<std::map<std::string, Tensor>> references_;  // by input
 };
 
-std::map<std::string, Shape> shapes_of(const std::map<std::string, Tensor>& inputs) {
-  std::map<std::string, Shape> shapes;
-  for (const auto& [name, tensor] : inputs) shapes[name] = tensor.shape();
-  return shapes;
-}
-
 }  // namespace
 
 Result<PrecisionDiagnosis> diagnose_network(const Graph& graph,

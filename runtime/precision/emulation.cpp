@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "runtime/graph/graph.h"
+#include "runtime/graph/live_values.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/precision/deviation.h"
@@ -34,34 +35,6 @@ Deviation deviation_of(std::span<const Tensor> outputs, std::span<const Tensor> 
       deviation.add(outputs[i].values<float>(), reference[i].values<float>());
   }
   return deviation;
-}
-
-std::vector<Tensor> values_of(const Graph& graph, const std::map<std::string, Tensor>& inputs) {
-  std::vector<Tensor> values(graph.values.size());
-  for (const ValueId id : graph.inputs) {
-    const auto found = inputs.find(graph.values[static_cast<size_t>(id)].name);
-    if (found != inputs.end()) values[static_cast<size_t>(id)] = found->second;
-  }
-  return values;
-}
-
-std::map<std::string, Tensor> outputs_of(const Graph& graph, std::span<const Tensor> values) {
-  std::map<std::string, Tensor> outputs;
-  for (const ValueId id : graph.outputs) {
-    const Tensor* constant = graph.constant(id);
-    outputs[graph.values[static_cast<size_t>(id)].name] =
-        constant ? *constant : values[static_cast<size_t>(id)];
-  }
-  return outputs;
-}
-
-Readers::Readers(const Graph& graph) : left_(graph.values.size(), 0) {
-  for (const Node& node : graph.nodes) {
-    for (const ValueId in : node.inputs) {
-      if (in != kNoValue) ++left_[static_cast<size_t>(in)];
-    }
-  }
-  for (const ValueId out : graph.outputs) ++left_[static_cast<size_t>(out)];
 }
 
 Emulation::Emulation(const Graph& graph, EmulationRules rules)
@@ -110,20 +83,13 @@ Result<std::vector<Tensor>> Emulation::run(size_t node, std::span<const Tensor> 
 
 Result<std::map<std::string, Tensor>> Emulation::run(const std::map<std::string, Tensor>& inputs,
                                                      const Raised& raised) const {
-  std::vector<Tensor> values = values_of(graph_, inputs);
-  Readers readers(graph_);
+  LiveValues values(graph_, inputs);
   for (size_t n = 0; n < graph_.nodes.size(); ++n) {
-    const Node& node = graph_.nodes[n];
     CLVET_ASSIGN_OR_RETURN(auto outputs,
-                           run(n, values, raised[n] ? Rounded::nothing() : Rounded()));
-    readers.done(node, [&](size_t value) { values[value] = Tensor(); });
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      const ValueId out = node.outputs[i];
-      if (out != kNoValue && readers.read(out))
-        values[static_cast<size_t>(out)] = std::move(outputs[i]);
-    }
+                           run(n, values.all(), raised[n] ? Rounded::nothing() : Rounded()));
+    values.take(graph_.nodes[n], std::move(outputs));
   }
-  return outputs_of(graph_, values);
+  return values.outputs();
 }
 
 }  // namespace clvet

@@ -39,27 +39,6 @@ class Emulation {
   std::vector<Tensor> rounded_;  // by value: of the constants, where rounding changes the type
 };
 
-// By value of the graph, what the caller gives.
-std::vector<Tensor> values_of(const Graph& graph, const std::map<std::string, Tensor>& inputs);
-std::map<std::string, Tensor> outputs_of(const Graph& graph, std::span<const Tensor> values);
-
-// Lets go of values that no node reads any more.
-class Readers {
- public:
-  explicit Readers(const Graph& graph);
-  // Calls drop(value) for each input of the node that it was the last to read.
-  template <class Drop>
-  void done(const Node& node, const Drop& drop) {
-    for (const ValueId in : node.inputs) {
-      if (in != kNoValue && --left_[static_cast<size_t>(in)] == 0) drop(static_cast<size_t>(in));
-    }
-  }
-  bool read(ValueId value) const { return left_[static_cast<size_t>(value)] > 0; }
-
- private:
-  std::vector<int> left_;
-};
-
 // Of float32 outputs against the reference's.
 Deviation deviation_of(std::span<const Tensor> outputs, std::span<const Tensor> reference);
 

@@ -104,6 +104,11 @@ void ValueRange::add(const ValueRange& other) {
   for (size_t i = 0; i < kBins; ++i) histogram[i] += other.histogram[i];
 }
 
+bool all_alike(std::span<const float> values) {
+  return values.size() > 1 &&
+         std::all_of(values.begin(), values.end(), [&](float value) { return value == values[0]; });
+}
+
 bool has_large_integers(std::span<const float> values, NumberFormat format) {
   const auto exact = static_cast<float>(std::ldexp(1, limits_of(format).bits));
   bool large = false;

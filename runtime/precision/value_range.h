@@ -34,6 +34,9 @@ struct ValueRange {
   bool constant() const { return count > 1 && finite() == count && least == greatest; }
 };
 
+// Whether there are several values, and all are the same.
+bool all_alike(std::span<const float> values);
+
 // Whether all are whole numbers, some of them so large that the format cannot hold each: positions,
 // counts, row numbers.
 bool has_large_integers(std::span<const float> values, NumberFormat format);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "runtime/graph/graph.h"
+#include "runtime/graph/live_values.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/precision/blame.h"
 #include "runtime/precision/deviation.h"
@@ -30,14 +31,12 @@ ValueRange range_of(std::span<const Tensor> tensors, NumberFormat format) {
   return range;
 }
 
-bool all_alike(std::span<const Tensor> tensors) {
+bool each_alike(std::span<const Tensor> tensors) {
   bool several = false;
   for (const Tensor& tensor : tensors) {
-    if (tensor.dtype() != DType::kF32) continue;
-    const auto values = tensor.values<float>();
-    several |= values.size() > 1;
-    for (const float value : values)
-      if (!(value == values[0])) return false;
+    if (tensor.dtype() != DType::kF32 || tensor.elements() < 2) continue;
+    if (!all_alike(tensor.values<float>())) return false;
+    several = true;
   }
   return several;
 }
@@ -47,22 +46,21 @@ class Watch {
   Watch(const Emulation& emulation, const std::map<std::string, Tensor>& inputs)
       : emulation_(emulation),
         graph_(emulation.graph()),
-        exact_(values_of(graph_, inputs)),
-        low_(exact_),
-        readers_(graph_) {}
+        exact_(graph_, inputs),
+        low_(graph_, inputs) {}
 
   Result<Watched> run() {
     Watched watched;
     for (const ValueId id : graph_.inputs) {
-      const Tensor& input = exact_[static_cast<size_t>(id)];
+      const Tensor& input = exact_.all()[static_cast<size_t>(id)];
       watched.seen.inputs.push_back(range_of(std::span(&input, 1), emulation_.rules().format));
     }
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {
       CLVET_ASSIGN_OR_RETURN(WatchedNode node, look(n));
       watched.seen.nodes.push_back(std::move(node));
     }
-    watched.reference = outputs_of(graph_, exact_);
-    watched.low = outputs_of(graph_, low_);
+    watched.reference = exact_.outputs();
+    watched.low = low_.outputs();
     return watched;
   }
 
@@ -70,9 +68,9 @@ class Watch {
   Result<WatchedNode> look(size_t index) {
     WatchedNode found;
     const double started = monotonic_seconds();
-    CLVET_ASSIGN_OR_RETURN(auto exact, emulation_.run(index, exact_, Rounded::nothing()));
+    CLVET_ASSIGN_OR_RETURN(auto exact, emulation_.run(index, exact_.all(), Rounded::nothing()));
     found.ms = ms_since(started);
-    CLVET_ASSIGN_OR_RETURN(auto low, emulation_.run(index, low_, Rounded()));
+    CLVET_ASSIGN_OR_RETURN(auto low, emulation_.run(index, low_.all(), Rounded()));
     for (const Tensor& output : exact) {
       if (output.dtype() != DType::kF32) continue;
       found.floats = true;
@@ -82,35 +80,25 @@ class Watch {
       found.range = range_of(exact, emulation_.rules().format);
       found.cumulative = deviation_of(low, exact);
       CLVET_RETURN_IF_ERROR(look_alone(index, exact, found));
-      found.constant = !found.range.constant() && found.range.count > 1 && all_alike(low);
+      found.constant = !found.range.constant() && found.range.count > 1 && each_alike(low);
     }
-    const Node& node = graph_.nodes[index];
-    readers_.done(node, [&](size_t value) { exact_[value] = low_[value] = Tensor(); });
-    keep(node, std::move(exact), exact_);
-    keep(node, std::move(low), low_);
+    exact_.take(graph_.nodes[index], std::move(exact));
+    low_.take(graph_.nodes[index], std::move(low));
     return found;
   }
 
   Status look_alone(size_t index, std::span<const Tensor> exact, WatchedNode& found) const {
-    CLVET_ASSIGN_OR_RETURN(const auto alone, emulation_.run(index, exact_, Rounded()));
+    CLVET_ASSIGN_OR_RETURN(const auto alone, emulation_.run(index, exact_.all(), Rounded()));
     found.isolated = deviation_of(alone, exact);
     if (!(found.isolated.part() > isolated_bound(emulation_.rules().format))) return {};
-    CLVET_ASSIGN_OR_RETURN(found.blame, blame_of(GraphSuspect(emulation_, index, exact_, exact)));
+    CLVET_ASSIGN_OR_RETURN(found.blame,
+                           blame_of(GraphSuspect(emulation_, index, exact_.all(), exact)));
     return {};
-  }
-
-  void keep(const Node& node, std::vector<Tensor> outputs, std::vector<Tensor>& values) const {
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      const ValueId out = node.outputs[i];
-      if (out != kNoValue && readers_.read(out))
-        values[static_cast<size_t>(out)] = std::move(outputs[i]);
-    }
   }
 
   const Emulation& emulation_;
   const Graph& graph_;
-  std::vector<Tensor> exact_, low_;  // by value of the graph
-  Readers readers_;
+  LiveValues exact_, low_;
 };
 
 }  // namespace

@@ -24,11 +24,6 @@
 namespace clvet {
 namespace {
 
-bool all_alike(std::span<const float> values) {
-  return values.size() > 1 &&
-         std::all_of(values.begin(), values.end(), [&](float value) { return value == values[0]; });
-}
-
 // The larger of two errors.
 void keep_worst(const Deviation& now, Deviation& worst) {
   if (now.part() >= worst.part()) worst = now;

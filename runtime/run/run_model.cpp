@@ -41,12 +41,6 @@
 namespace clvet {
 namespace {
 
-std::map<std::string, Shape> shapes_of(const std::map<std::string, Tensor>& inputs) {
-  std::map<std::string, Shape> shapes;
-  for (const auto& [name, tensor] : inputs) shapes[name] = tensor.shape();
-  return shapes;
-}
-
 void describe_plan(const ExecutionPlan& plan, RunRecord& record) {
   record.combination = plan.combination;
   record.refused = plan.refused;
