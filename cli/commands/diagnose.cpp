@@ -5,6 +5,7 @@
 
 #include "base/event.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/language.h"
 #include "base/result.h"
 #include "cli/calibration.h"
@@ -17,7 +18,10 @@
 #include "cli/model_inputs.h"
 #include "cli/options.h"
 #include "cli/prompt_inputs.h"
+#include "cli/report_source.h"
 #include "cli/terminal.h"
+#include "kernels/combination.h"
+#include "probe/report/report.h"
 #include "reports/render/diagnosis_csv.h"
 #include "reports/render/diagnosis_text.h"
 #include "reports/render/html/diagnosis_page.h"
@@ -27,17 +31,23 @@
 #include "runtime/llm/llm_config.h"
 #include "runtime/llm/weights.h"
 #include "runtime/onnx/reader.h"
+#include "runtime/plan/plan_json.h"
+#include "runtime/precision/device/device_place.h"
+#include "runtime/precision/device/diagnose_on_device.h"
 #include "runtime/precision/diagnose_language.h"
 #include "runtime/precision/diagnose_model.h"
 #include "runtime/precision/diagnose_network.h"
 #include "runtime/precision/diagnosis.h"
 #include "runtime/precision/number_format.h"
+#include "runtime/run/history.h"
 
 namespace clvet::command_diagnose {
 namespace {
 
 struct DiagnoseArguments {
   std::string model, calibration, policy = "engine", precision = "low", html, csv;
+  std::string report, device = "host", save_plan;
+  GuardOptions guard;
   InputArguments inputs;
   PromptArguments prompts;
   DiagnoseOptions options;
@@ -62,11 +72,49 @@ Result<std::vector<CalibrationInput>> inputs_of(const DiagnoseArguments& argumen
   return inputs;
 }
 
+// The plan's file, and that `clvet run` is to take it from now on.
+Status save(const DiagnoseArguments& arguments, const DeviceTarget& target,
+            const DeviceDiagnosis& made) {
+  if (arguments.save_plan.empty()) return {};
+  if (!made.plan) {
+    arguments.options.sink(
+        {EventLevel::kWarning,
+         "no plan was saved: at this precision no plan gives right outputs for all inputs"});
+    return {};
+  }
+  CLVET_RETURN_IF_ERROR(write_file_atomically(arguments.save_plan, plan_to_json(*made.plan)));
+  History::MixedPrecision mixed{target.precision, {}, made.faster};
+  if (made.plan->raised)
+    mixed.raised.insert(made.plan->raised->nodes.begin(), made.plan->raised->nodes.end());
+  return History(target.state_dir)
+      .keep_mixed(target.model_key, made.plan->subject.environment_key, mixed);
+}
+
+Result<PrecisionDiagnosis> diagnose_there(const DiagnoseArguments& arguments, const Graph& graph,
+                                          const std::vector<CalibrationInput>& inputs) {
+  CLVET_ASSIGN_OR_RETURN(const Report report,
+                         current_report(arguments.report, arguments.options.sink));
+  CLVET_ASSIGN_OR_RETURN(const std::string model_key, sha256_of_file(arguments.model));
+  const DeviceTarget target{&report, arguments.device,
+                            arguments.precision == "normal" ? Precision::kNormal : Precision::kLow,
+                            model_key, state_dir()};
+  CLVET_RETURN_IF_ERROR(check_private(target.state_dir));
+  const ProcessGuard process_guard;
+  CLVET_ASSIGN_OR_RETURN(DeviceDiagnosis made,
+                         diagnose_on_device(graph, inputs, arguments.options, target));
+  // A driver may die when it is released: that is left to the end of the process.
+  static const auto* kept = new std::shared_ptr(std::move(made.opened));
+  static_cast<void>(kept);
+  CLVET_RETURN_IF_ERROR(save(arguments, target, made));
+  return std::move(made.found);
+}
+
 Result<PrecisionDiagnosis> diagnose_onnx(const DiagnoseArguments& arguments) {
   if (arguments.prompts.any())
     return fail(ErrorCode::kInvalidArgument, "a network takes --input or --calibration, no prompt");
   CLVET_ASSIGN_OR_RETURN(const Graph graph, read_onnx(arguments.model));
   CLVET_ASSIGN_OR_RETURN(const auto inputs, inputs_of(arguments, graph));
+  if (arguments.device != "host") return diagnose_there(arguments, graph, inputs);
   return diagnose_network(graph, inputs, arguments.options);
 }
 
@@ -83,7 +131,26 @@ Result<PrecisionDiagnosis> diagnose_gguf(const DiagnoseArguments& arguments) {
   return diagnose_language(config, LlmWeights(file, config), inputs, arguments.options);
 }
 
+Status check_words(const DiagnoseArguments& arguments) {
+  const bool host = arguments.device == "host";
+  if (host && arguments.precision == "normal")
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "--precision normal needs a --device: the host computes in float32 in any case, and "
+        "low rounds what it stores");
+  if (!host && arguments.precision == "bf16")
+    return fail(ErrorCode::kInvalidArgument,
+                "--precision bf16 is emulated on the host: leave --device out");
+  if (!arguments.save_plan.empty() && (host || arguments.policy != "engine"))
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "--save-plan needs a --device and --policy engine: a plan is for one device, and as "
+        "clvet runs the model");
+  return {};
+}
+
 Result<PrecisionDiagnosis> diagnose(DiagnoseArguments& arguments) {
+  CLVET_RETURN_IF_ERROR(check_words(arguments));
   CLVET_RETURN_IF_ERROR(check_model_file(arguments.model));
   arguments.options.policy = arguments.policy == "naive" ? Policy::kNaive : Policy::kEngine;
   arguments.options.format =
@@ -97,7 +164,7 @@ Result<PrecisionDiagnosis> diagnose(DiagnoseArguments& arguments) {
 
 // A diagnosis may take minutes: what cannot be written is said before.
 Status check_files(const DiagnoseArguments& arguments) {
-  for (const std::string& path : {arguments.html, arguments.csv}) {
+  for (const std::string& path : {arguments.html, arguments.csv, arguments.save_plan}) {
     if (!path.empty()) CLVET_RETURN_IF_ERROR(check_writable(path));
   }
   return {};
@@ -127,6 +194,7 @@ int run(DiagnoseArguments& arguments) {
   if (!found) return report_error(found.error());
   const Status written = write_all(arguments, *found);
   if (!written) return report_error(written.error());
+  if (found->stopped) return report_error(*found->stopped);
   return found->plan ? kExitFindings : kExitFine;
 }
 
@@ -149,8 +217,10 @@ void add(Verb program, int& exit_code) {
       .one_of({"engine", "naive"})
       .shows_default();
   verb.add_option("--precision", arguments->precision,
-                  "what the host stores values as after each node: low is half")
-      .one_of({"low", "bf16"})
+                  "low: the host stores values as half after each node; a device also computes in "
+                  "half\nnormal: a device stores half and computes in float32\n"
+                  "bf16: the host stores values as bfloat16")
+      .one_of({"low", "normal", "bf16"})
       .shows_default();
   verb.add_option("--target", arguments->options.target,
                   "the largest error of an output, relative to its size, that is right")
@@ -161,14 +231,23 @@ void add(Verb program, int& exit_code) {
       .type_name("FILE");
   verb.add_option("--csv", arguments->csv, "also write a table to this file, one line a node")
       .type_name("FILE");
+  verb.add_option(
+          "--save-plan", arguments->save_plan,
+          "with --device: write the plan that is right to this file, and have clvet run use "
+          "it for\nthis model on this device")
+      .type_name("FILE");
+  add_report(verb, arguments->report);
+  add_device(verb, arguments->device);
   add_output(verb, arguments->output,
              "also write what was found (clvet.diagnosis/1) to this file; - is standard output");
   verb.footer(
       "Exit status: 0 the outputs of all inputs are right at that precision, 1 some are not,\n"
-      "2 wrong usage or a bad file. The host rounds values as low precision would; no device is "
-      "used.",
+      "2 wrong usage or a bad file, 3 no device that --device means. Without --device, no driver "
+      "is "
+      "used:\nthe host rounds values as low precision would.",
       {"clvet diagnose det.onnx --input x=page.png --image-size 640x640 --policy naive",
        "clvet diagnose model.onnx --calibration inputs/ --html diagnosis.html",
+       "clvet diagnose model.onnx --calibration inputs/ --device 0 --save-plan model.plan.json",
        "clvet diagnose model.gguf --prompt \"The capital of France is\""});
   verb.callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/language.h"
+#include "reports/render/diagnosis_device_words.h"
 #include "reports/render/diagnosis_words.h"
 #include "runtime/precision/diagnosis.h"
 
@@ -46,11 +47,16 @@ std::string diagnosis_text(const PrecisionDiagnosis& diagnosis) {
     text += fmt::format("{}\n", fmt::join(words, "\n  "));
   }
   if (origins > kShown) text += tr("and {} more: --json lists them", origins - kShown) + "\n";
-  for (const std::string& line : no_origin_words(diagnosis)) text += line + "\n";
-  if (!diagnosis.plan) return text;
-  text += cure_words(diagnosis) + "\n" + raised_lines(*diagnosis.plan);
-  const std::string rescale = rescale_words(*diagnosis.plan);
-  return rescale.empty() ? text : text + rescale + "\n";
+  const std::string stopped = stopped_words(diagnosis);
+  if (stopped.empty())
+    for (const std::string& line : no_origin_words(diagnosis)) text += line + "\n";
+  if (diagnosis.plan) {
+    text += cure_words(diagnosis) + "\n" + raised_lines(*diagnosis.plan);
+    const std::string rescale = rescale_words(*diagnosis.plan);
+    if (!rescale.empty()) text += rescale + "\n";
+  }
+  for (const std::string& line : device_words(diagnosis)) text += line + "\n";
+  return stopped.empty() ? text : text + stopped + "\n";
 }
 
 }  // namespace clvet

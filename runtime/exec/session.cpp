@@ -297,12 +297,12 @@ Status Session::time_step(size_t index, std::vector<Tensor>& values, NodeTimes& 
   CLVET_RETURN_IF_ERROR(run_step(index, values));
   // A hand-over is waited for too: else the node after it would seem to take its time.
   if (step.kind != StepKind::kHost) CLVET_RETURN_IF_ERROR(device_->finish());
-  if (step.node < 0) return {};
   double ms = ms_since(started);
   if (times.piped && step.kind == StepKind::kKernel) {
     CLVET_ASSIGN_OR_RETURN(ms, piped_ms(index, ms));
   }
-  times.ms[static_cast<size_t>(step.node)] += ms;
+  times.steps[index] = ms;
+  if (step.node >= 0) times.ms[static_cast<size_t>(step.node)] += ms;
   return {};
 }
 
@@ -344,7 +344,10 @@ Result<std::vector<Tensor>> Session::input_values(
 Result<std::map<std::string, Tensor>> Session::run(const std::map<std::string, Tensor>& inputs,
                                                    NodeTimes* times, double deadline) {
   CLVET_ASSIGN_OR_RETURN(std::vector<Tensor> values, input_values(inputs));
-  if (times) times->ms.assign(graph_.nodes.size(), 0);
+  if (times) {
+    times->ms.assign(graph_.nodes.size(), 0);
+    times->steps.assign(phase().steps.size(), 0);
+  }
   for (size_t i = 0; i < phase().steps.size(); ++i) {
     if (monotonic_seconds() > deadline) {
       return fail(ErrorCode::kDeadlineExceeded, "the run took too long");

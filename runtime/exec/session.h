@@ -14,6 +14,7 @@
 #include "kernels/layout.h"
 #include "probe/cl/handles.h"
 #include "runtime/exec/device.h"
+#include "runtime/exec/observer.h"
 #include "runtime/exec/step_answer.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
@@ -27,7 +28,8 @@ struct NodeTimes {
   // A kernel that takes a millisecond or less is launched again, several times one behind the
   // other, for its time among others. Else each launch is waited for.
   bool piped = false;
-  std::vector<double> ms;  // by node of the graph
+  std::vector<double> ms;     // by node of the graph
+  std::vector<double> steps;  // by step of the plan: also copies and hand-overs, which no node has
 };
 
 class Session {
@@ -36,9 +38,9 @@ class Session {
   // the one that was planned (check_network_plan() says so of a plan that comes from elsewhere).
   static Result<Session> create(Graph graph, ExecutionPlan plan, Device* device);
 
-  // Outputs by name. Inputs must have the planned shapes. `times`, where given, gets a figure for
-  // each node; without it nothing waits before the outputs are read. kDeadlineExceeded where a step
-  // would begin after `deadline` (monotonic_seconds).
+  // Outputs by name. Inputs must have the planned shapes. `times`, where given, gets figures;
+  // without it nothing waits before the outputs are read. kDeadlineExceeded where a step would
+  // begin after `deadline` (monotonic_seconds).
   Result<std::map<std::string, Tensor>> run(
       const std::map<std::string, Tensor>& inputs, NodeTimes* times = nullptr,
       double deadline = std::numeric_limits<double>::infinity());
@@ -48,6 +50,10 @@ class Session {
   // is so told from what later steps make of it.
   Result<std::map<std::string, Tensor>> check(const std::map<std::string, Tensor>& inputs,
                                               Checker& checker);
+
+  // As run(), but the observer sees what each node makes, and may say what it reads.
+  Result<std::map<std::string, Tensor>> watch(const std::map<std::string, Tensor>& inputs,
+                                              const Observer& observer);
 
   const ExecutionPlan& plan() const { return plan_; }
   const Graph& graph() const { return graph_; }
@@ -91,6 +97,10 @@ class Session {
   Status check_upload(size_t index, Checked& state, Checker& checker);
   Status fill_aliases(int before, Checked& state);
   bool writes_last(size_t index, size_t tensor) const;
+
+  Status give_kernel(size_t index, const Observer& observer);
+  Status watch_kernel(size_t index, std::vector<Tensor>& values, const Observer& observer);
+  Status watch_host(const PlanStep& step, std::vector<Tensor>& values, const Observer& observer);
 
   Graph graph_;
   ExecutionPlan plan_;

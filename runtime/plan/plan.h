@@ -144,6 +144,15 @@ struct PlanSubject {
   bool operator==(const PlanSubject&) const = default;
 };
 
+// Why single nodes of a plan are at high: `clvet diagnose` found that its outputs need them.
+struct RaisedEvidence {
+  std::vector<std::string> nodes;
+  double target = 0;                // the largest relative error of an output that passes
+  int chosen_on = 0, held_out = 0;  // inputs that are right: that they were chosen on, and others
+  double low_ms = 0, ms = 0, high_ms = 0;  // measured: nothing raised, these nodes, all
+  bool operator==(const RaisedEvidence&) const = default;
+};
+
 struct ExecutionPlan {
   PlanSubject subject;
   Combination combination;
@@ -154,6 +163,7 @@ struct ExecutionPlan {
   std::vector<Fallback> fallbacks;
   std::vector<RefusedCombination> refused;
   double bytes = 0;  // of weights that a token reads (language models)
+  std::optional<RaisedEvidence> raised;
   bool operator==(const ExecutionPlan&) const = default;
 
   // What decides between plans: the time of a run, or of a token that is answered and one that is

@@ -198,6 +198,19 @@ PlanPhase get_phase(const Json& json) {
   return phase;
 }
 
+RaisedEvidence get_raised(const Json& json) {
+  RaisedEvidence raised;
+  for (const Json& node : json.at("nodes")) raised.nodes.push_back(node);
+  raised.target = get_real(json.at("target"));
+  raised.chosen_on = get_integer<int>(json.at("chosen_on"));
+  raised.held_out = get_integer<int>(json.at("held_out"));
+  const Json& measured = json.at("measured_ms");
+  raised.low_ms = get_real(measured.at("low"));
+  raised.ms = get_real(measured.at("raised"));
+  raised.high_ms = get_real(measured.at("high"));
+  return raised;
+}
+
 ExecutionPlan get_plan(const Json& json) {
   if (json.at("schema") != kSchema)
     throw std::invalid_argument("it is not a clvet.plan/1 document");
@@ -217,6 +230,7 @@ ExecutionPlan get_plan(const Json& json) {
                             get_real(row.at("bytes")), row.value("unsupported", false)});
   }
   plan.bytes = get_real(json.at("bytes"));
+  if (json.contains("raised")) plan.raised = get_raised(json.at("raised"));
   return plan;
 }
 

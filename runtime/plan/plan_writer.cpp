@@ -132,6 +132,15 @@ Json put(const RefusedCombination& row) {
   return json;
 }
 
+Json put(const RaisedEvidence& raised) {
+  return {
+      {"nodes", raised.nodes},
+      {"target", raised.target},
+      {"chosen_on", raised.chosen_on},
+      {"held_out", raised.held_out},
+      {"measured_ms", {{"low", raised.low_ms}, {"raised", raised.ms}, {"high", raised.high_ms}}}};
+}
+
 template <class Row>
 Json list(const std::vector<Row>& rows) {
   Json json = Json::array();
@@ -142,16 +151,17 @@ Json list(const std::vector<Row>& rows) {
 }  // namespace
 
 std::string plan_to_json(const ExecutionPlan& plan) {
-  const Json json = {{"schema", kSchema},
-                     {"subject", put(plan.subject)},
-                     {"combination", combination_json(plan.combination)},
-                     {"bytes", plan.bytes},
-                     {"fallbacks", list(plan.fallbacks)},
-                     {"refused", list(plan.refused)},
-                     {"phases", list(plan.phases)},
-                     {"tensors", list(plan.tensors)},
-                     {"slot_bytes", plan.slot_bytes},
-                     {"constants", list(plan.constants)}};
+  Json json = {{"schema", kSchema},
+               {"subject", put(plan.subject)},
+               {"combination", combination_json(plan.combination)},
+               {"bytes", plan.bytes},
+               {"fallbacks", list(plan.fallbacks)},
+               {"refused", list(plan.refused)},
+               {"phases", list(plan.phases)},
+               {"tensors", list(plan.tensors)},
+               {"slot_bytes", plan.slot_bytes},
+               {"constants", list(plan.constants)}};
+  if (plan.raised) json["raised"] = put(*plan.raised);
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

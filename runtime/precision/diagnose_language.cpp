@@ -68,7 +68,9 @@ class LanguageModel : public DiagnosedModel {
   }
 
   // The fewest calls: which are the dearest differs from device to device.
-  double cost(const DiagnosedNode&) const override { return 1; }
+  double cost(const Raised& raised, std::span<const DiagnosedNode>) override {
+    return static_cast<double>(std::count(raised.begin(), raised.end(), true));
+  }
 
   Result<Look> look(size_t input) override {
     auto watched = watch_text(emulation_, inputs_[input].tokens);

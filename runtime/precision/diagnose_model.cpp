@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +39,12 @@ void merge(size_t index, const WatchedNode& seen, DiagnosedNode& node) {
   node.out_of_bounds.push_back(static_cast<int>(index));
 }
 
+double ms_of(const Raised& raised, std::span<const DiagnosedNode> nodes) {
+  double ms = 0;
+  for (size_t n = 0; n < raised.size(); ++n) ms += raised[n] ? nodes[n].ms : 0;
+  return ms;
+}
+
 class Diagnoser {
  public:
   Diagnoser(DiagnosedModel& model, const DiagnoseOptions& options)
@@ -45,13 +52,15 @@ class Diagnoser {
 
   Result<PrecisionDiagnosis> run() {
     found_.policy = options_.policy;
-    found_.place = "host";
     found_.format = options_.format;
     found_.target = options_.target;
     list_nodes();
-    for (size_t i = 0; i < model_.inputs(); ++i) CLVET_RETURN_IF_ERROR(look_at(i));
-    for (DiagnosedNode& node : found_.nodes) node.ms /= static_cast<double>(model_.inputs());
-    if (!wrong_.empty()) CLVET_RETURN_IF_ERROR(plan());
+    Status done;
+    for (size_t i = 0; done && i < model_.inputs(); ++i) done = look_at(i);
+    if (!done && found_.inputs.empty()) return tl::unexpected(done.error());
+    for (DiagnosedNode& node : found_.nodes) node.ms /= static_cast<double>(found_.inputs.size());
+    if (done && !wrong_.empty()) done = plan();
+    if (!done) found_.stopped = done.error();
     return std::move(found_);
   }
 
@@ -101,17 +110,6 @@ class Diagnoser {
     }
   }
 
-  double ms_of(const Raised& raised) const {
-    double ms = 0;
-    for (size_t n = 0; n < raised.size(); ++n) ms += raised[n] ? found_.nodes[n].ms : 0;
-    return ms;
-  }
-  double cost_of(const Raised& raised) const {
-    double cost = 0;
-    for (size_t n = 0; n < raised.size(); ++n) cost += raised[n] ? model_.cost(found_.nodes[n]) : 0;
-    return cost;
-  }
-
   // Chosen on few of the wrong inputs, then looked at with all: one that is still wrong joins them,
   // in front, for it tells soonest that a choice does not do.
   Status plan() {
@@ -121,6 +119,7 @@ class Diagnoser {
     for (;;) {
       CLVET_ASSIGN_OR_RETURN(const RaisePlan raise, search(tried_on));
       CLVET_ASSIGN_OR_RETURN(const auto still_wrong, look_after(raise));
+      found_.plan->chosen_on = static_cast<int>(tried_on.size());
       const bool again = still_wrong && std::find(tried_on.begin(), tried_on.end(), *still_wrong) ==
                                             tried_on.end();
       if (!again) {
@@ -135,7 +134,7 @@ class Diagnoser {
   Result<RaisePlan> search(std::vector<size_t> tried_on) const {
     RaiseProblem problem{model_.wiring(), suspicions_, {}, {}, {}};
     for (const DiagnosedNode& node : found_.nodes) problem.parts.push_back(node.isolated.part());
-    problem.cost = [this](const Raised& raised) { return cost_of(raised); };
+    problem.cost = [this](const Raised& raised) { return model_.cost(raised, found_.nodes); };
     problem.cures = [&](const Raised& raised) -> Result<bool> {
       for (auto index = tried_on.begin(); index != tried_on.end(); ++index) {
         CLVET_ASSIGN_OR_RETURN(const bool cured, model_.cures(raised, *index));
@@ -153,8 +152,7 @@ class Diagnoser {
     PrecisionPlan plan;
     plan.smallest = raise.smallest;
     plan.trials = raise.trials;
-    plan.high_ms = ms_of(Raised(found_.nodes.size(), true));
-    plan.raised_ms = ms_of(raise.raised);
+    plan.predicted = model_.times(raise.raised, found_.nodes);
     for (size_t n = 0; n < raise.raised.size(); ++n) {
       if (raise.raised[n]) plan.raised.push_back(found_.nodes[n].name);
     }
@@ -212,6 +210,14 @@ class Diagnoser {
 };
 
 }  // namespace
+
+double DiagnosedModel::cost(const Raised& raised, std::span<const DiagnosedNode> nodes) {
+  return ms_of(raised, nodes);
+}
+
+PlanTimes DiagnosedModel::times(const Raised& raised, std::span<const DiagnosedNode> nodes) {
+  return {0, ms_of(raised, nodes), ms_of(Raised(nodes.size(), true), nodes)};
+}
 
 Result<PrecisionDiagnosis> diagnose_model(DiagnosedModel& model, const DiagnoseOptions& options) {
   return Diagnoser(model, options).run();

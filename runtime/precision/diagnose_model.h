@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "base/event.h"
@@ -33,8 +34,10 @@ class DiagnosedModel {
   virtual std::vector<DiagnosedNode> nodes() const = 0;  // names and ops
   virtual const Wiring& wiring() const = 0;
 
-  // What raising it costs, of which the plan has the least.
-  virtual double cost(const DiagnosedNode& node) const { return node.ms; }
+  // What raising nodes costs; the plan has the least of it. More nodes never cost less.
+  virtual double cost(const Raised& raised, std::span<const DiagnosedNode> nodes);
+  // What a run takes with nothing raised, with `raised`, and with all.
+  virtual PlanTimes times(const Raised& raised, std::span<const DiagnosedNode> nodes);
 
   struct Look {
     DiagnosedInput input;  // judged with nothing raised; its ranges
@@ -50,7 +53,8 @@ class DiagnosedModel {
   }
 };
 
-// All but PrecisionDiagnosis::model.
+// All but what PrecisionDiagnosis has of the model's file and of a device. What ends it before its
+// time, once an input was looked at, is told in PrecisionDiagnosis::stopped.
 Result<PrecisionDiagnosis> diagnose_model(DiagnosedModel& model, const DiagnoseOptions& options);
 
 }  // namespace clvet

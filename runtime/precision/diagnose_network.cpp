@@ -1,6 +1,5 @@
 #include "runtime/precision/diagnose_network.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -17,31 +16,14 @@
 #include "runtime/precision/diagnose_model.h"
 #include "runtime/precision/diagnosis.h"
 #include "runtime/precision/emulation.h"
+#include "runtime/precision/graph_wiring.h"
 #include "runtime/precision/rounding.h"
+#include "runtime/precision/value_range.h"
 #include "runtime/precision/watch.h"
 #include "runtime/precision/wiring.h"
 
 namespace clvet {
 namespace {
-
-Wiring wiring_of(const Graph& graph) {
-  const Links links(graph);
-  Wiring wiring;
-  for (const Node& node : graph.nodes) {
-    std::vector<Wire>& wires = wiring.emplace_back();
-    for (const ValueId in : node.inputs) {
-      Wire& wire = wires.emplace_back();
-      if (in == kNoValue) continue;
-      wire.value = graph.values[static_cast<size_t>(in)].name;
-      wire.from = links.producer[static_cast<size_t>(in)];
-      wire.constant = graph.constant(in) != nullptr;
-      const auto given = std::find(graph.inputs.begin(), graph.inputs.end(), in);
-      if (!wire.constant && given != graph.inputs.end())
-        wire.given = static_cast<int>(given - graph.inputs.begin());
-    }
-  }
-  return wiring;
-}
 
 class NetworkModel : public DiagnosedModel {
  public:
@@ -55,38 +37,22 @@ class NetworkModel : public DiagnosedModel {
 
   size_t inputs() const override { return inputs_.size(); }
   const Wiring& wiring() const override { return wiring_; }
-  std::vector<DiagnosedNode> nodes() const override {
-    std::vector<DiagnosedNode> nodes;
-    for (const Node& node : graph_.nodes) nodes.push_back({node.name, node.op});
-    return nodes;
-  }
+  std::vector<DiagnosedNode> nodes() const override { return nodes_of(graph_); }
 
   Result<Look> look(size_t input) override {
     CLVET_ASSIGN_OR_RETURN(Watched watched, watch(emulation_, inputs_[input].values));
-    DiagnosedInput row = judged(input, watched.low, watched.reference);
-    for (size_t i = 0; i < graph_.inputs.size(); ++i) {
-      row.ranges[graph_.values[static_cast<size_t>(graph_.inputs[i])].name] =
-          watched.seen.inputs[i];
-    }
+    DiagnosedInput row = judged(inputs_[input].name, watched.low, watched.reference, target_);
+    row.ranges = ranges_of(graph_, watched.seen.inputs);
     references_.push_back(std::move(watched.reference));
     return Look{std::move(row), std::move(watched.seen)};
   }
 
   Result<DiagnosedInput> with(const Raised& raised, size_t input) override {
     CLVET_ASSIGN_OR_RETURN(const auto outputs, emulation_.run(inputs_[input].values, raised));
-    return judged(input, outputs, references_[input]);
+    return judged(inputs_[input].name, outputs, references_[input], target_);
   }
 
  private:
-  DiagnosedInput judged(size_t input, const std::map<std::string, Tensor>& outputs,
-                        const std::map<std::string, Tensor>& reference) const {
-    DiagnosedInput row;
-    row.name = inputs_[input].name;
-    row.outputs = compare_outputs(outputs, reference);
-    row.right = all_right(row.outputs, target_);
-    return row;
-  }
-
   const Graph& graph_;
   const std::vector<CalibrationInput>& inputs_;
   double target_;
@@ -97,9 +63,8 @@ class NetworkModel : public DiagnosedModel {
 
 }  // namespace
 
-Result<PrecisionDiagnosis> diagnose_network(const Graph& graph,
-                                            const std::vector<CalibrationInput>& inputs,
-                                            const DiagnoseOptions& options) {
+Result<Graph> prepare_for_diagnosis(const Graph& graph, const std::vector<CalibrationInput>& inputs,
+                                    Policy policy) {
   if (inputs.empty())
     return fail(ErrorCode::kInvalidArgument, "there is no input to diagnose with");
   for (const CalibrationInput& input : inputs) {
@@ -107,8 +72,38 @@ Result<PrecisionDiagnosis> diagnose_network(const Graph& graph,
       return wrap(fits.error(), input.name);
   }
   Graph prepared = graph;
-  if (options.policy == Policy::kEngine) CLVET_RETURN_IF_ERROR(optimise(prepared));
-  CLVET_ASSIGN_OR_RETURN(prepared, specialise(prepared, shapes_of(inputs.front().values)));
+  if (policy == Policy::kEngine) CLVET_RETURN_IF_ERROR(optimise(prepared));
+  return specialise(prepared, shapes_of(inputs.front().values));
+}
+
+std::vector<DiagnosedNode> nodes_of(const Graph& graph) {
+  std::vector<DiagnosedNode> nodes;
+  for (const Node& node : graph.nodes) nodes.push_back({node.name, node.op});
+  return nodes;
+}
+
+std::map<std::string, ValueRange> ranges_of(const Graph& graph,
+                                            const std::vector<ValueRange>& inputs) {
+  std::map<std::string, ValueRange> ranges;
+  for (size_t i = 0; i < graph.inputs.size(); ++i)
+    ranges[graph.values[static_cast<size_t>(graph.inputs[i])].name] = inputs[i];
+  return ranges;
+}
+
+DiagnosedInput judged(const std::string& name, const std::map<std::string, Tensor>& outputs,
+                      const std::map<std::string, Tensor>& reference, double target) {
+  DiagnosedInput row;
+  row.name = name;
+  row.outputs = compare_outputs(outputs, reference);
+  row.right = all_right(row.outputs, target);
+  return row;
+}
+
+Result<PrecisionDiagnosis> diagnose_network(const Graph& graph,
+                                            const std::vector<CalibrationInput>& inputs,
+                                            const DiagnoseOptions& options) {
+  CLVET_ASSIGN_OR_RETURN(const Graph prepared,
+                         prepare_for_diagnosis(graph, inputs, options.policy));
   NetworkModel model(prepared, inputs, options);
   return diagnose_model(model, options);
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "runtime/precision/blame.h"
 #include "runtime/precision/deviation.h"
 #include "runtime/precision/number_format.h"
@@ -77,26 +78,52 @@ struct ExactRescale {
   bool right = false;      // all inputs are, with nothing raised
 };
 
+// Milliseconds of a run: at low precision, with the plan's nodes raised, with all raised; 0: not
+// known.
+struct PlanTimes {
+  double low = 0, raised = 0, high = 0;
+};
+
 struct PrecisionPlan {
   std::vector<std::string> raised;  // nodes, in order
   bool smallest = false;            // it was tried that no part of them is enough
   int trials = 0;
-  double low_ms = 0, raised_ms = 0, high_ms = 0;  // predicted, of all nodes
-  std::vector<DiagnosedInput> after;              // each input with these nodes raised
-  bool right = false;                             // all of them are
-  std::optional<ExactRescale> rescale;            // where that stream overflows
+  int chosen_on = 0;  // inputs; the others were only looked at afterwards
+  PlanTimes predicted;
+  std::vector<DiagnosedInput> after;    // each input with these nodes raised
+  bool right = false;                   // all of them are
+  std::optional<ExactRescale> rescale;  // where that stream overflows
+};
+
+// On a device: a kernel that computes something else than the host in float32, too. It is not used
+// for what follows.
+struct BrokenKernel {
+  std::string node, kernel;
+  Deviation deviation;  // of the node alone
+};
+
+// Another way to run the network on the device, tried on inputs that are wrong.
+struct OtherWay {
+  std::string precision, storage;  // of activations
+  bool right = false;
+  double part = 0;  // the largest error of an output
+  double ms = 0;
 };
 
 struct PrecisionDiagnosis {
   std::string model;
   Policy policy = Policy::kEngine;
-  std::string place;  // "host", or the device
+  std::string place = "host";  // or the device
   NumberFormat format = NumberFormat::kHalf;
   double target = 0;  // the largest relative error of an output that passes
   std::vector<DiagnosedInput> inputs;
   std::vector<DiagnosedNode> nodes;
   std::vector<ErrorOrigin> origins;  // none where all inputs are right
   std::optional<PrecisionPlan> plan;
+  std::vector<BrokenKernel> broken;
+  std::vector<OtherWay> other_ways;
+  std::optional<PlanTimes> measured;  // on a device, where the inputs are right in the end
+  std::optional<Error> stopped;       // what ended it before its time; the rest holds
 };
 
 std::string diagnosis_to_json(const PrecisionDiagnosis& diagnosis);

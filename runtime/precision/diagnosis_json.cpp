@@ -92,10 +92,14 @@ Json origin_json(const ErrorOrigin& origin) {
   return json;
 }
 
+Json times_json(const PlanTimes& times) {
+  return {{"low", times.low}, {"raised", times.raised}, {"high", times.high}};
+}
+
 Json plan_json(const PrecisionPlan& plan) {
-  Json json = {{"raised", plan.raised},  {"right", plan.right},   {"smallest", plan.smallest},
-               {"trials", plan.trials},  {"low_ms", plan.low_ms}, {"raised_ms", plan.raised_ms},
-               {"high_ms", plan.high_ms}};
+  Json json = {{"raised", plan.raised},       {"right", plan.right},
+               {"smallest", plan.smallest},   {"trials", plan.trials},
+               {"chosen_on", plan.chosen_on}, {"predicted_ms", times_json(plan.predicted)}};
   if (const auto& rescale = plan.rescale) {
     json["rescale"] = {{"value", rescale->value},
                        {"factor", rescale->factor},
@@ -121,6 +125,19 @@ std::string diagnosis_to_json(const PrecisionDiagnosis& diagnosis) {
   json["inputs"] = Json::array();
   for (const DiagnosedInput& input : diagnosis.inputs) json["inputs"].push_back(input_json(input));
   json["plan"] = diagnosis.plan ? plan_json(*diagnosis.plan) : Json(nullptr);
+  json["measured_ms"] = diagnosis.measured ? times_json(*diagnosis.measured) : Json(nullptr);
+  json["broken_kernels"] = Json::array();
+  for (const BrokenKernel& one : diagnosis.broken)
+    json["broken_kernels"].push_back(
+        {{"node", one.node}, {"kernel", one.kernel}, {"isolated", deviation_json(one.deviation)}});
+  json["other_ways"] = Json::array();
+  for (const OtherWay& way : diagnosis.other_ways)
+    json["other_ways"].push_back({{"precision", way.precision},
+                                  {"activations", way.storage},
+                                  {"right", way.right},
+                                  {"part", number(way.part)},
+                                  {"ms", way.ms}});
+  json["stopped"] = diagnosis.stopped ? Json(diagnosis.stopped->message) : Json(nullptr);
   json["nodes"] = Json::array();
   for (const DiagnosedNode& node : diagnosis.nodes) json["nodes"].push_back(node_json(node));
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

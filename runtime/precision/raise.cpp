@@ -100,8 +100,10 @@ class Search {
   // Leaves out halves, quarters, and so on, down to single nodes, the dearest first.
   Result<Raised> without_parts(Raised raised) {
     std::vector<size_t> order = members(raised);
+    std::vector<double> costs(size_);
+    for (const size_t node : order) costs[node] = cost_of(node);
     std::stable_sort(order.begin(), order.end(),
-                     [this](size_t a, size_t b) { return cost_of(a) > cost_of(b); });
+                     [&costs](size_t a, size_t b) { return costs[a] > costs[b]; });
     for (size_t part = std::max<size_t>(1, order.size() / 2);; part /= 2) {
       for (size_t first = 0; first < order.size() && may_try();) {
         const size_t end = std::min(order.size(), first + part);
@@ -123,20 +125,25 @@ class Search {
   }
 
   Result<Raised> cheapest_of(const std::vector<size_t>& nodes, Raised best) {
-    std::vector<Raised> all;
+    struct Choice {
+      Raised raised;
+      double cost = 0;
+    };
+    std::vector<Choice> all;
     for (uint32_t word = 1; word + 1 < (1u << nodes.size()); ++word) {
       Raised one(size_, false);
       for (size_t i = 0; i < nodes.size(); ++i) one[nodes[i]] = (word >> i & 1) != 0;
-      all.push_back(std::move(one));
+      const double cost = problem_.cost(one);
+      all.push_back({std::move(one), cost});
     }
-    std::stable_sort(all.begin(), all.end(), [this](const Raised& a, const Raised& b) {
-      return problem_.cost(a) < problem_.cost(b);
-    });
-    for (Raised& one : all) {
-      if (!may_try() || problem_.cost(one) >= problem_.cost(best)) break;
-      CLVET_ASSIGN_OR_RETURN(const bool cured, cures(one));
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Choice& a, const Choice& b) { return a.cost < b.cost; });
+    const double most = problem_.cost(best);
+    for (Choice& one : all) {
+      if (!may_try() || one.cost >= most) break;
+      CLVET_ASSIGN_OR_RETURN(const bool cured, cures(one.raised));
       if (!cured) continue;
-      best = std::move(one);
+      best = std::move(one.raised);
       break;
     }
     smallest_ = may_try();

@@ -32,8 +32,17 @@ constexpr size_t kKeyDigits = 16;
 
 RowFile rows_of(const std::string& file) { return {file, "clvet.checks/1", kMostRows}; }
 
+std::string key_of(const char* what, const std::string& model, const std::string& environment_key) {
+  return fmt::format("{} {} {}", what, model.substr(0, kKeyDigits),
+                     environment_key.substr(0, kKeyDigits));
+}
+
 std::string precision_key(const std::string& model, const std::string& environment_key) {
-  return "precision " + model.substr(0, kKeyDigits) + " " + environment_key.substr(0, kKeyDigits);
+  return key_of("precision", model, environment_key);
+}
+
+std::string mixed_key(const std::string& model, const std::string& environment_key) {
+  return key_of("mixed", model, environment_key);
 }
 
 Verdict verdict_of(std::optional<Stage> stage) {
@@ -178,6 +187,36 @@ Status History::keep_precision(const std::string& model, const std::string& envi
   return rows_of(checks_file()).change([&](RowFile::Rows& rows) {
     rows[precision_key(model, environment_key)] = {{"precision", to_string(precision)},
                                                    {"at", seconds_of_today()}};
+    rows.erase(mixed_key(model, environment_key));
+  });
+}
+
+std::optional<History::MixedPrecision> History::mixed_precision(
+    const std::string& model, const std::string& environment_key) const {
+  if (folder_.empty()) return std::nullopt;
+  const RowFile::Rows rows = rows_of(checks_file()).read();
+  const auto found = rows.find(mixed_key(model, environment_key));
+  if (found == rows.end()) return std::nullopt;
+  const auto precision = parse_precision(row_text(found->second, "precision"));
+  const auto raised = found->second.find("raised");
+  if (!precision || raised == found->second.end() || !raised->is_array()) return std::nullopt;
+  MixedPrecision mixed{*precision, {}, found->second.value("faster", nlohmann::json()) == true};
+  for (const auto& node : *raised) {
+    if (!node.is_string()) return std::nullopt;
+    mixed.raised.insert(node.get<std::string>());
+  }
+  return mixed;
+}
+
+Status History::keep_mixed(const std::string& model, const std::string& environment_key,
+                           const MixedPrecision& mixed) const {
+  if (folder_.empty()) return {};
+  return rows_of(checks_file()).change([&](RowFile::Rows& rows) {
+    rows[mixed_key(model, environment_key)] = {{"environment_key", environment_key},
+                                               {"precision", to_string(mixed.precision)},
+                                               {"raised", mixed.raised},
+                                               {"faster", mixed.faster},
+                                               {"at", seconds_of_today()}};
   });
 }
 

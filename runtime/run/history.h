@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -67,8 +69,20 @@ class History {
   // The precision that a model needs on a device, where a lower one cannot hold its values.
   std::optional<Precision> needed_precision(const std::string& model,
                                             const std::string& environment_key) const;
+  // What was found with raised nodes (below) counts no more.
   Status keep_precision(const std::string& model, const std::string& environment_key,
                         Precision precision) const;
+
+  // A precision that holds a model's values on a device, but for single nodes that stay at high.
+  struct MixedPrecision {
+    Precision precision = Precision::kLow;
+    std::set<std::string, std::less<>> raised;
+    bool faster = false;  // than what would be planned without it, as it was measured
+  };
+  std::optional<MixedPrecision> mixed_precision(const std::string& model,
+                                                const std::string& environment_key) const;
+  Status keep_mixed(const std::string& model, const std::string& environment_key,
+                    const MixedPrecision& mixed) const;
 
  private:
   std::string checks_file() const { return folder_ + "/checks.json"; }

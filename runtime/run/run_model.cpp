@@ -121,6 +121,7 @@ class Runner {
  private:
   void warn(const std::string& text) { clvet::warn(options_.sink, record_.warnings, text); }
   Status make_plan();
+  bool take_found(const std::string& environment_key, PlanOverrides& words) const;
   Status refuse_fallback() const;
   void warn_of_plan();
   bool may_compare() const;
@@ -154,9 +155,24 @@ Status Runner::make_plan() {
   const NetworkPlanRequest request{ladder_->report(), options_.device, words, options_.model_key,
                                    given};
   CLVET_ASSIGN_OR_RETURN(choice_, plan_network_on(graph_, request));
-  if (!choice_.device || words.precision || given) return {};
-  words.precision = history_.needed_precision(options_.model_key, choice_.device->environment_key);
-  return words.precision ? make_plan() : Status();
+  if (!choice_.device || given || !take_found(choice_.device->environment_key, words)) return {};
+  return make_plan();
+}
+
+// Words for what is known of the model's precision on that device. False: they are as they were.
+bool Runner::take_found(const std::string& environment_key, PlanOverrides& words) const {
+  if (!words.raised.empty()) return false;
+  if (const auto mixed = history_.mixed_precision(options_.model_key, environment_key)) {
+    const bool asked = words.precision == mixed->precision && !mixed->raised.empty();
+    if (asked || (!words.precision && mixed->faster)) {
+      words.precision = mixed->precision;
+      words.raised = mixed->raised;
+      return true;
+    }
+  }
+  if (words.precision) return false;
+  words.precision = history_.needed_precision(options_.model_key, environment_key);
+  return words.precision.has_value();
 }
 
 Status Runner::plan(const Report* report) {
