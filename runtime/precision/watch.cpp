@@ -47,7 +47,7 @@ class Watch {
       : emulation_(emulation),
         graph_(emulation.graph()),
         exact_(graph_, inputs),
-        low_(graph_, inputs) {}
+        low_(emulation, inputs) {}
 
   Result<Watched> run() {
     Watched watched;
@@ -70,7 +70,7 @@ class Watch {
     const double started = monotonic_seconds();
     CLVET_ASSIGN_OR_RETURN(auto exact, emulation_.run(index, exact_.all(), Rounded::nothing()));
     found.ms = ms_since(started);
-    CLVET_ASSIGN_OR_RETURN(auto low, emulation_.run(index, low_.all(), Rounded()));
+    CLVET_ASSIGN_OR_RETURN(auto low, low_.step(false));
     for (const Tensor& output : exact) {
       if (output.dtype() != DType::kF32) continue;
       found.floats = true;
@@ -83,7 +83,6 @@ class Watch {
       found.constant = !found.range.constant() && found.range.count > 1 && each_alike(low);
     }
     exact_.take(graph_.nodes[index], std::move(exact));
-    low_.take(graph_.nodes[index], std::move(low));
     return found;
   }
 
@@ -98,7 +97,8 @@ class Watch {
 
   const Emulation& emulation_;
   const Graph& graph_;
-  LiveValues exact_, low_;
+  LiveValues exact_;
+  LowRun low_;
 };
 
 }  // namespace
