@@ -16,6 +16,7 @@
 #include "runtime/precision/origin.h"
 #include "runtime/precision/raise.h"
 #include "runtime/precision/rounding.h"
+#include "runtime/precision/trials.h"
 #include "runtime/precision/value_range.h"
 #include "runtime/precision/watch.h"
 #include "runtime/precision/wiring.h"
@@ -41,7 +42,7 @@ void merge(size_t index, const WatchedNode& seen, DiagnosedNode& node) {
 class Diagnoser {
  public:
   Diagnoser(DiagnosedModel& model, const DiagnoseOptions& options)
-      : model_(model), options_(options) {}
+      : model_(model), options_(options), trials_(model) {}
 
   Result<PrecisionDiagnosis> run() {
     found_.policy = options_.policy;
@@ -112,8 +113,7 @@ class Diagnoser {
     return cost;
   }
 
-  // Chosen on few of the wrong inputs, then looked at with all: one that is still wrong joins them,
-  // in front, for it tells soonest that a choice does not do.
+  // Chosen on few of the wrong inputs, then looked at with all: one that is still wrong joins them.
   Status plan() {
     std::vector<size_t> tried_on(
         wrong_.begin(),
@@ -127,24 +127,15 @@ class Diagnoser {
         name_origins(raise.raised);
         return {};
       }
-      tried_on.insert(tried_on.begin(), *still_wrong);
+      tried_on.push_back(*still_wrong);
     }
   }
 
-  // The input that refused the last choice is asked first: it most likely refuses the next one.
-  Result<RaisePlan> search(std::vector<size_t> tried_on) const {
+  Result<RaisePlan> search(const std::vector<size_t>& tried_on) {
     RaiseProblem problem{model_.wiring(), suspicions_, {}, {}, {}};
     for (const DiagnosedNode& node : found_.nodes) problem.parts.push_back(node.isolated.part());
     problem.cost = [this](const Raised& raised) { return cost_of(raised); };
-    problem.cures = [&](const Raised& raised) -> Result<bool> {
-      for (auto index = tried_on.begin(); index != tried_on.end(); ++index) {
-        CLVET_ASSIGN_OR_RETURN(const bool cured, model_.cures(raised, *index));
-        if (cured) continue;
-        std::rotate(tried_on.begin(), index, index + 1);
-        return false;
-      }
-      return true;
-    };
+    problem.cures = [&](const Raised& raised) { return trials_.cures(raised, tried_on); };
     return cheapest_raise(problem);
   }
 
@@ -161,7 +152,7 @@ class Diagnoser {
     std::optional<size_t> wrong;
     for (size_t i = 0; i < model_.inputs(); ++i) {
       say("plan", i);
-      CLVET_ASSIGN_OR_RETURN(DiagnosedInput row, model_.with(raise.raised, i));
+      CLVET_ASSIGN_OR_RETURN(DiagnosedInput row, trials_.with(raise.raised, i));
       if (!row.right && !wrong) wrong = i;
       plan.after.push_back(std::move(row));
     }
@@ -205,6 +196,7 @@ class Diagnoser {
 
   DiagnosedModel& model_;
   const DiagnoseOptions& options_;
+  Trials trials_;
   PrecisionDiagnosis found_;
   std::vector<size_t> wrong_;  // inputs
   std::vector<Suspicion> suspicions_;

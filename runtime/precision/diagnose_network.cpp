@@ -74,18 +74,9 @@ class NetworkModel : public DiagnosedModel {
     return Look{std::move(row), std::move(watched.seen)};
   }
 
-  Result<DiagnosedInput> with(const Raised& raised, size_t input) override {
-    const auto known = cured_.find(input);
-    if (known != cured_.end() && known->second.first == raised) return known->second.second;
+  Result<DiagnosedInput> with(const Raised& raised, size_t input, Detail) override {
     CLVET_ASSIGN_OR_RETURN(const auto outputs, runs_.run(input, inputs_[input].values, raised));
     return judged(input, outputs, references_[input]);
-  }
-  // What a choice of nodes does for an input is asked again once that choice is the plan.
-  Result<bool> cures(const Raised& raised, size_t input) override {
-    CLVET_ASSIGN_OR_RETURN(DiagnosedInput found, with(raised, input));
-    const bool right = found.right;
-    if (right) cured_[input] = {raised, std::move(found)};
-    return right;
   }
 
  private:
@@ -104,8 +95,7 @@ class NetworkModel : public DiagnosedModel {
   Emulation emulation_;
   RaisedRuns runs_;
   Wiring wiring_;
-  std::vector<std::map<std::string, Tensor>> references_;      // by input
-  std::map<size_t, std::pair<Raised, DiagnosedInput>> cured_;  // by input, the last time
+  std::vector<std::map<std::string, Tensor>> references_;  // by input
 };
 
 }  // namespace
