@@ -120,10 +120,8 @@ class Diagnoser {
         wrong_.begin() + static_cast<std::ptrdiff_t>(std::min(kTriedOn, wrong_.size())));
     for (;;) {
       CLVET_ASSIGN_OR_RETURN(const RaisePlan raise, search(tried_on));
-      CLVET_ASSIGN_OR_RETURN(const auto still_wrong, look_after(raise));
-      const bool again = still_wrong && std::find(tried_on.begin(), tried_on.end(), *still_wrong) ==
-                                            tried_on.end();
-      if (!again) {
+      CLVET_ASSIGN_OR_RETURN(const auto still_wrong, look_after(raise, tried_on));
+      if (!still_wrong) {
         name_origins(raise.raised);
         return {};
       }
@@ -139,8 +137,10 @@ class Diagnoser {
     return cheapest_raise(problem);
   }
 
-  // The first input that the plan does not cure.
-  Result<std::optional<size_t>> look_after(const RaisePlan& raise) {
+  // The first input that the nodes do not cure, and that they were not chosen with. Where there is
+  // none, they are the plan.
+  Result<std::optional<size_t>> look_after(const RaisePlan& raise,
+                                           const std::vector<size_t>& tried_on) {
     PrecisionPlan plan;
     plan.smallest = raise.smallest;
     plan.trials = raise.trials;
@@ -149,16 +149,16 @@ class Diagnoser {
     for (size_t n = 0; n < raise.raised.size(); ++n) {
       if (raise.raised[n]) plan.raised.push_back(found_.nodes[n].name);
     }
-    std::optional<size_t> wrong;
+    plan.right = true;
     for (size_t i = 0; i < model_.inputs(); ++i) {
       say("plan", i);
       CLVET_ASSIGN_OR_RETURN(DiagnosedInput row, trials_.with(raise.raised, i));
-      if (!row.right && !wrong) wrong = i;
+      if (!row.right && std::find(tried_on.begin(), tried_on.end(), i) == tried_on.end()) return i;
+      plan.right &= row.right;
       plan.after.push_back(std::move(row));
     }
-    plan.right = !wrong;
     found_.plan = std::move(plan);
-    return wrong;
+    return std::nullopt;
   }
 
   // Those suspicions without whose nodes the plan does not do.

@@ -70,6 +70,7 @@ class NetworkModel : public DiagnosedModel {
       row.ranges[graph_.values[static_cast<size_t>(graph_.inputs[i])].name] =
           watched.seen.inputs[i];
     }
+    if (!row.right && watched.before) runs_.offer(input, *watched.before);
     references_.push_back(std::move(watched.reference));
     return Look{std::move(row), std::move(watched.seen)};
   }

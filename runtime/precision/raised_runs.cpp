@@ -12,6 +12,10 @@
 
 namespace clvet {
 
+void RaisedRuns::offer(size_t input, const LowRun& run) {
+  if (kept_.size() < kKept) kept_.push_back({input, run});
+}
+
 Result<std::map<std::string, Tensor>> RaisedRuns::run(size_t input,
                                                       const std::map<std::string, Tensor>& values,
                                                       const Raised& raised) {

@@ -23,6 +23,9 @@ class RaisedRuns {
   // The emulation must outlive it.
   explicit RaisedRuns(const Emulation& emulation) : emulation_(emulation) {}
 
+  // A run of the input in which nothing is raised: those of this node and later ones begin there.
+  // Only where there is room.
+  void offer(size_t input, const LowRun& run);
   // The network's outputs. `values` of an input are the same each time.
   Result<std::map<std::string, Tensor>> run(size_t input,
                                             const std::map<std::string, Tensor>& values,

@@ -16,6 +16,7 @@
 #include "runtime/precision/emulation.h"
 #include "runtime/precision/number_format.h"
 #include "runtime/precision/rounding.h"
+#include "runtime/precision/watch.h"
 #include "tests/runtime/helpers.h"
 #include "tests/runtime/model_builder.h"
 #include "tests/runtime/precision/planted_networks.h"
@@ -48,6 +49,10 @@ TEST(RaisedRuns, GiveWhatARunFromTheStartGives) {
     const Graph graph = specialise(network.graph, shapes_of(network.inputs)).value();
     const Emulation emulation(graph, {NumberFormat::kHalf, false});
     RaisedRuns runs(emulation);
+    const auto watched = watch(emulation, network.inputs);
+    ASSERT_TRUE(watched && watched->before);
+    EXPECT_GT(watched->before->next(), 0u);
+    runs.offer(0, *watched->before);
     Values other = network.inputs;
     other["x"] = test::noise(network.inputs.at("x").shape());
     for (int trial = 0; trial < 40; ++trial) {
