@@ -129,6 +129,8 @@ class Tensor {
   int64_t elements() const { return elements_; }
   size_t bytes() const { return static_cast<size_t>(elements_) * size_of(dtype_); }
 
+  // Nobody else has its storage.
+  bool sole() const { return data_.use_count() == 1; }
   const std::byte* raw() const { return data_.get(); }
   std::byte* raw() { return data_.get(); }
   // T must be the type of dtype(); checked_cast-free access for inner loops.

@@ -4,37 +4,97 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <span>
 
+#include "runtime/host/widest.h"
+#include "runtime/precision/parts.h"
+
 namespace clvet {
+namespace {
+
+constexpr size_t kLanes = 8;
+using Floats = float __attribute__((vector_size(kLanes * sizeof(float))));
+using Ints = int32_t __attribute__((vector_size(kLanes * sizeof(int32_t))));
+using Doubles = double __attribute__((vector_size(kLanes * sizeof(double))));
+
+constexpr int32_t kMagnitude = 0x7fffffff, kInfinity = 0x7f800000;
+
+// Sums that do not wait for each other.
+struct Lanes {
+  Doubles apart{}, squares{}, reference_squares{}, value_squares{}, products{};
+  Ints compared{}, lost{};
+};
+
+// Values as their bits; where one of a pair is not finite, both count as 0.
+inline __attribute__((always_inline)) void add(const Ints& values, const Ints& reference,
+                                               Lanes& lanes) {
+  const Ints known = (reference & kMagnitude) < kInfinity;
+  const Ints both = known & ((values & kMagnitude) < kInfinity);
+  lanes.lost -= known & ~both;
+  lanes.compared -= both;
+  const Doubles x = __builtin_convertvector((Floats)(reference & both), Doubles);
+  const Doubles y = __builtin_convertvector((Floats)(values & both), Doubles);
+  const Doubles apart = y - x;
+  const Doubles size = apart < 0 ? -apart : apart;
+  lanes.apart = size > lanes.apart ? size : lanes.apart;
+  lanes.squares += apart * apart;
+  lanes.reference_squares += x * x;
+  lanes.value_squares += y * y;
+  lanes.products += x * y;
+}
+
+CLVET_WIDEST void add_all(const float* values, const float* reference, size_t count, Lanes& sums) {
+  Lanes lanes = sums;
+  Ints left, right;
+  for (; count >= kLanes; count -= kLanes, values += kLanes, reference += kLanes) {
+    std::memcpy(&left, values, sizeof left);
+    std::memcpy(&right, reference, sizeof right);
+    add(left, right, lanes);
+  }
+  if (count > 0) {
+    left = right = Ints{} + kInfinity;  // not compared
+    std::memcpy(&left, values, count * sizeof(float));
+    std::memcpy(&right, reference, count * sizeof(float));
+    add(left, right, lanes);
+  }
+  sums = lanes;
+}
+
+Deviation deviation_of_part(std::span<const float> values, std::span<const float> reference) {
+  Lanes lanes;
+  add_all(values.data(), reference.data(), values.size(), lanes);
+  Deviation sum;
+  for (size_t i = 0; i < kLanes; ++i) {
+    sum.compared += lanes.compared[i];
+    sum.lost += lanes.lost[i];
+    sum.most = std::max<double>(sum.most, static_cast<float>(lanes.apart[i]));
+    sum.squares += lanes.squares[i];
+    sum.reference_squares += lanes.reference_squares[i];
+    sum.value_squares += lanes.value_squares[i];
+    sum.products += lanes.products[i];
+  }
+  return sum;
+}
+
+}  // namespace
 
 void Deviation::add(std::span<const float> values, std::span<const float> reference) {
-  double d2 = 0, r2 = 0, v2 = 0, rv = 0;
-  float largest = 0;
-  int64_t used = 0, gone = 0;
-  const size_t count = std::min(values.size(), reference.size());
-  for (size_t i = 0; i < count; ++i) {
-    const float r = reference[i], v = values[i];
-    const bool known = std::fabs(r) < INFINITY, kept = std::fabs(v) < INFINITY;
-    const bool both = known && kept;
-    gone += known && !kept;
-    used += both;
-    const double x = both ? r : 0, y = both ? v : 0;
-    const auto apart = static_cast<float>(std::fabs(y - x));
-    largest = apart > largest ? apart : largest;
-    d2 += (y - x) * (y - x);
-    r2 += x * x;
-    v2 += y * y;
-    rv += x * y;
-  }
-  compared += used;
-  lost += gone;
-  most = std::max<double>(most, largest);
-  squares += d2;
-  reference_squares += r2;
-  value_squares += v2;
-  products += rv;
+  add(sum_of_parts<Deviation>(
+      std::min(values.size(), reference.size()), [&](size_t first, size_t count) {
+        return deviation_of_part(values.subspan(first, count), reference.subspan(first, count));
+      }));
+}
+
+void Deviation::add(const Deviation& other) {
+  compared += other.compared;
+  lost += other.lost;
+  most = std::max(most, other.most);
+  squares += other.squares;
+  reference_squares += other.reference_squares;
+  value_squares += other.value_squares;
+  products += other.products;
 }
 
 double Deviation::rms() const {

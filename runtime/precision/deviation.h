@@ -15,6 +15,7 @@ struct Deviation {
 
   // As many values as references.
   void add(std::span<const float> values, std::span<const float> reference);
+  void add(const Deviation& other);
 
   double rms() const;        // root of the mean (value - reference)^2
   double reference() const;  // root of the mean reference^2

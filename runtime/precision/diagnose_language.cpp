@@ -82,13 +82,10 @@ class LanguageModel : public DiagnosedModel {
     return look;
   }
 
-  Result<DiagnosedInput> with(const Raised& raised, size_t input) override {
-    CLVET_ASSIGN_OR_RETURN(const LogitsJudge judge, compute(raised, input, false));
+  Result<DiagnosedInput> with(const Raised& raised, size_t input, Detail detail) override {
+    CLVET_ASSIGN_OR_RETURN(const LogitsJudge judge,
+                           compute(raised, input, detail == Detail::kWhetherRight));
     return judged(input, judge);
-  }
-  Result<bool> cures(const Raised& raised, size_t input) override {
-    CLVET_ASSIGN_OR_RETURN(const LogitsJudge judge, compute(raised, input, true));
-    return judged(input, judge).right;
   }
 
  private:
@@ -173,17 +170,18 @@ std::optional<int> first_exponent(const PrecisionDiagnosis& found) {
 
 // Smaller factors where the first does not do: other values of a step are then smaller as well.
 Result<std::optional<ExactRescale>> rescale_of(DecoderEmulation& emulation, LanguageModel& model,
-                                               const PrecisionDiagnosis& found) {
-  const auto first = first_exponent(found);
+                                               const PrecisionDiagnosis& diagnosis) {
+  const auto first = first_exponent(diagnosis);
   if (!first) return std::nullopt;
   ExactRescale rescale{kResidual, std::ldexp(1, -*first), emulation.config().post_norms};
-  const Raised nothing(found.nodes.size(), false);
+  const Raised nothing(diagnosis.nodes.size(), false);
   for (int i = 0; rescale.available && !rescale.right && i < kFactorsTried; ++i) {
     const double factor = std::ldexp(1, -*first - i);
     emulation.scale_residual(factor);
     bool right = true;
     for (size_t input = 0; right && input < model.inputs(); ++input) {
-      CLVET_ASSIGN_OR_RETURN(right, model.cures(nothing, input));
+      CLVET_ASSIGN_OR_RETURN(const auto found, model.with(nothing, input, Detail::kWhetherRight));
+      right = found.right;
     }
     if (right) rescale.factor = factor;
     rescale.right = right;

@@ -17,6 +17,7 @@
 #include "runtime/precision/origin.h"
 #include "runtime/precision/raise.h"
 #include "runtime/precision/rounding.h"
+#include "runtime/precision/trials.h"
 #include "runtime/precision/value_range.h"
 #include "runtime/precision/watch.h"
 #include "runtime/precision/wiring.h"
@@ -48,7 +49,7 @@ double ms_of(const Raised& raised, std::span<const DiagnosedNode> nodes) {
 class Diagnoser {
  public:
   Diagnoser(DiagnosedModel& model, const DiagnoseOptions& options)
-      : model_(model), options_(options) {}
+      : model_(model), options_(options), trials_(model) {}
 
   Result<PrecisionDiagnosis> run() {
     found_.policy = options_.policy;
@@ -110,62 +111,52 @@ class Diagnoser {
     }
   }
 
-  // Chosen on few of the wrong inputs, then looked at with all: one that is still wrong joins them,
-  // in front, for it tells soonest that a choice does not do.
+  // Chosen on few of the wrong inputs, then looked at with all: one that is still wrong joins them.
   Status plan() {
     std::vector<size_t> tried_on(
         wrong_.begin(),
         wrong_.begin() + static_cast<std::ptrdiff_t>(std::min(kTriedOn, wrong_.size())));
     for (;;) {
       CLVET_ASSIGN_OR_RETURN(const RaisePlan raise, search(tried_on));
-      CLVET_ASSIGN_OR_RETURN(const auto still_wrong, look_after(raise));
-      found_.plan->chosen_on = static_cast<int>(tried_on.size());
-      const bool again = still_wrong && std::find(tried_on.begin(), tried_on.end(), *still_wrong) ==
-                                            tried_on.end();
-      if (!again) {
+      CLVET_ASSIGN_OR_RETURN(const auto still_wrong, look_after(raise, tried_on));
+      if (!still_wrong) {
         name_origins(raise.raised);
         return {};
       }
-      tried_on.insert(tried_on.begin(), *still_wrong);
+      tried_on.push_back(*still_wrong);
     }
   }
 
-  // The input that refused the last choice is asked first: it most likely refuses the next one.
-  Result<RaisePlan> search(std::vector<size_t> tried_on) const {
+  Result<RaisePlan> search(const std::vector<size_t>& tried_on) {
     RaiseProblem problem{model_.wiring(), suspicions_, {}, {}, {}};
     for (const DiagnosedNode& node : found_.nodes) problem.parts.push_back(node.isolated.part());
     problem.cost = [this](const Raised& raised) { return model_.cost(raised, found_.nodes); };
-    problem.cures = [&](const Raised& raised) -> Result<bool> {
-      for (auto index = tried_on.begin(); index != tried_on.end(); ++index) {
-        CLVET_ASSIGN_OR_RETURN(const bool cured, model_.cures(raised, *index));
-        if (cured) continue;
-        std::rotate(tried_on.begin(), index, index + 1);
-        return false;
-      }
-      return true;
-    };
+    problem.cures = [&](const Raised& raised) { return trials_.cures(raised, tried_on); };
     return cheapest_raise(problem);
   }
 
-  // The first input that the plan does not cure.
-  Result<std::optional<size_t>> look_after(const RaisePlan& raise) {
+  // The first input that the nodes do not cure, and that they were not chosen with. Where there is
+  // none, they are the plan.
+  Result<std::optional<size_t>> look_after(const RaisePlan& raise,
+                                           const std::vector<size_t>& tried_on) {
     PrecisionPlan plan;
     plan.smallest = raise.smallest;
     plan.trials = raise.trials;
+    plan.chosen_on = static_cast<int>(tried_on.size());
     plan.predicted = model_.times(raise.raised, found_.nodes);
     for (size_t n = 0; n < raise.raised.size(); ++n) {
       if (raise.raised[n]) plan.raised.push_back(found_.nodes[n].name);
     }
-    std::optional<size_t> wrong;
+    plan.right = true;
     for (size_t i = 0; i < model_.inputs(); ++i) {
       say("plan", i);
-      CLVET_ASSIGN_OR_RETURN(DiagnosedInput row, model_.with(raise.raised, i));
-      if (!row.right && !wrong) wrong = i;
+      CLVET_ASSIGN_OR_RETURN(DiagnosedInput row, trials_.with(raise.raised, i));
+      if (!row.right && std::find(tried_on.begin(), tried_on.end(), i) == tried_on.end()) return i;
+      plan.right &= row.right;
       plan.after.push_back(std::move(row));
     }
-    plan.right = !wrong;
     found_.plan = std::move(plan);
-    return wrong;
+    return std::nullopt;
   }
 
   // Those suspicions without whose nodes the plan does not do.
@@ -203,6 +194,7 @@ class Diagnoser {
 
   DiagnosedModel& model_;
   const DiagnoseOptions& options_;
+  Trials trials_;
   PrecisionDiagnosis found_;
   std::vector<size_t> wrong_;  // inputs
   std::vector<Suspicion> suspicions_;

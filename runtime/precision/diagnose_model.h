@@ -26,6 +26,8 @@ struct DiagnoseOptions {
   EventSink sink;
 };
 
+enum class Detail { kWhole, kWhetherRight };
+
 // A model emulated at low precision, with the inputs that it is diagnosed with.
 class DiagnosedModel {
  public:
@@ -45,12 +47,9 @@ class DiagnosedModel {
   };
   // Comes once for each input, in order, before the others.
   virtual Result<Look> look(size_t input) = 0;
-  virtual Result<DiagnosedInput> with(const Raised& raised, size_t input) = 0;
-  // The same answer as with() has, maybe sooner.
-  virtual Result<bool> cures(const Raised& raised, size_t input) {
-    CLVET_ASSIGN_OR_RETURN(const DiagnosedInput found, with(raised, input));
-    return found.right;
-  }
+  // The input with these nodes raised. kWhetherRight: what is wrong may be found sooner, and tells
+  // no more than that.
+  virtual Result<DiagnosedInput> with(const Raised& raised, size_t input, Detail detail) = 0;
 };
 
 // All but what PrecisionDiagnosis has of the model's file and of a device. What ends it before its

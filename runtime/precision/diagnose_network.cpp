@@ -17,6 +17,7 @@
 #include "runtime/precision/diagnosis.h"
 #include "runtime/precision/emulation.h"
 #include "runtime/precision/graph_wiring.h"
+#include "runtime/precision/raised_runs.h"
 #include "runtime/precision/rounding.h"
 #include "runtime/precision/value_range.h"
 #include "runtime/precision/watch.h"
@@ -33,6 +34,7 @@ class NetworkModel : public DiagnosedModel {
         inputs_(inputs),
         target_(options.target),
         emulation_(graph, {options.format, options.policy == Policy::kEngine}),
+        runs_(emulation_),
         wiring_(wiring_of(graph)) {}
 
   size_t inputs() const override { return inputs_.size(); }
@@ -43,12 +45,13 @@ class NetworkModel : public DiagnosedModel {
     CLVET_ASSIGN_OR_RETURN(Watched watched, watch(emulation_, inputs_[input].values));
     DiagnosedInput row = judged(inputs_[input].name, watched.low, watched.reference, target_);
     row.ranges = ranges_of(graph_, watched.seen.inputs);
+    if (!row.right && watched.before) runs_.offer(input, *watched.before);
     references_.push_back(std::move(watched.reference));
     return Look{std::move(row), std::move(watched.seen)};
   }
 
-  Result<DiagnosedInput> with(const Raised& raised, size_t input) override {
-    CLVET_ASSIGN_OR_RETURN(const auto outputs, emulation_.run(inputs_[input].values, raised));
+  Result<DiagnosedInput> with(const Raised& raised, size_t input, Detail) override {
+    CLVET_ASSIGN_OR_RETURN(const auto outputs, runs_.run(input, inputs_[input].values, raised));
     return judged(inputs_[input].name, outputs, references_[input], target_);
   }
 
@@ -57,6 +60,7 @@ class NetworkModel : public DiagnosedModel {
   const std::vector<CalibrationInput>& inputs_;
   double target_;
   Emulation emulation_;
+  RaisedRuns runs_;
   Wiring wiring_;
   std::vector<std::map<std::string, Tensor>> references_;  // by input
 };

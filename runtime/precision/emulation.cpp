@@ -1,11 +1,9 @@
 #include "runtime/precision/emulation.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -22,10 +20,18 @@ namespace clvet {
 Result<Tensor> rounded(const Tensor& tensor, NumberFormat format) {
   if (tensor.dtype() != DType::kF32 || format == NumberFormat::kFloat) return tensor;
   CLVET_ASSIGN_OR_RETURN(Tensor copy, Tensor::create(DType::kF32, tensor.shape()));
-  const auto count = static_cast<size_t>(tensor.elements());
-  std::copy_n(tensor.data<float>(), count, copy.data<float>());
-  round_to(format, {copy.data<float>(), count});
+  round_to(format, tensor.values<float>(),
+           {copy.data<float>(), static_cast<size_t>(copy.elements())});
   return copy;
+}
+
+Status round_own(Tensor& tensor, NumberFormat format) {
+  if (tensor.dtype() != DType::kF32 || !tensor.sole()) {
+    CLVET_ASSIGN_OR_RETURN(tensor, rounded(tensor, format));
+    return {};
+  }
+  round_to(format, {tensor.data<float>(), static_cast<size_t>(tensor.elements())});
+  return {};
 }
 
 Deviation deviation_of(std::span<const Tensor> outputs, std::span<const Tensor> reference) {
@@ -56,7 +62,8 @@ const Tensor* Emulation::constant(ValueId id, size_t index, const Rounded& round
 }
 
 Result<std::vector<Tensor>> Emulation::run(size_t node, std::span<const Tensor> values,
-                                           const Rounded& how) const {
+                                           const Rounded& how,
+                                           const std::vector<bool>& stored) const {
   const Node& row = graph_.nodes[node];
   std::vector<Tensor> own(row.inputs.size());
   std::vector<const Tensor*> arguments;
@@ -65,7 +72,8 @@ Result<std::vector<Tensor>> Emulation::run(size_t node, std::span<const Tensor> 
     const Tensor* argument = in == kNoValue ? nullptr : constant(in, i, how);
     if (in != kNoValue && !argument) {
       argument = &values[static_cast<size_t>(in)];
-      if (how.rounds_input(static_cast<int>(i))) {
+      const bool held = !stored.empty() && stored[static_cast<size_t>(in)];
+      if (!held && how.rounds_input(static_cast<int>(i))) {
         CLVET_ASSIGN_OR_RETURN(own[i], rounded(*argument, rules_.format));
         argument = &own[i];
       }
@@ -74,22 +82,28 @@ Result<std::vector<Tensor>> Emulation::run(size_t node, std::span<const Tensor> 
   }
   auto outputs = run_node(row, arguments);
   if (!outputs) return at_node(outputs.error(), row);
+  own.clear();
   for (Tensor& output : *outputs) {
-    if (!how.outputs) break;
-    CLVET_ASSIGN_OR_RETURN(output, rounded(output, rules_.format));
+    if (how.outputs) CLVET_RETURN_IF_ERROR(round_own(output, rules_.format));
   }
   return outputs;
 }
 
-Result<std::map<std::string, Tensor>> Emulation::run(const std::map<std::string, Tensor>& inputs,
-                                                     const Raised& raised) const {
-  LiveValues values(graph_, inputs);
-  for (size_t n = 0; n < graph_.nodes.size(); ++n) {
-    CLVET_ASSIGN_OR_RETURN(auto outputs,
-                           run(n, values.all(), raised[n] ? Rounded::nothing() : Rounded()));
-    values.take(graph_.nodes[n], std::move(outputs));
-  }
-  return values.outputs();
+LowRun::LowRun(const Emulation& emulation, const std::map<std::string, Tensor>& inputs)
+    : emulation_(emulation),
+      values_(emulation.graph(), inputs),
+      stored_(emulation.graph().values.size(), false) {}
+
+Result<std::vector<Tensor>> LowRun::step(bool raised) {
+  const Node& node = emulation_.graph().nodes[next_];
+  CLVET_ASSIGN_OR_RETURN(
+      auto outputs,
+      emulation_.run(next_, values_.all(), raised ? Rounded::nothing() : Rounded(), stored_));
+  for (const ValueId out : node.outputs)
+    if (out != kNoValue) stored_[static_cast<size_t>(out)] = !raised;
+  values_.take(node, outputs);
+  ++next_;
+  return outputs;
 }
 
 }  // namespace clvet

@@ -1,9 +1,14 @@
 #include "runtime/precision/number_format.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <span>
+
+#include "runtime/host/widest.h"
+#include "runtime/precision/parts.h"
 
 namespace clvet {
 namespace {
@@ -38,6 +43,19 @@ float as_bfloat(float value) {
   return std::bit_cast<float>(rounded | (bits & kSign));
 }
 
+CLVET_WIDEST void all_as_half(float* values, size_t count) {
+  for (size_t i = 0; i < count; ++i) values[i] = as_half(values[i]);
+}
+
+CLVET_WIDEST void all_as_bfloat(float* values, size_t count) {
+  for (size_t i = 0; i < count; ++i) values[i] = as_bfloat(values[i]);
+}
+
+void round_part(NumberFormat format, std::span<float> values) {
+  if (format == NumberFormat::kHalf) all_as_half(values.data(), values.size());
+  if (format == NumberFormat::kBfloat) all_as_bfloat(values.data(), values.size());
+}
+
 }  // namespace
 
 const char* to_string(NumberFormat format) {
@@ -67,16 +85,22 @@ FormatLimits limits_of(NumberFormat format) {
 }
 
 void round_to(NumberFormat format, std::span<float> values) {
-  if (format == NumberFormat::kHalf)
-    for (float& value : values) value = as_half(value);
-  if (format == NumberFormat::kBfloat)
-    for (float& value : values) value = as_bfloat(value);
+  each_part(values.size(),
+            [&](size_t first, size_t count) { round_part(format, values.subspan(first, count)); });
+}
+
+void round_to(NumberFormat format, std::span<const float> from, std::span<float> to) {
+  each_part(std::min(from.size(), to.size()), [&](size_t first, size_t count) {
+    const auto part = to.subspan(first, count);
+    std::ranges::copy(from.subspan(first, count), part.begin());
+    round_part(format, part);
+  });
 }
 
 void round_small(NumberFormat format, std::span<float> values) {
   const auto normal = static_cast<float>(limits_of(format).normal);
   for (float& value : values)
-    if (std::fabs(value) < normal) round_to(format, {&value, 1});
+    if (std::fabs(value) < normal) round_part(format, {&value, 1});
 }
 
 }  // namespace clvet

@@ -19,6 +19,8 @@ FormatLimits limits_of(NumberFormat format);
 
 // Each value as it is after being stored: to nearest, ties to even, subnormals kept.
 void round_to(NumberFormat format, std::span<float> values);
+// The same into other memory, for as many values.
+void round_to(NumberFormat format, std::span<const float> from, std::span<float> to);
 // Of them only those that are too small for all their bits.
 void round_small(NumberFormat format, std::span<float> values);
 

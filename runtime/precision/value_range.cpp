@@ -7,30 +7,63 @@
 #include <cstdint>
 #include <span>
 
+#include "runtime/host/widest.h"
 #include "runtime/precision/number_format.h"
+#include "runtime/precision/parts.h"
 
 namespace clvet {
 namespace {
 
-// Extremes of floats are those of their bits: positive ones in order, negative ones behind.
-struct Extremes {
-  float least = INFINITY, greatest = -INFINITY, smallest = INFINITY;
-  int64_t odd = 0;  // infinite or NaN
+constexpr int32_t kMagnitude = 0x7fffffff, kInfinity = 0x7f800000;
+
+// Finite floats are ordered as these integers are.
+constexpr int32_t ordered(int32_t bits) { return bits ^ ((bits >> 31) & kMagnitude); }
+float from_ordered(int32_t key) { return std::bit_cast<float>(ordered(key)); }
+
+constexpr int32_t kAbove = kInfinity, kBelow = ordered(kInfinity | ~kMagnitude);
+
+// What is counted of values, as their bits.
+struct Counts {
+  int32_t least = kAbove, greatest = kBelow, smallest = kInfinity;
+  int32_t odd = 0, nan = 0, over = 0, under = 0, gone = 0, zero = 0;
+};
+struct Limits {
+  int32_t overflow, normal, vanish;
 };
 
-Extremes extremes_of(std::span<const float> values) {
-  Extremes found;
-  float least = found.least, greatest = found.greatest, smallest = found.smallest;
-  int32_t odd = 0;
-  for (const float value : values) {
-    const float size = std::fabs(value);
-    const bool finite = size < INFINITY;
-    odd += finite ? 0 : 1;
-    least = finite && value < least ? value : least;
-    greatest = finite && value > greatest ? value : greatest;
-    smallest = size > 0 && size < smallest ? size : smallest;
+// One loop for extremes and one for counts: processors without wide vectors have few registers.
+CLVET_WIDEST void find_extremes(const float* values, size_t count, Counts& found) {
+  int32_t least = found.least, greatest = found.greatest, smallest = found.smallest;
+  for (size_t i = 0; i < count; ++i) {
+    const auto bits = std::bit_cast<int32_t>(values[i]);
+    const int32_t size = bits & kMagnitude;
+    const int32_t key = ordered(bits);
+    const int32_t low = size < kInfinity ? key : kAbove;
+    const int32_t high = size < kInfinity ? key : kBelow;
+    const int32_t positive = size == 0 ? kInfinity : size;
+    least = low < least ? low : least;
+    greatest = high > greatest ? high : greatest;
+    smallest = positive < smallest ? positive : smallest;
   }
-  return {least, greatest, smallest, odd};
+  found.least = least;
+  found.greatest = greatest;
+  found.smallest = smallest;
+}
+
+CLVET_WIDEST void count_all(const float* values, size_t count, const Limits& limits,
+                            Counts& found) {
+  int32_t odd = 0, nan = 0, over = 0, under = 0, gone = 0, zero = 0;
+  const Limits at = limits;
+  for (size_t i = 0; i < count; ++i) {
+    const int32_t size = std::bit_cast<int32_t>(values[i]) & kMagnitude;
+    odd += size >= kInfinity;
+    nan += size > kInfinity;
+    over += size >= at.overflow;
+    under += size < at.normal;
+    gone += size <= at.vanish;
+    zero += size == 0;
+  }
+  found = {found.least, found.greatest, found.smallest, odd, nan, over, under, gone, zero};
 }
 
 size_t bin_of(float value) {
@@ -39,51 +72,47 @@ size_t bin_of(float value) {
   return static_cast<size_t>(std::clamp(bin, 0, static_cast<int>(ValueRange::kBins) - 1));
 }
 
-// As counted in int32_t, which vector code likes: no more values than that at once.
-constexpr size_t kAtOnce = size_t{1} << 30;
+int32_t bits_of(double limit) { return std::bit_cast<int32_t>(static_cast<float>(limit)); }
+
+ValueRange range_of_part(std::span<const float> values, const Limits& limits) {
+  Counts found;
+  find_extremes(values.data(), values.size(), found);
+  count_all(values.data(), values.size(), limits, found);
+  ValueRange range;
+  range.count = static_cast<int64_t>(values.size());
+  range.nan = found.nan;
+  range.infinite = found.odd - found.nan;
+  range.zero = found.zero;
+  range.overflows = found.over - found.odd;
+  range.vanishes = found.gone - found.zero;
+  range.subnormal = found.under - found.gone;
+  if (range.finite() > 0) {
+    // -0 becomes 0.
+    range.least = from_ordered(found.least) + 0.0;
+    range.greatest = from_ordered(found.greatest) + 0.0;
+    range.largest = std::max(std::fabs(range.least), std::fabs(range.greatest));
+  }
+  if (found.smallest < kInfinity) range.smallest = std::bit_cast<float>(found.smallest);
+  return range;
+}
+
+void count_sizes(std::span<const float> values, ValueRange& range) {
+  const size_t step = std::max<size_t>(1, values.size() / ValueRange::kSampled);
+  for (size_t i = 0; i < values.size(); i += step) {
+    if (values[i] != 0 && std::isfinite(values[i])) ++range.histogram[bin_of(values[i])];
+  }
+}
 
 }  // namespace
 
 void ValueRange::add(std::span<const float> values, NumberFormat format) {
-  for (; values.size() > kAtOnce; values = values.subspan(kAtOnce))
-    add(values.first(kAtOnce), format);
-  if (values.empty()) return;
-  const Extremes found = extremes_of(values);
-  const bool first = finite() == 0;
-  count += static_cast<int64_t>(values.size());
-  if (found.odd > 0) {
-    const auto nans =
-        std::count_if(values.begin(), values.end(), [](float v) { return std::isnan(v); });
-    nan += nans;
-    infinite += found.odd - nans;
-  }
-  if (found.least <= found.greatest) {
-    least = first ? found.least : std::min<double>(least, found.least);
-    greatest = first ? found.greatest : std::max<double>(greatest, found.greatest);
-  }
-  if (found.smallest < INFINITY)
-    smallest = smallest == 0 ? found.smallest : std::min<double>(smallest, found.smallest);
-  largest = std::max(std::fabs(least), std::fabs(greatest));
-  const FormatLimits limits = limits_of(format);
-  const auto overflow = static_cast<float>(limits.overflows),
-             normal = static_cast<float>(limits.normal),
-             vanish = static_cast<float>(limits.vanishes);
-  int32_t over = 0, under = 0, gone = 0, zeros = 0;
-  for (const float value : values) {
-    const float size = std::fabs(value);
-    over += size >= overflow && size < INFINITY;
-    under += size < normal;
-    gone += size <= vanish;
-    zeros += size == 0;
-  }
-  zero += zeros;
-  overflows += over;
-  vanishes += gone - zeros;
-  subnormal += under - gone;
-  const size_t step = std::max<size_t>(1, values.size() / kSampled);
-  for (size_t i = 0; i < values.size(); i += step) {
-    if (values[i] != 0 && std::isfinite(values[i])) ++histogram[bin_of(values[i])];
-  }
+  const FormatLimits wanted = limits_of(format);
+  const Limits limits = {bits_of(wanted.overflows), bits_of(wanted.normal),
+                         bits_of(wanted.vanishes)};
+  add(sum_of_parts<ValueRange>(values.size(), [&](size_t first, size_t count) {
+    return range_of_part(values.subspan(first, count), limits);
+  }));
+  count_sizes(values, *this);
 }
 
 void ValueRange::add(const ValueRange& other) {

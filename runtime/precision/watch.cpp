@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -47,7 +48,7 @@ class Watch {
       : emulation_(emulation),
         graph_(emulation.graph()),
         exact_(graph_, inputs),
-        low_(graph_, inputs) {}
+        low_(emulation, inputs) {}
 
   Result<Watched> run() {
     Watched watched;
@@ -61,6 +62,7 @@ class Watch {
     }
     watched.reference = exact_.outputs();
     watched.low = low_.outputs();
+    if (before_) watched.before.emplace(*before_);
     return watched;
   }
 
@@ -70,7 +72,6 @@ class Watch {
     const double started = monotonic_seconds();
     CLVET_ASSIGN_OR_RETURN(auto exact, emulation_.run(index, exact_.all(), Rounded::nothing()));
     found.ms = ms_since(started);
-    CLVET_ASSIGN_OR_RETURN(auto low, emulation_.run(index, low_.all(), Rounded()));
     for (const Tensor& output : exact) {
       if (output.dtype() != DType::kF32) continue;
       found.floats = true;
@@ -78,12 +79,15 @@ class Watch {
     }
     if (found.floats) {
       found.range = range_of(exact, emulation_.rules().format);
-      found.cumulative = deviation_of(low, exact);
       CLVET_RETURN_IF_ERROR(look_alone(index, exact, found));
+    }
+    if (found.blame && !before_) before_.emplace(low_);
+    CLVET_ASSIGN_OR_RETURN(const auto low, low_.step(false));
+    if (found.floats) {
+      found.cumulative = deviation_of(low, exact);
       found.constant = !found.range.constant() && found.range.count > 1 && each_alike(low);
     }
     exact_.take(graph_.nodes[index], std::move(exact));
-    low_.take(graph_.nodes[index], std::move(low));
     return found;
   }
 
@@ -98,7 +102,9 @@ class Watch {
 
   const Emulation& emulation_;
   const Graph& graph_;
-  LiveValues exact_, low_;
+  LiveValues exact_;
+  LowRun low_;
+  std::optional<LowRun> before_;  // see Watched
 };
 
 }  // namespace

@@ -37,9 +37,12 @@ struct Watched {
   Seen seen;
   std::map<std::string, Tensor> reference;  // the outputs in float32
   std::map<std::string, Tensor> low;        // at low precision
+  // Before the first node that is out of bounds: cures mostly begin there.
+  std::optional<LowRun> before;
 };
 
-// Values are let go of when no node reads them any more: it takes twice the memory of a run.
+// Values are let go of when no node reads them any more: it takes twice the memory of a run, and
+// that of `before`.
 Result<Watched> watch(const Emulation& emulation, const std::map<std::string, Tensor>& inputs);
 
 }  // namespace clvet

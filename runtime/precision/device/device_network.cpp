@@ -47,7 +47,7 @@ Result<DiagnosedInput> DeviceNetwork::judge(Session& session, size_t input) cons
   return judged(inputs_[input].name, outputs, references_[input], target_);
 }
 
-Result<DiagnosedInput> DeviceNetwork::with(const Raised& raised, size_t input) {
+Result<DiagnosedInput> DeviceNetwork::with(const Raised& raised, size_t input, Detail) {
   CLVET_ASSIGN_OR_RETURN(Session * session, place_.session(raised));
   return judge(*session, input);
 }

@@ -32,7 +32,7 @@ class DeviceNetwork : public DiagnosedModel {
   const Wiring& wiring() const override { return wiring_; }
   std::vector<DiagnosedNode> nodes() const override { return nodes_of(graph_); }
   Result<Look> look(size_t input) override;
-  Result<DiagnosedInput> with(const Raised& raised, size_t input) override;
+  Result<DiagnosedInput> with(const Raised& raised, size_t input, Detail detail) override;
   // Milliseconds of a run on the device, from the times of steps that were measured there.
   double cost(const Raised& raised, std::span<const DiagnosedNode> nodes) override;
   PlanTimes times(const Raised& raised, std::span<const DiagnosedNode> nodes) override;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <vector>
 
@@ -52,6 +53,45 @@ TEST(Deviation, TakesSeveralTensorsTogether) {
   both.add(std::vector<float>{4.5f}, std::vector<float>{4});
   EXPECT_DOUBLE_EQ(both.part(), 0.1);
   EXPECT_EQ(both.compared, 2);
+}
+
+// Summed up plainly, in the order of the values.
+Deviation plain(const std::vector<float>& values, const std::vector<float>& reference) {
+  Deviation sum;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(reference[i])) continue;
+    if (!std::isfinite(values[i])) {
+      ++sum.lost;
+      continue;
+    }
+    const double apart = static_cast<double>(values[i]) - reference[i];
+    ++sum.compared;
+    sum.most = std::fmax(sum.most, std::fabs(apart));
+    sum.squares += apart * apart;
+    sum.reference_squares += static_cast<double>(reference[i]) * reference[i];
+    sum.value_squares += static_cast<double>(values[i]) * values[i];
+    sum.products += static_cast<double>(values[i]) * reference[i];
+  }
+  return sum;
+}
+
+TEST(Deviation, OfManyValuesIsTheSumOverEach) {
+  for (const size_t count : {7u, 8u, 9u, 16384u, 16391u, 50001u}) {
+    std::vector<float> values, reference;
+    for (size_t i = 0; i < count; ++i) {
+      const auto noise = static_cast<float>(i * 2654435761u % 1000) / 1000;
+      reference.push_back(i % 11 == 4 ? kInf : noise - 0.5f);
+      values.push_back(i % 7 == 3 ? NAN : (noise - 0.5f) * (i % 2 == 0 ? 1.25f : -1));
+    }
+    const Deviation found = deviation_of(values, reference), wanted = plain(values, reference);
+    EXPECT_EQ(found.compared, wanted.compared) << count;
+    EXPECT_EQ(found.lost, wanted.lost) << count;
+    EXPECT_FLOAT_EQ(static_cast<float>(found.most), static_cast<float>(wanted.most)) << count;
+    EXPECT_NEAR(found.squares, wanted.squares, 1e-9 * wanted.squares) << count;
+    EXPECT_NEAR(found.reference_squares, wanted.reference_squares, 1e-9 * wanted.squares);
+    EXPECT_NEAR(found.value_squares, wanted.value_squares, 1e-9 * wanted.value_squares) << count;
+    EXPECT_NEAR(found.products, wanted.products, 1e-9 * wanted.squares) << count;
+  }
 }
 
 }  // namespace

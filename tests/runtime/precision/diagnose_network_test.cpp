@@ -106,6 +106,32 @@ TEST(DiagnoseNetwork, TellsInputsThatFailFromThoseThatPassByTheirRange) {
   for (const DiagnosedInput& after : found.plan->after) EXPECT_TRUE(after.right) << after.name;
 }
 
+// The first two inputs say nothing of the other branch.
+TEST(DiagnoseNetwork, CuresAlsoTheInputsThatThePlanWasNotFirstTriedOn) {
+  ModelBuilder model;
+  model.input("x", {4}).input("w", {4}).constant("c", {1}, {1.f / 1024});
+  for (const std::string side : {"x", "w"}) {
+    model.node("Mul", {side, side}, {side + "_square"});
+    model.node("Mul", {side + "_square", "c"}, {side + "_out"});
+    model.output(side + "_out");
+  }
+  const auto small = Tensor::of<float>({4}, {1, 2, 3, 4});
+  const auto large = Tensor::of<float>({4}, {1, 2, 3, 400});
+  const std::vector<CalibrationInput> inputs = {{"first", {{"x", large}, {"w", small}}},
+                                                {"second", {{"x", large}, {"w", small}}},
+                                                {"third", {{"x", small}, {"w", large}}},
+                                                {"fourth", {{"x", small}, {"w", small}}}};
+  const PrecisionDiagnosis found = diagnose(model.build(), inputs, {.policy = Policy::kNaive});
+  ASSERT_TRUE(found.plan);
+  EXPECT_EQ(found.plan->raised.size(), 4u);
+  EXPECT_TRUE(found.plan->right);
+  ASSERT_EQ(found.plan->after.size(), 4u);
+  for (const DiagnosedInput& after : found.plan->after) EXPECT_TRUE(after.right) << after.name;
+  ASSERT_EQ(found.origins.size(), 2u);
+  EXPECT_THAT(found.origins[0].inputs, ElementsAre(0, 1));
+  EXPECT_THAT(found.origins[1].inputs, ElementsAre(2));
+}
+
 TEST(DiagnoseNetwork, NamesAnInputThatHalfCannotHold) {
   const PrecisionDiagnosis found =
       diagnose(squares(), {{"huge", {{"x", Tensor::of<float>({4}, {1, 2, 3, 1e6f})}}}}, {});

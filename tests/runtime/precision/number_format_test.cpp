@@ -4,8 +4,10 @@
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <ios>
+#include <vector>
 
 #include "base/half.h"
 
@@ -38,6 +40,25 @@ TEST(NumberFormat, RoundsEveryTieOfHalfToEven) {
     const double even = half % 2 == 0 ? low : high;
     ASSERT_EQ(rounded(NumberFormat::kHalf, tie), static_cast<float>(even)) << half;
     ASSERT_EQ(rounded(NumberFormat::kHalf, -tie), static_cast<float>(-even)) << half;
+  }
+}
+
+// A hundred thousand values are rounded by many at once and in parts, their ends one by one.
+TEST(NumberFormat, RoundsManyValuesAsEachAlone) {
+  for (const size_t count : {15u, 16u, 33u, 16384u, 16385u, 100003u}) {
+    std::vector<float> values;
+    for (size_t i = 0; i < count; ++i)
+      values.push_back(std::bit_cast<float>(static_cast<uint32_t>(i * 2654435761u)));
+    for (const NumberFormat format : {NumberFormat::kHalf, NumberFormat::kBfloat}) {
+      std::vector<float> inside = values, beside(count);
+      round_to(format, inside);
+      round_to(format, values, beside);
+      for (size_t i = 0; i < count; ++i) {
+        const float want = rounded(format, values[i]);
+        ASSERT_TRUE(same(inside[i], want)) << i << " of " << count;
+        ASSERT_TRUE(same(beside[i], want)) << i << " of " << count;
+      }
+    }
   }
 }
 

@@ -63,6 +63,36 @@ TEST(ValueRange, IsTheSameInPartsAndAsAWhole) {
   }
 }
 
+TEST(ValueRange, OfManyValuesIsThatOfEachTogether) {
+  const std::vector<float> odd = {NAN, kInf, -kInf, 0, -0.f, 1e-9f, 3e-5f, -7e4f, 1e30f, -2};
+  for (const size_t count : {31u, 16384u, 16385u, 49999u}) {
+    std::vector<float> values;
+    ValueRange wanted;
+    for (size_t i = 0; i < count; ++i) {
+      values.push_back(odd[i * 2654435761u % 97 % odd.size()] * static_cast<float>(1 + i % 13));
+      wanted.add(range_of({values.back()}));
+    }
+    const ValueRange found = range_of(values);
+    EXPECT_EQ(found.count, wanted.count);
+    EXPECT_EQ(found.nan, wanted.nan) << count;
+    EXPECT_EQ(found.infinite, wanted.infinite) << count;
+    EXPECT_EQ(found.zero, wanted.zero) << count;
+    EXPECT_EQ(found.least, wanted.least) << count;
+    EXPECT_EQ(found.greatest, wanted.greatest) << count;
+    EXPECT_EQ(found.smallest, wanted.smallest) << count;
+    EXPECT_EQ(found.largest, wanted.largest) << count;
+    EXPECT_EQ(found.overflows, wanted.overflows) << count;
+    EXPECT_EQ(found.subnormal, wanted.subnormal) << count;
+    EXPECT_EQ(found.vanishes, wanted.vanishes) << count;
+  }
+}
+
+TEST(ValueRange, HasNoNegativeZeroAtItsEnds) {
+  const ValueRange range = range_of({-0.f, -0.f});
+  EXPECT_FALSE(std::signbit(range.least));
+  EXPECT_FALSE(std::signbit(range.greatest));
+}
+
 TEST(ValueRange, HasNoExtremesWhereNothingIsFinite) {
   const ValueRange range = range_of({NAN, kInf});
   EXPECT_EQ(range.finite(), 0);
