@@ -1,3 +1,4 @@
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -33,6 +34,7 @@
 #include "runtime/onnx/reader.h"
 #include "runtime/plan/plan_json.h"
 #include "runtime/precision/device/device_place.h"
+#include "runtime/precision/device/diagnose_language_on_device.h"
 #include "runtime/precision/device/diagnose_on_device.h"
 #include "runtime/precision/diagnose_language.h"
 #include "runtime/precision/diagnose_model.h"
@@ -83,15 +85,18 @@ Status save(const DiagnoseArguments& arguments, const DeviceTarget& target,
     return {};
   }
   CLVET_RETURN_IF_ERROR(write_file_atomically(arguments.save_plan, plan_to_json(*made.plan)));
-  History::MixedPrecision mixed{target.precision, {}, made.faster};
+  History::MixedPrecision mixed{.precision = target.precision, .faster = made.faster};
+  mixed.residual_scale = made.plan->residual_scale;
   if (made.plan->raised)
     mixed.raised.insert(made.plan->raised->nodes.begin(), made.plan->raised->nodes.end());
   return History(target.state_dir)
       .keep_mixed(target.model_key, made.plan->subject.environment_key, mixed);
 }
 
-Result<PrecisionDiagnosis> diagnose_there(const DiagnoseArguments& arguments, const Graph& graph,
-                                          const std::vector<CalibrationInput>& inputs) {
+using OnDevice = std::function<Result<DeviceDiagnosis>(const DeviceTarget& target)>;
+
+Result<PrecisionDiagnosis> diagnose_there(const DiagnoseArguments& arguments,
+                                          const OnDevice& diagnose) {
   CLVET_ASSIGN_OR_RETURN(const Report report,
                          current_report(arguments.report, arguments.options.sink));
   CLVET_ASSIGN_OR_RETURN(const std::string model_key, sha256_of_file(arguments.model));
@@ -100,8 +105,7 @@ Result<PrecisionDiagnosis> diagnose_there(const DiagnoseArguments& arguments, co
                             model_key, state_dir()};
   CLVET_RETURN_IF_ERROR(check_private(target.state_dir));
   const ProcessGuard process_guard;
-  CLVET_ASSIGN_OR_RETURN(DeviceDiagnosis made,
-                         diagnose_on_device(graph, inputs, arguments.options, target));
+  CLVET_ASSIGN_OR_RETURN(DeviceDiagnosis made, diagnose(target));
   // A driver may die when it is released: that is left to the end of the process.
   static const auto* kept = new std::shared_ptr(std::move(made.opened));
   static_cast<void>(kept);
@@ -114,7 +118,11 @@ Result<PrecisionDiagnosis> diagnose_onnx(const DiagnoseArguments& arguments) {
     return fail(ErrorCode::kInvalidArgument, "a network takes --input or --calibration, no prompt");
   CLVET_ASSIGN_OR_RETURN(const Graph graph, read_onnx(arguments.model));
   CLVET_ASSIGN_OR_RETURN(const auto inputs, inputs_of(arguments, graph));
-  if (arguments.device != "host") return diagnose_there(arguments, graph, inputs);
+  if (arguments.device != "host") {
+    return diagnose_there(arguments, [&](const DeviceTarget& target) {
+      return diagnose_on_device(graph, inputs, arguments.options, target);
+    });
+  }
   return diagnose_network(graph, inputs, arguments.options);
 }
 
@@ -128,6 +136,11 @@ Result<PrecisionDiagnosis> diagnose_gguf(const DiagnoseArguments& arguments) {
       const auto inputs,
       read_prompt_inputs(arguments.prompts, arguments.calibration, file, config, left_out));
   tell(arguments, left_out);
+  if (arguments.device != "host") {
+    return diagnose_there(arguments, [&](const DeviceTarget& target) {
+      return diagnose_language_on_device(file, config, inputs, arguments.options, target);
+    });
+  }
   return diagnose_language(config, LlmWeights(file, config), inputs, arguments.options);
 }
 
@@ -141,6 +154,9 @@ Status check_words(const DiagnoseArguments& arguments) {
   if (!host && arguments.precision == "bf16")
     return fail(ErrorCode::kInvalidArgument,
                 "--precision bf16 is emulated on the host: leave --device out");
+  if (!host && arguments.policy != "engine" && is_gguf(arguments.model))
+    return fail(ErrorCode::kInvalidArgument,
+                "--policy naive of a language model is emulated on the host: leave --device out");
   if (!arguments.save_plan.empty() && (host || arguments.policy != "engine"))
     return fail(
         ErrorCode::kInvalidArgument,
@@ -150,8 +166,8 @@ Status check_words(const DiagnoseArguments& arguments) {
 }
 
 Result<PrecisionDiagnosis> diagnose(DiagnoseArguments& arguments) {
-  CLVET_RETURN_IF_ERROR(check_words(arguments));
   CLVET_RETURN_IF_ERROR(check_model_file(arguments.model));
+  CLVET_RETURN_IF_ERROR(check_words(arguments));
   arguments.options.policy = arguments.policy == "naive" ? Policy::kNaive : Policy::kEngine;
   arguments.options.format =
       arguments.precision == "bf16" ? NumberFormat::kBfloat : NumberFormat::kHalf;

@@ -67,7 +67,7 @@ Status DeviceDecoder::compare_output(const Compared& step, size_t tensor, int64_
   const std::span<const float> host =
       std::span(step.host.buffer(name)).subspan(static_cast<size_t>(first), device.size());
   const Shape shape{step.rows, columns};
-  step.checker.judge({step.call.name, step.ready.launched.row, Tensor::from(shape, device),
+  step.checker.judge({step.call.name, step.ready.launched.row, name, Tensor::from(shape, device),
                       Tensor::from(shape, host), row.half});
   step.host.put(name, first, device);
   return {};

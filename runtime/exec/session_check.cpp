@@ -67,7 +67,7 @@ Status Session::check_upload(size_t index, Checked& state, Checker& checker) {
   const ValueId id = value_ids_[at];
   Tensor device;
   CLVET_RETURN_IF_ERROR(download(tensor, tensors_[at].object, id, device));
-  checker.judge({"", nullptr, device, state.values[static_cast<size_t>(id)], tensor.half});
+  checker.judge({"", nullptr, "", device, state.values[static_cast<size_t>(id)], tensor.half});
   state.see(id, std::move(device));
   return {};
 }
@@ -91,8 +91,8 @@ Status Session::check_written(size_t index, Checked& state, Checker& checker) {
     for (size_t i = 0; node && i < node->outputs.size(); ++i)
       if (node->outputs[i] == id) host = &state.answers[step.node][i];
     if (!host) return fail(ErrorCode::kInternal, "a step writes a value that is not its node's");
-    checker.judge(
-        {node ? node->name : "", ready_[index].row, device, *host, plan_.tensors[at].half});
+    checker.judge({node ? node->name : "", ready_[index].row, plan_.tensors[at].value, device,
+                   *host, plan_.tensors[at].half});
     state.see(id, std::move(device));
   }
   return {};
@@ -114,7 +114,8 @@ Status Session::check_step(size_t index, Checked& state, Checker& checker) {
       const ValueId id = value_ids_[static_cast<size_t>(step.tensor)];
       const auto at = static_cast<size_t>(id);
       CLVET_RETURN_IF_ERROR(fill_aliases(static_cast<int>(graph_.nodes.size()), state));
-      if (state.known[at]) checker.judge({"", nullptr, state.values[at], state.seen[at], false});
+      if (state.known[at])
+        checker.judge({"", nullptr, "", state.values[at], state.seen[at], false});
       return {};
     }
     case StepKind::kHost:

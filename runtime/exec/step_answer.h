@@ -12,6 +12,7 @@ namespace clvet {
 struct StepAnswer {
   std::string node;               // empty: a copy between storages or orders, or a hand-over
   const TableRow* row = nullptr;  // null: a hand-over
+  std::string value;              // the model's name for it; empty: a hand-over
   const Tensor& device;
   const Tensor& host;  // of the same inputs, which are the device's own
   bool half = false;   // of the storage type

@@ -24,10 +24,11 @@ class Writer {
       : config_(config), rows_(rows), capacity_(capacity) {}
 
   void norm(const std::string& from, const std::string& scale, const std::string& to) {
+    const double square = config_.residual_scale * config_.residual_scale;
     calls_.push_back({scale,
                       "rms_norm",
                       {{"M", rows_}, {"W", 1}, {"C", config_.width}},
-                      {{"epsilon", config_.norm_eps}},
+                      {{"epsilon", config_.norm_eps * (is_residual(from) ? square : 1)}},
                       {{"x", from}, {"scale", scale}, {"y", to}}});
   }
 
@@ -167,6 +168,8 @@ std::vector<DecoderCall> decoder_calls(const LlmConfig& config, int64_t rows, in
   if (answer) write_head(config, head_rows, write);
   return write.take();
 }
+
+bool is_residual(const std::string& buffer) { return buffer == "hidden" || buffer == "between"; }
 
 std::set<std::string> decoder_ops(const LlmConfig& config) {
   std::set<std::string> ops;

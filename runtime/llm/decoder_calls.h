@@ -40,6 +40,9 @@ struct DecoderCall {
   }
 };
 
+// Whether the buffer has the residual stream: embeddings, to which each layer adds.
+bool is_residual(const std::string& buffer);
+
 // Every buffer of the model; "hidden" takes the embeddings, "logits" gives the answer.
 std::vector<DecoderBuffer> decoder_buffers(const LlmConfig& config);
 

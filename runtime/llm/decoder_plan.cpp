@@ -222,7 +222,7 @@ Result<ExecutionPlan> DecoderPlanner::plan_for(const Combination& combination,
 Result<ExecutionPlan> DecoderPlanner::plan(const PlanOverrides& words) const {
   const auto plan_one = [&](const Combination& combination) -> Result<ExecutionPlan> {
     const bool half = combination.precision != Precision::kHigh;
-    if (half && config_.exceeds_half && !words.precision) {
+    if (half && config_.exceeds_half && config_.residual_scale == 1 && !words.precision) {
       return fail(ErrorCode::kUnsupported,
                   "values of this architecture exceed the range of half precision");
     }

@@ -35,6 +35,7 @@ Result<PlannedDevices> plan_language_on(const LlmConfig& config, const LlmWeight
       }));
   for (PlannedDevice& row : found.rows) {
     row.plan.subject = language_subject(request.model);
+    row.plan.residual_scale = config.residual_scale;
     set_device(row.device, row.plan.subject);
   }
   return found;

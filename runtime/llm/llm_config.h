@@ -35,10 +35,18 @@ struct LlmConfig {
   bool qkv_bias = false;
   bool tied_head = false;  // logits by the embedding matrix
 
+  // The residual stream has so many times its size: embeddings and the norms before its sums are
+  // multiplied by it, epsilons of the norms that read it by its square. Of a power of two that is
+  // exact in float32. Other than 1 only where takes_residual_scale().
+  double residual_scale = 1;
+
   int64_t q_width() const { return heads * head_dim; }
   int64_t kv_width() const { return kv_heads * head_dim; }
   bool windowed(int64_t layer) const { return window > 0 && (layer + 1) % window_pattern != 0; }
   double rope_base_of(int64_t layer) const { return windowed(layer) ? rope_base_local : rope_base; }
 };
+
+// Whether `scale` is a power of two from 2^-16 to 1, and the model has norms that take it.
+bool takes_residual_scale(const LlmConfig& config, double scale);
 
 }  // namespace clvet

@@ -104,6 +104,10 @@ void append(WeightMatrix& to, const WeightMatrix& from) {
   to.rows += from.rows;
 }
 
+void scale(std::span<float> values, double factor) {
+  for (float& value : values) value *= static_cast<float>(factor);
+}
+
 bool is_angles(std::string_view vector) {
   return vector.starts_with("cos_") || vector.starts_with("sin_");
 }
@@ -209,7 +213,11 @@ std::vector<float> LlmWeights::angles(std::string_view name, int64_t capacity) c
 
 Result<std::vector<float>> LlmWeights::vector(const std::string& name, int64_t capacity) const {
   if (is_angles(name)) return angles(name, capacity);
-  if (name != "zeros") return floats(name);
+  if (name != "zeros") {
+    CLVET_ASSIGN_OR_RETURN(std::vector<float> values, floats(name));
+    if (name.ends_with("_post_norm")) scale(values, config_.residual_scale);
+    return values;
+  }
   CLVET_ASSIGN_OR_RETURN(const int64_t length, vector_length(name, capacity));
   return std::vector<float>(static_cast<size_t>(length), 0.f);
 }
@@ -240,7 +248,8 @@ Result<std::vector<float>> LlmWeights::embeddings(std::span<const int32_t> ids) 
         file_.data(*table).subspan(static_cast<size_t>(ids[i]) * row_bytes, row_bytes);
     const std::span<float> row(rows.data() + i * width, width);
     CLVET_RETURN_IF_ERROR(dequantize(*table->type, bytes, row));
-    for (float& value : row) value *= static_cast<float>(config_.embedding_scale);
+    scale(row, config_.embedding_scale);
+    scale(row, config_.residual_scale);
   }
   return rows;
 }

@@ -164,6 +164,7 @@ struct ExecutionPlan {
   std::vector<RefusedCombination> refused;
   double bytes = 0;  // of weights that a token reads (language models)
   std::optional<RaisedEvidence> raised;
+  double residual_scale = 1;  // language models: LlmConfig::residual_scale
   bool operator==(const ExecutionPlan&) const = default;
 
   // What decides between plans: the time of a run, or of a token that is answered and one that is

@@ -230,6 +230,7 @@ ExecutionPlan get_plan(const Json& json) {
                             get_real(row.at("bytes")), row.value("unsupported", false)});
   }
   plan.bytes = get_real(json.at("bytes"));
+  if (json.contains("residual_scale")) plan.residual_scale = get_real(json.at("residual_scale"));
   if (json.contains("raised")) plan.raised = get_raised(json.at("raised"));
   return plan;
 }

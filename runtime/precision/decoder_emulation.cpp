@@ -39,8 +39,6 @@ DecoderCall scaled(DecoderCall call, double factor) {
 
 }  // namespace
 
-bool is_residual(const std::string& buffer) { return buffer == "hidden" || buffer == "between"; }
-
 Result<std::unique_ptr<DecoderEmulation>> DecoderEmulation::create(const LlmConfig& config,
                                                                    const LlmWeights& weights,
                                                                    EmulationRules rules,

@@ -28,9 +28,6 @@
 
 namespace clvet {
 
-// Whether the buffer has the residual stream: embeddings, to which each layer adds.
-bool is_residual(const std::string& buffer);
-
 // Two texts are computed side by side, with one copy of the weights.
 enum class TextKind { kExact, kLow };
 

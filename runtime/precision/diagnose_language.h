@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "runtime/llm/llm_config.h"
 #include "runtime/llm/weights.h"
+#include "runtime/precision/decoder_emulation.h"
 #include "runtime/precision/diagnose_model.h"
 #include "runtime/precision/diagnosis.h"
 
@@ -27,6 +29,17 @@ std::string misfit_of(const LlmConfig& config, const std::vector<int32_t>& token
 // Policy::kNaive: also the model's vectors are rounded, and norms hold their sums of squares in the
 // format. kInvalidArgument: no text, one that does not fit, or a model that gives values that are
 // not finite in float32.
+class LanguageModel;
+
+// What diagnose_language() works with: texts as long as the longest input.
+Result<std::unique_ptr<DecoderEmulation>> emulation_for(const LlmConfig& config,
+                                                        const LlmWeights& weights,
+                                                        const std::vector<LanguageInput>& inputs,
+                                                        const DiagnoseOptions& options);
+// diagnose_model(), and the scale of the residual stream.
+Result<PrecisionDiagnosis> diagnose_emulated(DecoderEmulation& emulation, LanguageModel& model,
+                                             const DiagnoseOptions& options);
+
 Result<PrecisionDiagnosis> diagnose_language(const LlmConfig& config, const LlmWeights& weights,
                                              const std::vector<LanguageInput>& inputs,
                                              const DiagnoseOptions& options);

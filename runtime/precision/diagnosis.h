@@ -76,6 +76,7 @@ struct ExactRescale {
   double factor = 1;
   bool available = false;  // the model has vectors that take it; `right` says nothing without
   bool right = false;      // all inputs are, with nothing raised
+  std::vector<DiagnosedInput> after;  // on a device, each input with it
 };
 
 // Milliseconds of a run: at low precision, with the plan's nodes raised, with all raised; 0: not

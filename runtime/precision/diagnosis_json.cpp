@@ -105,6 +105,9 @@ Json plan_json(const PrecisionPlan& plan) {
                        {"factor", rescale->factor},
                        {"available", rescale->available},
                        {"right", rescale->right}};
+    json["rescale"]["after"] = Json::array();
+    for (const DiagnosedInput& input : rescale->after)
+      json["rescale"]["after"].push_back(input_json(input));
   }
   json["after"] = Json::array();
   for (const DiagnosedInput& input : plan.after) json["after"].push_back(input_json(input));

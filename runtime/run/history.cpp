@@ -200,7 +200,9 @@ std::optional<History::MixedPrecision> History::mixed_precision(
   const auto precision = parse_precision(row_text(found->second, "precision"));
   const auto raised = found->second.find("raised");
   if (!precision || raised == found->second.end() || !raised->is_array()) return std::nullopt;
-  MixedPrecision mixed{*precision, {}, found->second.value("faster", nlohmann::json()) == true};
+  MixedPrecision mixed{.precision = *precision};
+  mixed.faster = found->second.value("faster", nlohmann::json()) == true;
+  mixed.residual_scale = row_number(found->second, "residual_scale").value_or(1);
   for (const auto& node : *raised) {
     if (!node.is_string()) return std::nullopt;
     mixed.raised.insert(node.get<std::string>());
@@ -215,6 +217,7 @@ Status History::keep_mixed(const std::string& model, const std::string& environm
     rows[mixed_key(model, environment_key)] = {{"environment_key", environment_key},
                                                {"precision", to_string(mixed.precision)},
                                                {"raised", mixed.raised},
+                                               {"residual_scale", mixed.residual_scale},
                                                {"faster", mixed.faster},
                                                {"at", seconds_of_today()}};
   });

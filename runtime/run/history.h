@@ -77,7 +77,8 @@ class History {
   struct MixedPrecision {
     Precision precision = Precision::kLow;
     std::set<std::string, std::less<>> raised;
-    bool faster = false;  // than what would be planned without it, as it was measured
+    double residual_scale = 1;  // of a language model: LlmConfig::residual_scale
+    bool faster = false;        // than what would be planned without it, as it was measured
   };
   std::optional<MixedPrecision> mixed_precision(const std::string& model,
                                                 const std::string& environment_key) const;

@@ -90,23 +90,40 @@ Status LanguageSession::open_somewhere(const Report* report) {
 Status LanguageSession::open_planned() {
   const ExecutionPlan* given = options_.plan && !ladder_->stepped() ? &*options_.plan : nullptr;
   PlanOverrides& words = ladder_->words();
+  if (given && !takes_residual_scale(config_, given->residual_scale)) {
+    return fail(ErrorCode::kInvalidArgument,
+                "the plan scales the residual stream by {}, which this model cannot",
+                given->residual_scale);
+  }
+  if (given) config_.residual_scale = given->residual_scale;
   CLVET_ASSIGN_OR_RETURN(
       PlannedDevices found,
       plan_language_on(config_, weights_,
                        {*ladder_->report(), options_.device, words, options_.model_key, given}));
   for (PlannedDevice& place : found.rows) {
     const std::string name = place.device->name;
-    const auto needed =
-        history_.needed_precision(options_.model_key, place.device->environment_key);
-    if (needed && !given && !words.precision) {
-      words.precision = needed;
-      return open_planned();
-    }
+    if (!given && take_found(place.device->environment_key, words)) return open_planned();
     const Status opened = open_device(std::move(place));
     if (opened) return {};
     found.reason = fmt::format("{}: {}", name, opened.error().message);
   }
   return fail(ErrorCode::kUnavailable, "{}", found.reason);
+}
+
+bool LanguageSession::take_found(const std::string& environment_key, PlanOverrides& words) {
+  if (config_.residual_scale != 1) return false;
+  const auto found = history_.mixed_precision(options_.model_key, environment_key);
+  if (found && takes_residual_scale(config_, found->residual_scale)) {
+    const bool asked = words.precision == found->precision && found->residual_scale != 1;
+    if (asked || (!words.precision && found->faster)) {
+      words.precision = found->precision;
+      config_.residual_scale = found->residual_scale;
+      return true;
+    }
+  }
+  if (words.precision) return false;
+  words.precision = history_.needed_precision(options_.model_key, environment_key);
+  return words.precision.has_value();
 }
 
 Status LanguageSession::open_device(PlannedDevice place) {

@@ -63,7 +63,7 @@ struct LanguageRecord {
 
 class LanguageSession {
  public:
-  // `file`, `config` and `report` must outlive it; `report` may be null for the host. Of several
+  // `file` and `report` must outlive it; `report` may be null for the host. Of several
   // devices the one with the fastest plan is taken. kUnavailable: strict,
   // and no device can run it; kNoDevice: no device of the report is the one asked for.
   static Result<std::unique_ptr<LanguageSession>> open(const GgufFile& file,
@@ -97,13 +97,16 @@ class LanguageSession {
   Status open_device(PlannedDevice place);
   Status open_somewhere(const Report* report);
   Status open_planned();  // kUnavailable: on no device
+  // Words, and a scale of the residual stream, for what is known of the model on that device.
+  // False: they are as they were.
+  bool take_found(const std::string& environment_key, PlanOverrides& words);
   Status open_host();
   // The next place to try, after a fault of the device.
   Status step_down(const std::string& evidence);
   void say_steps();
   void warn(const std::string& text);
 
-  const LlmConfig& config_;
+  LlmConfig config_;  // with the plan's residual_scale
   LlmWeights weights_;
   LanguageOptions options_;
   LanguageRecord record_;

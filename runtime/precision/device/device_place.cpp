@@ -25,6 +25,20 @@
 
 namespace clvet {
 
+// A driver may have no half arithmetic: the planner takes kernels of a higher precision then.
+Status check_precision(const PlannedDevice& chosen, Precision wanted) {
+  for (const PlanPhase& phase : chosen.plan.phases) {
+    for (const PlanStep& step : phase.steps) {
+      const TableRow* row = chosen.chooser->table().find(step.variant);
+      if (step.node >= 0 && row && row->variant.precision == wanted) return {};
+    }
+  }
+  return fail(ErrorCode::kUnavailable,
+              "no kernel of precision {} serves this model on {}: choose another --precision or "
+              "--device",
+              to_string(wanted), chosen.device->name);
+}
+
 Result<std::unique_ptr<DevicePlace>> DevicePlace::open(const Graph& graph, Policy policy,
                                                        const DeviceTarget& target) {
   std::unique_ptr<DevicePlace> place(new DevicePlace(graph, policy, target));
@@ -40,6 +54,7 @@ Result<std::unique_ptr<DevicePlace>> DevicePlace::open(const Graph& graph, Polic
                 to_string(target.precision), found.reason);
   }
   place->chosen_ = std::move(found.rows.front());
+  CLVET_RETURN_IF_ERROR(check_precision(place->chosen_, target.precision));
   place->opened_ =
       std::make_shared<OpenedDevice>(OpenedDevice{History(target.state_dir).flight(true), nullptr});
   CLVET_ASSIGN_OR_RETURN(place->opened_->device,

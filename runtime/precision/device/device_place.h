@@ -33,6 +33,9 @@ struct OpenedDevice {
   std::unique_ptr<Device> device;
 };
 
+// kUnavailable: no kernel of the plan has the precision that was wanted.
+Status check_precision(const PlannedDevice& chosen, Precision wanted);
+
 class DevicePlace {
  public:
   // `graph`, as it is diagnosed, and the target must outlive it. kNoDevice: the report has no such

@@ -23,9 +23,6 @@
 namespace clvet {
 namespace {
 
-// What is within a tenth of another time is no faster: it lies within the noise of a board.
-constexpr double kClearlyLess = 0.9;
-
 Raised raised_by(const std::optional<PrecisionPlan>& plan, const Graph& graph) {
   Raised raised(graph.nodes.size(), false);
   for (size_t n = 0; plan && n < raised.size(); ++n)
@@ -53,7 +50,7 @@ Status finish(DeviceNetwork& network, const Graph& graph, Policy policy,
   if (policy != Policy::kEngine) return {};
   CLVET_ASSIGN_OR_RETURN(Session * usual, network.place().session(PlanOverrides()));
   CLVET_ASSIGN_OR_RETURN(const double usual_ms, network.measured_ms(*usual));
-  diagnosis.faster = found.measured->raised < kClearlyLess * usual_ms;
+  diagnosis.faster = is_clearly_less(found.measured->raised, usual_ms);
   CLVET_ASSIGN_OR_RETURN(diagnosis.plan, network.place().plan(raised));
   if (found.plan) diagnosis.plan->raised = evidence_of(found);
   return {};

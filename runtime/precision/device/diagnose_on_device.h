@@ -24,6 +24,9 @@ struct DeviceDiagnosis {
   std::shared_ptr<OpenedDevice> opened;  // keep it until the answer is safe
 };
 
+// What is within a tenth of another time is no less: it lies within the noise of a board.
+inline bool is_clearly_less(double ms, double other_ms) { return ms < 0.9 * other_ms; }
+
 // `graph` as read from the file; all inputs have the same shapes. kNoDevice, kUnavailable: no
 // device of the report can; kDeviceError: the driver failed.
 Result<DeviceDiagnosis> diagnose_on_device(const Graph& graph,

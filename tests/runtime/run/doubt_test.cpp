@@ -28,7 +28,7 @@ std::optional<Fault> fault_in(const std::vector<float>& device, const std::vecto
                               const std::string& variant) {
   const Tensor got = row(device), want = row(host);
   FaultFinder finder;
-  finder.look({"node", test::table()->find(variant), got, want, false});
+  finder.look({"node", test::table()->find(variant), "y", got, want, false});
   return finder.fault();
 }
 
