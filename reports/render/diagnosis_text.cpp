@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/language.h"
+#include "reports/render/diagnosis_advice.h"
 #include "reports/render/diagnosis_words.h"
 #include "runtime/precision/diagnosis.h"
 
@@ -50,7 +51,8 @@ std::string diagnosis_text(const PrecisionDiagnosis& diagnosis) {
   if (!diagnosis.plan) return text;
   text += cure_words(diagnosis) + "\n" + raised_lines(*diagnosis.plan);
   const std::string rescale = rescale_words(*diagnosis.plan);
-  return rescale.empty() ? text : text + rescale + "\n";
+  if (!rescale.empty()) text += rescale + "\n";
+  return text + advice_text(*diagnosis.plan);
 }
 
 }  // namespace clvet

@@ -17,6 +17,8 @@
 #include "runtime/precision/diagnose_model.h"
 #include "runtime/precision/diagnosis.h"
 #include "runtime/precision/emulation.h"
+#include "runtime/precision/engine_advice.h"
+#include "runtime/precision/file_nodes.h"
 #include "runtime/precision/rounding.h"
 #include "runtime/precision/watch.h"
 #include "runtime/precision/wiring.h"
@@ -110,7 +112,11 @@ Result<PrecisionDiagnosis> diagnose_network(const Graph& graph,
   if (options.policy == Policy::kEngine) CLVET_RETURN_IF_ERROR(optimise(prepared));
   CLVET_ASSIGN_OR_RETURN(prepared, specialise(prepared, shapes_of(inputs.front().values)));
   NetworkModel model(prepared, inputs, options);
-  return diagnose_model(model, options);
+  CLVET_ASSIGN_OR_RETURN(PrecisionDiagnosis found, diagnose_model(model, options));
+  if (!found.plan) return found;
+  found.plan->in_file = file_nodes_of(graph, prepared, found.plan->raised);
+  CLVET_ASSIGN_OR_RETURN(found.plan->advice, engine_advice(options.format, found.plan->in_file));
+  return found;
 }
 
 }  // namespace clvet

@@ -8,6 +8,7 @@
 
 #include "runtime/precision/blame.h"
 #include "runtime/precision/deviation.h"
+#include "runtime/precision/engine_advice.h"
 #include "runtime/precision/number_format.h"
 #include "runtime/precision/value_range.h"
 
@@ -85,6 +86,8 @@ struct PrecisionPlan {
   std::vector<DiagnosedInput> after;              // each input with these nodes raised
   bool right = false;                             // all of them are
   std::optional<ExactRescale> rescale;            // where that stream overflows
+  std::vector<FileNode> in_file;                  // of a network: what `raised` is in the file
+  std::vector<EngineAdvice> advice;               // of a network
 };
 
 struct PrecisionDiagnosis {

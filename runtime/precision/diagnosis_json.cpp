@@ -8,6 +8,7 @@
 #include "runtime/precision/blame.h"
 #include "runtime/precision/deviation.h"
 #include "runtime/precision/diagnosis.h"
+#include "runtime/precision/engine_advice.h"
 #include "runtime/precision/number_format.h"
 #include "runtime/precision/value_range.h"
 
@@ -92,6 +93,18 @@ Json origin_json(const ErrorOrigin& origin) {
   return json;
 }
 
+Json file_node_json(const FileNode& node) {
+  return {{"name", node.name}, {"op", node.op}, {"reads", node.reads}, {"writes", node.writes}};
+}
+
+Json advice_json(const EngineAdvice& advice) {
+  return {{"engine", advice.engine},
+          {"single_nodes", advice.single_nodes},
+          {"text", advice.text},
+          {"settings", advice.settings},
+          {"sources", advice.sources}};
+}
+
 Json plan_json(const PrecisionPlan& plan) {
   Json json = {{"raised", plan.raised},  {"right", plan.right},   {"smallest", plan.smallest},
                {"trials", plan.trials},  {"low_ms", plan.low_ms}, {"raised_ms", plan.raised_ms},
@@ -102,6 +115,10 @@ Json plan_json(const PrecisionPlan& plan) {
                        {"available", rescale->available},
                        {"right", rescale->right}};
   }
+  json["in_file"] = Json::array();
+  for (const FileNode& node : plan.in_file) json["in_file"].push_back(file_node_json(node));
+  json["advice"] = Json::array();
+  for (const EngineAdvice& row : plan.advice) json["advice"].push_back(advice_json(row));
   json["after"] = Json::array();
   for (const DiagnosedInput& input : plan.after) json["after"].push_back(input_json(input));
   return json;

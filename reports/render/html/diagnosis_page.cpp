@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "reports/render/diagnosis_words.h"
 #include "reports/render/html/builder.h"
+#include "reports/render/html/diagnosis_advice.h"
 #include "reports/render/html/diagnosis_data.h"
 #include "reports/render/html/frame.h"
 #include "reports/render/html/tables.h"
@@ -216,6 +217,7 @@ std::string diagnosis_page(const PrecisionDiagnosis& diagnosis) {
   add_verdicts(page, diagnosis);
   add_origins(page, diagnosis);
   add_cure(page, diagnosis);
+  add_advice(page, diagnosis);
   add_network(page, diagnosis);
   add_depth(page);
   page.markup("</main>\n").data("data", diagnosis_data(diagnosis)).markup("\n");
