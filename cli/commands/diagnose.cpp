@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/exit_code.h"
+#include "cli/failing_files.h"
 #include "cli/interrupt.h"
 #include "cli/isolate.h"
 #include "cli/model_file.h"
@@ -31,13 +32,14 @@
 #include "runtime/precision/diagnose_model.h"
 #include "runtime/precision/diagnose_network.h"
 #include "runtime/precision/diagnosis.h"
+#include "runtime/precision/failing_part.h"
 #include "runtime/precision/number_format.h"
 
 namespace clvet::command_diagnose {
 namespace {
 
 struct DiagnoseArguments {
-  std::string model, calibration, policy = "engine", precision = "low", html, csv;
+  std::string model, calibration, policy = "engine", precision = "low", html, csv, failing;
   InputArguments inputs;
   PromptArguments prompts;
   DiagnoseOptions options;
@@ -67,12 +69,26 @@ Result<PrecisionDiagnosis> diagnose_onnx(const DiagnoseArguments& arguments) {
     return fail(ErrorCode::kInvalidArgument, "a network takes --input or --calibration, no prompt");
   CLVET_ASSIGN_OR_RETURN(const Graph graph, read_onnx(arguments.model));
   CLVET_ASSIGN_OR_RETURN(const auto inputs, inputs_of(arguments, graph));
-  return diagnose_network(graph, inputs, arguments.options);
+  CLVET_ASSIGN_OR_RETURN(PrecisionDiagnosis found,
+                         diagnose_network(graph, inputs, arguments.options));
+  if (arguments.failing.empty() || !found.plan) return found;
+  const DiagnoseOptions& options = arguments.options;
+  const auto part = failing_part(graph, inputs, found, options);
+  if (!part) {
+    options.sink({EventLevel::kWarning, part.error().message});
+    return found;
+  }
+  CLVET_ASSIGN_OR_RETURN(found.failing,
+                         save_failing(*part, options.policy, options.format, arguments.failing));
+  return found;
 }
 
 Result<PrecisionDiagnosis> diagnose_gguf(const DiagnoseArguments& arguments) {
   if (!arguments.inputs.files.empty())
     return fail(ErrorCode::kInvalidArgument, "a language model takes --prompt, not --input");
+  if (!arguments.failing.empty())
+    return fail(ErrorCode::kInvalidArgument,
+                "--save-failing is for ONNX models: no part of a GGUF model can be written");
   CLVET_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::open(arguments.model));
   CLVET_ASSIGN_OR_RETURN(const LlmConfig config, load_config(file));
   std::vector<std::string> left_out;
@@ -100,7 +116,8 @@ Status check_files(const DiagnoseArguments& arguments) {
   for (const std::string& path : {arguments.html, arguments.csv}) {
     if (!path.empty()) CLVET_RETURN_IF_ERROR(check_writable(path));
   }
-  return {};
+  const bool failing = !arguments.failing.empty() && !is_gguf(arguments.model);
+  return failing ? check_failing_folder(arguments.failing) : Status();
 }
 
 Status write_all(const DiagnoseArguments& arguments, const PrecisionDiagnosis& found) {
@@ -161,6 +178,10 @@ void add(Verb program, int& exit_code) {
       .type_name("FILE");
   verb.add_option("--csv", arguments->csv, "also write a table to this file, one line a node")
       .type_name("FILE");
+  verb.add_option("--save-failing", arguments->failing,
+                  "write the smallest part of an ONNX model that fails into this folder, with its "
+                  "inputs and\nright outputs (.npy)")
+      .type_name("DIR");
   add_output(verb, arguments->output,
              "also write what was found (clvet.diagnosis/1) to this file; - is standard output");
   verb.footer(

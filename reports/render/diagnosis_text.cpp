@@ -52,6 +52,8 @@ std::string diagnosis_text(const PrecisionDiagnosis& diagnosis) {
   text += cure_words(diagnosis) + "\n" + raised_lines(*diagnosis.plan);
   const std::string rescale = rescale_words(*diagnosis.plan);
   if (!rescale.empty()) text += rescale + "\n";
+  if (diagnosis.failing)
+    text += fmt::format("{}\n", fmt::join(failing_words(*diagnosis.failing), "\n  "));
   return text + advice_text(*diagnosis.plan);
 }
 

@@ -126,4 +126,9 @@ std::string rescale_words(const PrecisionPlan& plan) {
             rescale.value, 1 / rescale.factor);
 }
 
+std::vector<std::string> failing_words(const FailingFiles& files) {
+  return {tr("the failing part (nodes: {}): {}", files.nodes, files.model),
+          tr("run it with: {}", files.command)};
+}
+
 }  // namespace clvet

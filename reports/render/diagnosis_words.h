@@ -33,5 +33,7 @@ std::vector<std::string> no_origin_words(const PrecisionDiagnosis& diagnosis);
 std::string cure_words(const PrecisionDiagnosis& diagnosis);
 // What cures without a raised node, or why it cannot; empty where that is no question.
 std::string rescale_words(const PrecisionPlan& plan);
+// Where the failing part is, and how to run it. The diagnosis has one.
+std::vector<std::string> failing_words(const FailingFiles& files);
 
 }  // namespace clvet

@@ -99,6 +99,13 @@ class NetworkModel : public DiagnosedModel {
 
 }  // namespace
 
+Result<Graph> prepared_for(Policy policy, const Graph& graph,
+                           const std::map<std::string, Tensor>& inputs) {
+  Graph prepared = graph;
+  if (policy == Policy::kEngine) CLVET_RETURN_IF_ERROR(optimise(prepared));
+  return specialise(prepared, shapes_of(inputs));
+}
+
 Result<PrecisionDiagnosis> diagnose_network(const Graph& graph,
                                             const std::vector<CalibrationInput>& inputs,
                                             const DiagnoseOptions& options) {
@@ -108,9 +115,8 @@ Result<PrecisionDiagnosis> diagnose_network(const Graph& graph,
     if (const Status fits = check_inputs(graph, input.values); !fits)
       return wrap(fits.error(), input.name);
   }
-  Graph prepared = graph;
-  if (options.policy == Policy::kEngine) CLVET_RETURN_IF_ERROR(optimise(prepared));
-  CLVET_ASSIGN_OR_RETURN(prepared, specialise(prepared, shapes_of(inputs.front().values)));
+  CLVET_ASSIGN_OR_RETURN(const Graph prepared,
+                         prepared_for(options.policy, graph, inputs.front().values));
   NetworkModel model(prepared, inputs, options);
   CLVET_ASSIGN_OR_RETURN(PrecisionDiagnosis found, diagnose_model(model, options));
   if (!found.plan) return found;

@@ -18,6 +18,11 @@ struct CalibrationInput {
   std::map<std::string, Tensor> values;
 };
 
+// The graph whose nodes are looked at: constants folded, shapes known, and fused where the policy
+// says so.
+Result<Graph> prepared_for(Policy policy, const Graph& graph,
+                           const std::map<std::string, Tensor>& inputs);
+
 // `graph` as read from the file; all inputs have the same shapes.
 Result<PrecisionDiagnosis> diagnose_network(const Graph& graph,
                                             const std::vector<CalibrationInput>& inputs,

@@ -90,6 +90,18 @@ struct PrecisionPlan {
   std::vector<EngineAdvice> advice;               // of a network
 };
 
+struct SavedValue {
+  std::string name, file;
+};
+
+// The smallest part of the network that shows the first origin's fault, as files.
+struct FailingFiles {
+  std::string model;
+  int nodes = 0;
+  std::vector<SavedValue> inputs, outputs;
+  std::string command;  // that diagnoses it
+};
+
 struct PrecisionDiagnosis {
   std::string model;
   Policy policy = Policy::kEngine;
@@ -100,6 +112,7 @@ struct PrecisionDiagnosis {
   std::vector<DiagnosedNode> nodes;
   std::vector<ErrorOrigin> origins;  // none where all inputs are right
   std::optional<PrecisionPlan> plan;
+  std::optional<FailingFiles> failing;  // where that was asked for
 };
 
 std::string diagnosis_to_json(const PrecisionDiagnosis& diagnosis);

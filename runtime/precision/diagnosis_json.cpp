@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/json.h"
 #include "runtime/precision/blame.h"
@@ -124,6 +125,21 @@ Json plan_json(const PrecisionPlan& plan) {
   return json;
 }
 
+Json saved_json(const std::vector<SavedValue>& values) {
+  Json json = Json::array();
+  for (const SavedValue& value : values)
+    json.push_back({{"name", value.name}, {"file", value.file}});
+  return json;
+}
+
+Json failing_json(const FailingFiles& files) {
+  return {{"model", files.model},
+          {"nodes", files.nodes},
+          {"inputs", saved_json(files.inputs)},
+          {"outputs", saved_json(files.outputs)},
+          {"command", files.command}};
+}
+
 }  // namespace
 
 const char* to_string(Policy policy) { return policy == Policy::kNaive ? "naive" : "engine"; }
@@ -138,6 +154,7 @@ std::string diagnosis_to_json(const PrecisionDiagnosis& diagnosis) {
   json["inputs"] = Json::array();
   for (const DiagnosedInput& input : diagnosis.inputs) json["inputs"].push_back(input_json(input));
   json["plan"] = diagnosis.plan ? plan_json(*diagnosis.plan) : Json(nullptr);
+  if (diagnosis.failing) json["failing"] = failing_json(*diagnosis.failing);
   json["nodes"] = Json::array();
   for (const DiagnosedNode& node : diagnosis.nodes) json["nodes"].push_back(node_json(node));
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -1,4 +1,5 @@
-"""What `clvet diagnose` gives to others, tried with onnxruntime: its advice for ONNX Runtime, followed to the letter.
+"""What `clvet diagnose` gives to others, tried with onnx and onnxruntime: its advice for ONNX Runtime, followed to the letter, and
+the failing part that --save-failing writes.
 
 Usage: diagnose_onnx.py CLVET MODEL IMAGE_DIR
 """
@@ -6,6 +7,7 @@ Usage: diagnose_onnx.py CLVET MODEL IMAGE_DIR
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -79,6 +81,39 @@ class Test:
             os.chdir(home)
 
 
+    def failing(self, model, inputs, *options):
+        """The part is sound ONNX, gives what onnxruntime gives, and has the whole network's fault."""
+        folder = self.folder / "part"
+        shutil.rmtree(folder, ignore_errors=True)
+        found = diagnose(self.clvet, self.folder, model, *inputs, *options, "--save-failing", folder)
+        name, part = f"{pathlib.Path(model).name} {' '.join(options)}:", found["failing"]
+        onnx.checker.check_model(part["model"], full_check=True)
+        session = onnxruntime.InferenceSession(part["model"], providers=["CPUExecutionProvider"])
+        given = {one["name"]: np.load(one["file"]) for one in part["inputs"]}
+        wanted = {one["name"]: np.load(one["file"]) for one in part["outputs"]}
+        self.expect(f"{name} takes and gives what the files have",
+                    {one.name for one in session.get_inputs()} == set(given) and {one.name for one in session.get_outputs()} == set(wanted))
+        for output, value in outputs_of(part["model"], given).items():
+            scale = np.abs(value).max() + 1e-30
+            self.expect(f"{name} '{output}' is onnxruntime's", np.abs(wanted[output] - value).max() / scale < 1e-5)
+        again = subprocess.run([self.clvet] + shlex.split(part["command"])[1:] + ["--json", "-"], capture_output=True, text=True)
+        self.expect(f"{name} the command that is told runs", again.returncode == 1, again.stderr)
+        key = lambda origin: [origin[word] for word in ("node", "op", "fault", "value")]
+        self.expect(f"{name} has the origin", key(json.loads(again.stdout)["origins"][0]) == key(found["origins"][0]),
+                    f"in {part['nodes']} of {len(found['nodes'])} nodes")
+        self.expect(f"{name} is a small part", part["nodes"] < 0.1 * len(found["nodes"]) + 3)
+
+
+def text_image(path):
+    """Lines of dark bars on white, as a page has them, for a detector of text."""
+    image = np.full((320, 320, 3), 255, np.float32)
+    for line in range(8):
+        for letter in range(22):
+            image[24 + 36 * line:36 + 36 * line, 20 + 12 * letter:24 + 12 * letter] = 0
+            image[24 + 36 * line + 4 * (letter % 3):28 + 36 * line + 4 * (letter % 3), 20 + 12 * letter:29 + 12 * letter] = 0
+    np.save(path, ((image - 127.5) / 127.5).transpose(2, 0, 1)[None])
+
+
 def main():
     clvet = os.path.abspath(sys.argv[1])
     folder = pathlib.Path(os.environ["CLVET_STATE_DIR"]) / "others"
@@ -87,6 +122,14 @@ def main():
     test = Test(clvet, folder)
     for constant_nodes in (False, True):
         test.advice(constant_nodes)
+    models = pathlib.Path(sys.argv[2]).parent
+    text_image(folder / "page.npy")
+    test.failing(models / "ch_PP-OCRv4_det_infer.onnx", ["--input", folder / "page.npy"], "--policy", "naive")
+    np.save(folder / "bytes.npy", np.resize(np.frombuffer(pathlib.Path(__file__).read_bytes(), np.uint8), (1, 2048)).astype(np.int32))
+    test.failing(models / "magika.onnx", ["--input", folder / "bytes.npy"], "--policy", "naive")
+    network(folder / "model.onnx", False)
+    np.save(folder / "x.npy", np.random.default_rng(2).standard_normal((4, WIDTH)).astype(np.float32))
+    test.failing(folder / "model.onnx", ["--input", folder / "x.npy"], "--policy", "engine")
     sys.exit(1 if test.wrong else 0)
 
 

@@ -90,10 +90,11 @@ TEST(Schema, HoldsForARunRecord) {
 TEST(Schema, HoldsForADiagnosis) {
   for (const test::Planted planted : {test::Planted::kNone, test::Planted::kOverflow}) {
     const auto network = test::planted_network(planted, 1);
-    const auto found =
+    auto found =
         diagnose_network(network.graph, {{"one", network.inputs}}, {.policy = Policy::kNaive});
     ASSERT_TRUE(found) << found.error().message;
     EXPECT_EQ(found->plan.has_value(), planted != test::Planted::kNone);
+    found->failing = FailingFiles{"p/failing.onnx", 1, {{"x", "x.npy"}}, {{"y", "y.npy"}}, "run"};
     EXPECT_EQ(fault_in("diagnosis.schema.json", Document::parse(diagnosis_to_json(*found))), "");
   }
 }

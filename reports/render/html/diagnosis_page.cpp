@@ -92,7 +92,10 @@ void add_cure(Html& page, const PrecisionDiagnosis& diagnosis) {
     page.open("li").element("a", shorten(name, kLongestName), {{"href", link_to(place->second)}});
     page.text(" " + diagnosis.nodes[place->second].op).markup("</li>\n");
   }
-  page.markup("</ul></section>\n");
+  page.close("ul").markup("\n");
+  if (diagnosis.failing)
+    for (const std::string& line : failing_words(*diagnosis.failing)) page.element("p", line);
+  page.markup("</section>\n");
 }
 
 void add_search(Html& page) {

@@ -66,6 +66,7 @@ PrecisionDiagnosis diagnosis_of(const std::string& name) {
   found.origins.push_back({-1, name, "", *found.nodes[1].blame, "", 1, {}, {0}});
   found.plan = PrecisionPlan{{name}};
   found.plan->after = {{name, true, {{name}}}};
+  found.failing = FailingFiles{name, 1, {{name, name}}, {{name, name}}, name};
   found.plan->advice = {{name, name, true, name, name, {name, name}, {name}}};
   return found;
 }
