@@ -8,6 +8,7 @@
 
 #include "base/language.h"
 #include "reports/render/diagnosis_advice.h"
+#include "reports/render/diagnosis_inputs.h"
 #include "reports/render/diagnosis_words.h"
 #include "runtime/precision/diagnosis.h"
 
@@ -48,6 +49,8 @@ std::string diagnosis_text(const PrecisionDiagnosis& diagnosis) {
   }
   if (origins > kShown) text += tr("and {} more: --json lists them", origins - kShown) + "\n";
   for (const std::string& line : no_origin_words(diagnosis)) text += line + "\n";
+  for (const std::string& line : contrast_words(diagnosis)) text += line + "\n";
+  for (const std::string& line : normalise_words(diagnosis)) text += line + "\n";
   if (!diagnosis.plan) return text;
   text += cure_words(diagnosis) + "\n" + raised_lines(*diagnosis.plan);
   const std::string rescale = rescale_words(*diagnosis.plan);

@@ -11,6 +11,7 @@
 #include "base/event.h"
 #include "base/result.h"
 #include "runtime/precision/blame.h"
+#include "runtime/precision/contrast.h"
 #include "runtime/precision/deviation.h"
 #include "runtime/precision/diagnosis.h"
 #include "runtime/precision/origin.h"
@@ -50,6 +51,7 @@ class Diagnoser {
     found_.target = options_.target;
     list_nodes();
     for (size_t i = 0; i < model_.inputs(); ++i) CLVET_RETURN_IF_ERROR(look_at(i));
+    found_.contrasts = contrasts_of(found_.inputs);
     for (DiagnosedNode& node : found_.nodes) node.ms /= static_cast<double>(model_.inputs());
     if (!wrong_.empty()) CLVET_RETURN_IF_ERROR(plan());
     return std::move(found_);

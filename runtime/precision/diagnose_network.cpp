@@ -19,6 +19,7 @@
 #include "runtime/precision/emulation.h"
 #include "runtime/precision/engine_advice.h"
 #include "runtime/precision/file_nodes.h"
+#include "runtime/precision/normalise.h"
 #include "runtime/precision/rounding.h"
 #include "runtime/precision/watch.h"
 #include "runtime/precision/wiring.h"
@@ -55,6 +56,7 @@ class NetworkModel : public DiagnosedModel {
         emulation_(graph, {options.format, options.policy == Policy::kEngine}),
         wiring_(wiring_of(graph)) {}
 
+  const Emulation& emulation() const { return emulation_; }
   size_t inputs() const override { return inputs_.size(); }
   const Wiring& wiring() const override { return wiring_; }
   std::vector<DiagnosedNode> nodes() const override {
@@ -120,6 +122,7 @@ Result<PrecisionDiagnosis> diagnose_network(const Graph& graph,
   NetworkModel model(prepared, inputs, options);
   CLVET_ASSIGN_OR_RETURN(PrecisionDiagnosis found, diagnose_model(model, options));
   if (!found.plan) return found;
+  CLVET_ASSIGN_OR_RETURN(found.normalising, try_normalising(model.emulation(), inputs, found));
   found.plan->in_file = file_nodes_of(graph, prepared, found.plan->raised);
   CLVET_ASSIGN_OR_RETURN(found.plan->advice, engine_advice(options.format, found.plan->in_file));
   return found;

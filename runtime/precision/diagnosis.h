@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "runtime/precision/blame.h"
+#include "runtime/precision/contrast.h"
 #include "runtime/precision/deviation.h"
 #include "runtime/precision/engine_advice.h"
+#include "runtime/precision/normalise.h"
 #include "runtime/precision/number_format.h"
 #include "runtime/precision/value_range.h"
 
@@ -110,7 +112,9 @@ struct PrecisionDiagnosis {
   double target = 0;  // the largest relative error of an output that passes
   std::vector<DiagnosedInput> inputs;
   std::vector<DiagnosedNode> nodes;
-  std::vector<ErrorOrigin> origins;  // none where all inputs are right
+  std::vector<RangeContrast> contrasts;        // none where all inputs are right, or none
+  std::vector<ErrorOrigin> origins;            // none where all inputs are right
+  std::optional<NormaliseTrials> normalising;  // of a network
   std::optional<PrecisionPlan> plan;
   std::optional<FailingFiles> failing;  // where that was asked for
 };

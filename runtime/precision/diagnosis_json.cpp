@@ -7,9 +7,11 @@
 
 #include "base/json.h"
 #include "runtime/precision/blame.h"
+#include "runtime/precision/contrast.h"
 #include "runtime/precision/deviation.h"
 #include "runtime/precision/diagnosis.h"
 #include "runtime/precision/engine_advice.h"
+#include "runtime/precision/normalise.h"
 #include "runtime/precision/number_format.h"
 #include "runtime/precision/value_range.h"
 
@@ -125,6 +127,23 @@ Json plan_json(const PrecisionPlan& plan) {
   return json;
 }
 
+Json contrast_json(const RangeContrast& row) {
+  return {{"value", row.value},
+          {"failing", range_json(row.failing)},
+          {"passing", range_json(row.passing)},
+          {"least_failing", row.least_failing},
+          {"most_passing", row.most_passing},
+          {"apart", row.apart()}};
+}
+
+Json normalising_json(const NormaliseTrials& trials) {
+  Json json = {{"values", trials.values}, {"inputs", trials.inputs}, {"tried", Json::array()}};
+  for (const Normalisation& way : trials.tried)
+    json["tried"].push_back(
+        {{"how", to_string(way.how)}, {"divisor", way.divisor}, {"right", way.right}});
+  return json;
+}
+
 Json saved_json(const std::vector<SavedValue>& values) {
   Json json = Json::array();
   for (const SavedValue& value : values)
@@ -153,6 +172,10 @@ std::string diagnosis_to_json(const PrecisionDiagnosis& diagnosis) {
     json["origins"].push_back(origin_json(origin));
   json["inputs"] = Json::array();
   for (const DiagnosedInput& input : diagnosis.inputs) json["inputs"].push_back(input_json(input));
+  json["contrasts"] = Json::array();
+  for (const RangeContrast& row : diagnosis.contrasts)
+    json["contrasts"].push_back(contrast_json(row));
+  if (diagnosis.normalising) json["normalising"] = normalising_json(*diagnosis.normalising);
   json["plan"] = diagnosis.plan ? plan_json(*diagnosis.plan) : Json(nullptr);
   if (diagnosis.failing) json["failing"] = failing_json(*diagnosis.failing);
   json["nodes"] = Json::array();

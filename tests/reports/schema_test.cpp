@@ -21,6 +21,7 @@
 #include "runtime/plan/plan.h"
 #include "runtime/precision/diagnose_network.h"
 #include "runtime/precision/diagnosis.h"
+#include "runtime/precision/normalise.h"
 #include "runtime/run/answer.h"
 #include "runtime/run/generate_record.h"
 #include "runtime/run/language_session.h"
@@ -94,6 +95,8 @@ TEST(Schema, HoldsForADiagnosis) {
         diagnose_network(network.graph, {{"one", network.inputs}}, {.policy = Policy::kNaive});
     ASSERT_TRUE(found) << found.error().message;
     EXPECT_EQ(found->plan.has_value(), planted != test::Planted::kNone);
+    found->contrasts = {{"x", found->nodes[0].range, found->nodes[0].range, 2, 1}};
+    found->normalising = NormaliseTrials{{"x"}, {{NormaliseHow::kDivide, 255, true}}, 1};
     found->failing = FailingFiles{"p/failing.onnx", 1, {{"x", "x.npy"}}, {{"y", "y.npy"}}, "run"};
     EXPECT_EQ(fault_in("diagnosis.schema.json", Document::parse(diagnosis_to_json(*found))), "");
   }

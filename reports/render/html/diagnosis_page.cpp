@@ -14,6 +14,7 @@
 #include "reports/render/diagnosis_words.h"
 #include "reports/render/html/builder.h"
 #include "reports/render/html/diagnosis_advice.h"
+#include "reports/render/html/diagnosis_contrasts.h"
 #include "reports/render/html/diagnosis_data.h"
 #include "reports/render/html/frame.h"
 #include "reports/render/html/tables.h"
@@ -75,6 +76,7 @@ void add_origins(Html& page, const PrecisionDiagnosis& diagnosis) {
   for (const ErrorOrigin& origin : diagnosis.origins) add_origin(page, diagnosis, origin);
   for (const std::string& line : no_origin_words(diagnosis)) page.element("p", line);
   page.markup("</section>\n");
+  add_contrasts(page, diagnosis);
 }
 
 void add_cure(Html& page, const PrecisionDiagnosis& diagnosis) {
