@@ -144,7 +144,7 @@ int run(DiagnoseArguments& arguments) {
   if (!found) return report_error(found.error());
   const Status written = write_all(arguments, *found);
   if (!written) return report_error(written.error());
-  return found->plan ? kExitFindings : kExitFine;
+  return found->plan || found->float_fault ? kExitFindings : kExitFine;
 }
 
 void add(Verb program, int& exit_code) {

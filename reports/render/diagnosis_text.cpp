@@ -16,7 +16,7 @@ namespace clvet {
 namespace {
 
 std::string input_line(const DiagnosedInput& input) {
-  std::string text = fmt::format("  {:<28} {}", input.name, verdict_word(input.right));
+  std::string text = fmt::format("  {:<28} {}", input.name, verdict_word(input));
   for (const DiagnosedOutput& output : input.outputs) {
     text += fmt::format("  {} {}", output.name, error_words(output));
     for (const auto& [name, range] : input.ranges) {
@@ -41,6 +41,8 @@ std::string raised_lines(const PrecisionPlan& plan) {
 std::string diagnosis_text(const PrecisionDiagnosis& diagnosis) {
   std::string text;
   for (const DiagnosedInput& input : diagnosis.inputs) text += input_line(input);
+  if (const auto words = float_fault_words(diagnosis); !words.empty())
+    text += fmt::format("{}\n", fmt::join(words, "\n  "));
   constexpr size_t kShown = 8;
   const size_t origins = diagnosis.origins.size();
   for (size_t i = 0; i < std::min(kShown, origins); ++i) {

@@ -19,6 +19,7 @@
 #include "runtime/precision/emulation.h"
 #include "runtime/precision/engine_advice.h"
 #include "runtime/precision/file_nodes.h"
+#include "runtime/precision/float_fault.h"
 #include "runtime/precision/normalise.h"
 #include "runtime/precision/rounding.h"
 #include "runtime/precision/watch.h"
@@ -57,6 +58,7 @@ class NetworkModel : public DiagnosedModel {
         wiring_(wiring_of(graph)) {}
 
   const Emulation& emulation() const { return emulation_; }
+  OutputsByInput references() const { return references_; }
   size_t inputs() const override { return inputs_.size(); }
   const Wiring& wiring() const override { return wiring_; }
   std::vector<DiagnosedNode> nodes() const override {
@@ -99,6 +101,18 @@ class NetworkModel : public DiagnosedModel {
   std::vector<std::map<std::string, Tensor>> references_;  // by input
 };
 
+Status ask_float64(const Graph& graph, const std::vector<CalibrationInput>& inputs,
+                   OutputsByInput references, PrecisionDiagnosis& found) {
+  CLVET_ASSIGN_OR_RETURN(found.float_fault, find_float_fault(graph, inputs, references, found));
+  if (!found.float_fault) return {};
+  for (const int index : found.float_fault->inputs) {
+    const auto i = static_cast<size_t>(index);
+    found.inputs[i].in_float32 = false;
+    if (found.plan) found.plan->after[i].in_float32 = false;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Graph> prepared_for(Policy policy, const Graph& graph,
@@ -121,6 +135,7 @@ Result<PrecisionDiagnosis> diagnose_network(const Graph& graph,
                          prepared_for(options.policy, graph, inputs.front().values));
   NetworkModel model(prepared, inputs, options);
   CLVET_ASSIGN_OR_RETURN(PrecisionDiagnosis found, diagnose_model(model, options));
+  CLVET_RETURN_IF_ERROR(ask_float64(prepared, inputs, model.references(), found));
   if (!found.plan) return found;
   CLVET_ASSIGN_OR_RETURN(found.normalising, try_normalising(model.emulation(), inputs, found));
   found.plan->in_file = file_nodes_of(graph, prepared, found.plan->raised);

@@ -10,6 +10,7 @@
 #include "runtime/precision/contrast.h"
 #include "runtime/precision/deviation.h"
 #include "runtime/precision/engine_advice.h"
+#include "runtime/precision/float_fault.h"
 #include "runtime/precision/normalise.h"
 #include "runtime/precision/number_format.h"
 #include "runtime/precision/value_range.h"
@@ -43,10 +44,11 @@ struct DiagnosedOutput {
 
 struct DiagnosedInput {
   std::string name;
-  bool right = false;
+  bool right = false;  // its outputs are those of float32
   std::vector<DiagnosedOutput> outputs;
   std::map<std::string, ValueRange> ranges;  // of the values that were given
   double host_ms = 0;                        // of the reference
+  bool in_float32 = true;                    // the reference is right itself, see float_fault
 };
 
 struct DiagnosedNode {
@@ -116,7 +118,8 @@ struct PrecisionDiagnosis {
   std::vector<ErrorOrigin> origins;            // none where all inputs are right
   std::optional<NormaliseTrials> normalising;  // of a network
   std::optional<PrecisionPlan> plan;
-  std::optional<FailingFiles> failing;  // where that was asked for
+  std::optional<FloatFault> float_fault;  // of a network
+  std::optional<FailingFiles> failing;    // where that was asked for
 };
 
 std::string diagnosis_to_json(const PrecisionDiagnosis& diagnosis);

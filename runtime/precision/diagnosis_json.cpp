@@ -11,6 +11,7 @@
 #include "runtime/precision/deviation.h"
 #include "runtime/precision/diagnosis.h"
 #include "runtime/precision/engine_advice.h"
+#include "runtime/precision/float_fault.h"
 #include "runtime/precision/normalise.h"
 #include "runtime/precision/number_format.h"
 #include "runtime/precision/value_range.h"
@@ -48,7 +49,7 @@ Json deviation_json(const Deviation& deviation) {
 }
 
 Json input_json(const DiagnosedInput& input) {
-  Json json = {{"name", input.name}, {"right", input.right}};
+  Json json = {{"name", input.name}, {"right", input.right}, {"in_float32", input.in_float32}};
   json["outputs"] = Json::array();
   for (const DiagnosedOutput& output : input.outputs) {
     Json row = {{"name", output.name}};
@@ -144,6 +145,12 @@ Json normalising_json(const NormaliseTrials& trials) {
   return json;
 }
 
+Json float_fault_json(const FloatFault& fault) {
+  return {{"node", fault.name},         {"op", fault.op},
+          {"lost", fault.lost},         {"in_float64", fault.in_float64},
+          {"part", number(fault.part)}, {"inputs", fault.inputs}};
+}
+
 Json saved_json(const std::vector<SavedValue>& values) {
   Json json = Json::array();
   for (const SavedValue& value : values)
@@ -172,6 +179,7 @@ std::string diagnosis_to_json(const PrecisionDiagnosis& diagnosis) {
     json["origins"].push_back(origin_json(origin));
   json["inputs"] = Json::array();
   for (const DiagnosedInput& input : diagnosis.inputs) json["inputs"].push_back(input_json(input));
+  if (diagnosis.float_fault) json["float_fault"] = float_fault_json(*diagnosis.float_fault);
   json["contrasts"] = Json::array();
   for (const RangeContrast& row : diagnosis.contrasts)
     json["contrasts"].push_back(contrast_json(row));

@@ -37,8 +37,8 @@ std::string outputs_words(const DiagnosedInput& input) {
 }
 
 void add_verdict(Html& page, const DiagnosedInput& input) {
-  page.open("td", {{"class", input.right ? "good" : "dead"}});
-  page.element("b", verdict_word(input.right)).markup(" ");
+  page.open("td", {{"class", input.right && input.in_float32 ? "good" : "dead"}});
+  page.element("b", verdict_word(input)).markup(" ");
   page.text(outputs_words(input)).close("td");
 }
 
@@ -56,6 +56,8 @@ void add_verdicts(Html& page, const PrecisionDiagnosis& diagnosis) {
     page.markup("</tr>\n");
   }
   close_table(page);
+  for (const std::string& line : float_fault_words(diagnosis))
+    page.element("p", line, {{"class", "warning"}});
   page.markup("</section>\n");
 }
 
