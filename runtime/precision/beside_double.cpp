@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -61,83 +62,101 @@ class Comparison {
   bool lost_ = false, finite_ = true;
 };
 
-class DoubleRun {
+Result<Outputs> computed(const Node& node, std::span<const Tensor> inputs) {
+  std::vector<const Tensor*> arguments;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    arguments.push_back(node.inputs[i] == kNoValue ? nullptr : &inputs[i]);
+  return run_node(node, arguments);
+}
+
+// The values of a run, in float32 or in float64.
+class Run {
  public:
-  DoubleRun(const Graph& graph, const std::map<std::string, Tensor>& inputs)
-      : graph_(graph), single_(graph, inputs), double_(graph, inputs) {}
+  Run(const Graph& graph, const std::map<std::string, Tensor>& inputs) : values_(graph, inputs) {}
 
-  Result<BesideDoubleRun> run() {
-    BesideDoubleRun found;
-    for (const Node& node : graph_.nodes) {
-      CLVET_ASSIGN_OR_RETURN(BesideDouble row, step(node));
-      found.nodes.push_back(row);
-    }
-    const auto exact = double_.outputs();
-    for (const auto& [name, single] : single_.outputs()) {
-      Comparison comparison;
-      comparison.add(single, exact.at(name));
-      found.outputs[name] = comparison.found();
-    }
-    return found;
-  }
-
- private:
-  Result<BesideDouble> step(const Node& node) {
-    CLVET_ASSIGN_OR_RETURN(Outputs single, in_single(node, single_.all()));
-    CLVET_ASSIGN_OR_RETURN(Outputs exact, in_double(node));
-    Comparison comparison;
-    for (size_t i = 0; i < single.size(); ++i) comparison.add(single[i], exact[i]);
-    single_.take(node, std::move(single));
-    double_.take(node, std::move(exact));
-    return comparison.found();
-  }
-
-  Result<Outputs> in_double(const Node& node) const {
-    CLVET_ASSIGN_OR_RETURN(const Outputs inputs, inputs_of(node, DType::kF32, DType::kF64));
-    auto outputs = computed(node, inputs);
-    if (!outputs) {
-      CLVET_ASSIGN_OR_RETURN(const Outputs rounded, inputs_of(node, DType::kF64, DType::kF32));
-      outputs = computed(node, rounded);
-    }
-    if (!outputs) return at_node(outputs.error(), node);
-    return converted(std::move(*outputs), DType::kF32, DType::kF64);
-  }
-
-  Result<Outputs> in_single(const Node& node, std::span<const Tensor> values) const {
-    Outputs inputs(node.inputs.size());
-    for (size_t i = 0; i < inputs.size(); ++i)
-      if (node.inputs[i] != kNoValue) inputs[i] = values[static_cast<size_t>(node.inputs[i])];
-    auto outputs = computed(node, inputs);
+  Result<Outputs> in_single(const Node& node) const {
+    auto outputs = computed(node, as_they_are(node));
     if (!outputs) return at_node(outputs.error(), node);
     return outputs;
   }
 
-  Result<Outputs> inputs_of(const Node& node, DType from, DType to) const {
+  Result<Outputs> in_double(const Node& node) const {
+    auto outputs = computed_as(node, DType::kF32, DType::kF64);
+    if (!outputs) outputs = computed_as(node, DType::kF64, DType::kF32);
+    if (!outputs) return at_node(outputs.error(), node);
+    return converted(std::move(*outputs), DType::kF32, DType::kF64);
+  }
+
+  void take(const Node& node, Outputs outputs) { values_.take(node, std::move(outputs)); }
+  std::map<std::string, Tensor> outputs() const { return values_.outputs(); }
+
+ private:
+  Outputs as_they_are(const Node& node) const {
     Outputs inputs(node.inputs.size());
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      if (node.inputs[i] == kNoValue) continue;
-      const Tensor& value = double_.all()[static_cast<size_t>(node.inputs[i])];
-      CLVET_ASSIGN_OR_RETURN(inputs[i], converted(value, from, to));
-    }
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (node.inputs[i] != kNoValue)
+        inputs[i] = values_.all()[static_cast<size_t>(node.inputs[i])];
     return inputs;
   }
 
-  static Result<Outputs> computed(const Node& node, std::span<const Tensor> inputs) {
-    std::vector<const Tensor*> arguments;
-    for (size_t i = 0; i < inputs.size(); ++i)
-      arguments.push_back(node.inputs[i] == kNoValue ? nullptr : &inputs[i]);
-    return run_node(node, arguments);
+  Result<Outputs> computed_as(const Node& node, DType from, DType to) const {
+    // Refused without a copy of its weights.
+    if (to == DType::kF64 && node.def && node.def->types == kSingleOnly)
+      return fail(ErrorCode::kUnsupported, "{} has no float64 code", node.label());
+    CLVET_ASSIGN_OR_RETURN(const Outputs inputs, converted(as_they_are(node), from, to));
+    return computed(node, inputs);
   }
 
-  const Graph& graph_;
-  LiveValues single_, double_;
+  // OpDef::types.
+  static constexpr std::string_view kSingleOnly = "s";
+
+  LiveValues values_;
 };
+
+Result<BesideDouble> step(const Node& node, Run& single, Run& exact) {
+  CLVET_ASSIGN_OR_RETURN(Outputs values, single.in_single(node));
+  CLVET_ASSIGN_OR_RETURN(Outputs wanted, exact.in_double(node));
+  Comparison comparison;
+  for (size_t i = 0; i < values.size(); ++i) comparison.add(values[i], wanted[i]);
+  single.take(node, std::move(values));
+  exact.take(node, std::move(wanted));
+  return comparison.found();
+}
 
 }  // namespace
 
+Result<std::map<std::string, Tensor>> run_in_double(const Graph& graph,
+                                                    const std::map<std::string, Tensor>& inputs) {
+  Run exact(graph, inputs);
+  for (const Node& node : graph.nodes) {
+    CLVET_ASSIGN_OR_RETURN(Outputs outputs, exact.in_double(node));
+    exact.take(node, std::move(outputs));
+  }
+  return exact.outputs();
+}
+
+std::map<std::string, BesideDouble> compare_with_double(
+    const std::map<std::string, Tensor>& single, const std::map<std::string, Tensor>& exact) {
+  std::map<std::string, BesideDouble> rows;
+  for (const auto& [name, values] : single) {
+    Comparison comparison;
+    if (const auto wanted = exact.find(name); wanted != exact.end())
+      comparison.add(values, wanted->second);
+    rows[name] = comparison.found();
+  }
+  return rows;
+}
+
 Result<BesideDoubleRun> run_beside_double(const Graph& graph,
                                           const std::map<std::string, Tensor>& inputs) {
-  return DoubleRun(graph, inputs).run();
+  BesideDoubleRun found;
+  Run single(graph, inputs), exact(graph, inputs);
+  for (const Node& node : graph.nodes) {
+    CLVET_ASSIGN_OR_RETURN(const BesideDouble row, step(node, single, exact));
+    found.nodes.push_back(row);
+  }
+  found.outputs = compare_with_double(single.outputs(), exact.outputs());
+  return found;
 }
 
 }  // namespace clvet

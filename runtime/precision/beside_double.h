@@ -24,8 +24,15 @@ struct BesideDoubleRun {
   std::map<std::string, BesideDouble> outputs;  // of the network, by name
 };
 
-// The graph is as Emulation wants it. Float32 constants and inputs are taken as exact; an operator
-// that has no float64 code is computed in float32 from rounded inputs.
+// The outputs in float64, by name. The graph is as Emulation wants it. Float32 constants and inputs
+// are taken as exact; an operator that has no float64 code is computed in float32 from rounded
+// inputs.
+Result<std::map<std::string, Tensor>> run_in_double(const Graph& graph,
+                                                    const std::map<std::string, Tensor>& inputs);
+// The outputs of both; those that are not in `single` are left out.
+std::map<std::string, BesideDouble> compare_with_double(const std::map<std::string, Tensor>& single,
+                                                        const std::map<std::string, Tensor>& exact);
+// Node by node.
 Result<BesideDoubleRun> run_beside_double(const Graph& graph,
                                           const std::map<std::string, Tensor>& inputs);
 

@@ -15,13 +15,16 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/precision/beside_double.h"
+#include "runtime/precision/blame.h"
 #include "runtime/precision/diagnose_network.h"
 #include "runtime/precision/diagnosis.h"
 
 namespace clvet {
 namespace {
 
-// Float64 takes several times as long as float32.
+using Values = std::map<std::string, Tensor>;
+
+// Float64 takes longer than float32.
 constexpr size_t kMostInputs = 3;
 
 bool is_finite(const Tensor& tensor) {
@@ -76,17 +79,28 @@ class FloatFaults {
  public:
   FloatFaults(const Graph& graph, const PrecisionDiagnosis& found) : graph_(graph), found_(found) {}
 
-  Status look(size_t index, const std::map<std::string, Tensor>& inputs) {
-    CLVET_ASSIGN_OR_RETURN(const BesideDoubleRun run, run_beside_double(graph_, inputs));
+  // `single`: the outputs in float32.
+  Status look(size_t index, const Values& inputs, const Values& single) {
+    CLVET_ASSIGN_OR_RETURN(const Values exact, run_in_double(graph_, inputs));
     double worst = 0;
     bool finite = true;
-    for (const auto& [name, row] : run.outputs) {
+    for (const auto& [name, row] : compare_with_double(single, exact)) {
       worst = std::max(worst, row.part);
       finite &= row.finite;
     }
+    return worst > found_.target || !finite ? trace(index, inputs, worst) : Status();
+  }
+  // Without asking float64.
+  void look_at_outputs(size_t index) {
+    if (fault_ && fault_->lost) add(index, 0);
+  }
+  const std::optional<FloatFault>& fault() const { return fault_; }
+
+ private:
+  Status trace(size_t index, const Values& inputs, double worst) {
+    CLVET_ASSIGN_OR_RETURN(const BesideDoubleRun run, run_beside_double(graph_, inputs));
     const double target = found_.target;
     const bool off = worst > target;
-    if (!off && finite) return {};
     const Trace trace(graph_, run, [off, target](const BesideDouble& row) {
       return off ? row.part > target : !row.finite;
     });
@@ -96,13 +110,7 @@ class FloatFaults {
     if (fault_->inputs.size() == 1) name(*node, run.nodes[*node], off);
     return {};
   }
-  // Without asking float64.
-  void look_at_outputs(size_t index) {
-    if (fault_ && fault_->lost) add(index, 0);
-  }
-  const std::optional<FloatFault>& fault() const { return fault_; }
 
- private:
   void add(size_t index, double part) {
     if (!fault_) fault_.emplace();
     fault_->part = std::max(fault_->part, part);
@@ -129,10 +137,12 @@ class FloatFaults {
   std::optional<FloatFault> fault_;
 };
 
+// Constants that the format does not hold say nothing of float32, which holds them.
 bool fails_out_of_bounds(const PrecisionDiagnosis& found, size_t index) {
   return !found.inputs[index].right &&
-         std::any_of(found.nodes.begin(), found.nodes.end(),
-                     [](const DiagnosedNode& node) { return node.blame.has_value(); });
+         std::any_of(found.nodes.begin(), found.nodes.end(), [](const DiagnosedNode& node) {
+           return node.blame && node.blame->place != FaultPlace::kConstant;
+         });
 }
 
 }  // namespace
@@ -148,7 +158,7 @@ Result<std::optional<FloatFault>> find_float_fault(const Graph& graph,
     const bool finite = all_finite(references[i]);
     if (finite && !fails_out_of_bounds(found, i)) continue;
     if (looked++ < kMostInputs) {
-      CLVET_RETURN_IF_ERROR(faults.look(i, inputs[i].values));
+      CLVET_RETURN_IF_ERROR(faults.look(i, inputs[i].values, references[i]));
     } else if (!finite) {
       faults.look_at_outputs(i);
     }

@@ -29,8 +29,8 @@ using OutputsByInput = std::span<const std::map<std::string, Tensor>>;
 
 // `references`: the outputs in float32, by input. Float64 is asked, with the first inputs of which
 // that is so, where float32 outputs are not finite though all inputs are, and where the input fails
-// and some node is out of bounds alone: without one, no error of float32 grows so much. The first
-// node of the first input found.
+// and some node is out of bounds alone, not for a constant: without one, no error of float32 grows
+// so much. The first node of the first input found.
 Result<std::optional<FloatFault>> find_float_fault(const Graph& graph,
                                                    std::span<const CalibrationInput> inputs,
                                                    OutputsByInput references,
