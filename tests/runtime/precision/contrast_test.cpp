@@ -6,8 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "runtime/graph/tensor.h"
+#include "runtime/precision/diagnose_network.h"
 #include "runtime/precision/diagnosis.h"
 #include "runtime/precision/number_format.h"
+#include "tests/runtime/model_builder.h"
 
 namespace clvet {
 namespace {
@@ -53,6 +56,22 @@ TEST(Contrasts, LeaveOutValuesWithoutFloats) {
   EXPECT_TRUE(
       contrasts_of(std::vector<DiagnosedInput>{input(true, {{"x", {}}}), input(false, {{"x", {}}})})
           .empty());
+}
+
+TEST(Contrasts, AreThoseOfADiagnosis) {
+  test::ModelBuilder model;
+  model.input("x", {2}).constant("c", {1}, {1.f / 1024});
+  model.node("Mul", {"x", "x"}, {"s"});
+  model.node("Mul", {"s", "c"}, {"y"});
+  const auto found = diagnose_network(model.output("y").build(),
+                                      {{"small", {{"x", Tensor::of<float>({2}, {1, 2})}}},
+                                       {"large", {{"x", Tensor::of<float>({2}, {1, -400})}}}},
+                                      {.policy = Policy::kNaive});
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->contrasts.size(), 1u);
+  EXPECT_TRUE(found->contrasts[0].apart());
+  EXPECT_EQ(found->contrasts[0].failing.least, -400);
+  EXPECT_EQ(found->contrasts[0].passing.greatest, 2);
 }
 
 }  // namespace
