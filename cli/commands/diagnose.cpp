@@ -64,6 +64,14 @@ Result<std::vector<CalibrationInput>> inputs_of(const DiagnoseArguments& argumen
   return inputs;
 }
 
+Result<FailingFiles> save_part(const DiagnoseArguments& arguments, const Graph& graph,
+                               const std::vector<CalibrationInput>& inputs,
+                               const PrecisionDiagnosis& found) {
+  const DiagnoseOptions& options = arguments.options;
+  CLVET_ASSIGN_OR_RETURN(const FailingPart part, failing_part(graph, inputs, found, options));
+  return save_failing(part, options.policy, options.format, arguments.failing);
+}
+
 Result<PrecisionDiagnosis> diagnose_onnx(const DiagnoseArguments& arguments) {
   if (arguments.prompts.any())
     return fail(ErrorCode::kInvalidArgument, "a network takes --input or --calibration, no prompt");
@@ -72,14 +80,11 @@ Result<PrecisionDiagnosis> diagnose_onnx(const DiagnoseArguments& arguments) {
   CLVET_ASSIGN_OR_RETURN(PrecisionDiagnosis found,
                          diagnose_network(graph, inputs, arguments.options));
   if (arguments.failing.empty() || !found.plan) return found;
-  const DiagnoseOptions& options = arguments.options;
-  const auto part = failing_part(graph, inputs, found, options);
-  if (!part) {
-    options.sink({EventLevel::kWarning, part.error().message});
-    return found;
-  }
-  CLVET_ASSIGN_OR_RETURN(found.failing,
-                         save_failing(*part, options.policy, options.format, arguments.failing));
+  auto files = save_part(arguments, graph, inputs, found);
+  if (files)
+    found.failing = std::move(*files);
+  else
+    arguments.options.sink({EventLevel::kWarning, files.error().message});
   return found;
 }
 

@@ -77,6 +77,16 @@ TEST_F(DiagnoseFailing, SaysFirstThatTheFolderCannotBeWritten) {
   EXPECT_EQ(done.out, "") << "nothing was diagnosed";
 }
 
+TEST_F(DiagnoseFailing, KeepsTheDiagnosisWhereThePartCannotBeWritten) {
+  std::filesystem::create_directories(folder_);
+  test::put(folder_ + "/inputs", "a file in the way");
+  const auto done = run(400, folder_);
+  EXPECT_EQ(done.exit_code, 1) << done.err;
+  EXPECT_THAT(done.err, HasSubstr(folder_ + "/inputs"));
+  EXPECT_THAT(done.out, HasSubstr("origin: Mul 'square'"));
+  EXPECT_EQ(test::JsonFields(test::get(bench_ / "d.json")).text("/origins/0/node"), "square");
+}
+
 TEST_F(DiagnoseFailing, IsRefusedForALanguageModelBeforeItIsRun) {
   test::put(bench_ / "m.gguf", test::noisy_model("llama").bytes());
   const auto done =
