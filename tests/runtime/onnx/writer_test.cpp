@@ -94,6 +94,9 @@ TEST(OnnxWriter, KeepsABranchAndWhatItReadsFromOutside) {
   test::add_if(model, test::branch("Add", {"x", "z"}, "sum"), test::branch("Neg", {"x"}, "neg"));
   const Graph graph = typed(model.output("y").build(), {3}), read = again(graph);
   EXPECT_EQ(read.nodes.at(0).inputs.size(), graph.nodes[0].inputs.size());
+  onnx::ModelProto written;
+  ASSERT_TRUE(written.ParseFromString(format_onnx(graph).value_or("")));
+  EXPECT_EQ(written.graph().node(0).input_size(), 1) << "ONNX's If takes the condition alone";
   for (const bool which : {true, false}) {
     const std::map<std::string, Tensor> inputs{{"c", Tensor::scalar(which)},
                                                {"x", Tensor::of<float>({3}, {1, 2, 3})},
