@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/exit_code.h"
+#include "cli/failing_files.h"
 #include "cli/interrupt.h"
 #include "cli/isolate.h"
 #include "cli/model_file.h"
@@ -40,6 +41,7 @@
 #include "runtime/precision/diagnose_model.h"
 #include "runtime/precision/diagnose_network.h"
 #include "runtime/precision/diagnosis.h"
+#include "runtime/precision/failing_part.h"
 #include "runtime/precision/number_format.h"
 #include "runtime/run/history.h"
 
@@ -47,9 +49,8 @@ namespace clvet::command_diagnose {
 namespace {
 
 struct DiagnoseArguments {
-  std::string model, calibration, policy = "engine", precision = "low", html, csv;
+  std::string model, calibration, policy = "engine", precision = "low", html, csv, failing;
   std::string report, device = "host", save_plan;
-  GuardOptions guard;
   InputArguments inputs;
   PromptArguments prompts;
   DiagnoseOptions options;
@@ -113,22 +114,41 @@ Result<PrecisionDiagnosis> diagnose_there(const DiagnoseArguments& arguments,
   return std::move(made.found);
 }
 
+Result<FailingFiles> save_part(const DiagnoseArguments& arguments, const Graph& graph,
+                               const std::vector<CalibrationInput>& inputs,
+                               const PrecisionDiagnosis& found) {
+  const DiagnoseOptions& options = arguments.options;
+  CLVET_ASSIGN_OR_RETURN(const FailingPart part, failing_part(graph, inputs, found, options));
+  return save_failing(part, options.policy, options.format, arguments.failing);
+}
+
 Result<PrecisionDiagnosis> diagnose_onnx(const DiagnoseArguments& arguments) {
   if (arguments.prompts.any())
     return fail(ErrorCode::kInvalidArgument, "a network takes --input or --calibration, no prompt");
   CLVET_ASSIGN_OR_RETURN(const Graph graph, read_onnx(arguments.model));
   CLVET_ASSIGN_OR_RETURN(const auto inputs, inputs_of(arguments, graph));
-  if (arguments.device != "host") {
-    return diagnose_there(arguments, [&](const DeviceTarget& target) {
-      return diagnose_on_device(graph, inputs, arguments.options, target);
-    });
-  }
-  return diagnose_network(graph, inputs, arguments.options);
+  const bool here = arguments.device == "host";
+  CLVET_ASSIGN_OR_RETURN(PrecisionDiagnosis found,
+                         here ? diagnose_network(graph, inputs, arguments.options)
+                              : diagnose_there(arguments, [&](const DeviceTarget& target) {
+                                  return diagnose_on_device(graph, inputs, arguments.options,
+                                                            target);
+                                }));
+  if (arguments.failing.empty() || !found.plan) return found;
+  auto files = save_part(arguments, graph, inputs, found);
+  if (files)
+    found.failing = std::move(*files);
+  else
+    arguments.options.sink({EventLevel::kWarning, files.error().message});
+  return found;
 }
 
 Result<PrecisionDiagnosis> diagnose_gguf(const DiagnoseArguments& arguments) {
   if (!arguments.inputs.files.empty())
     return fail(ErrorCode::kInvalidArgument, "a language model takes --prompt, not --input");
+  if (!arguments.failing.empty())
+    return fail(ErrorCode::kInvalidArgument,
+                "--save-failing is for ONNX models: no part of a GGUF model can be written");
   CLVET_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::open(arguments.model));
   CLVET_ASSIGN_OR_RETURN(const LlmConfig config, load_config(file));
   std::vector<std::string> left_out;
@@ -183,7 +203,8 @@ Status check_files(const DiagnoseArguments& arguments) {
   for (const std::string& path : {arguments.html, arguments.csv, arguments.save_plan}) {
     if (!path.empty()) CLVET_RETURN_IF_ERROR(check_writable(path));
   }
-  return {};
+  const bool failing = !arguments.failing.empty() && !is_gguf(arguments.model);
+  return failing ? check_failing_folder(arguments.failing) : Status();
 }
 
 Status write_all(const DiagnoseArguments& arguments, const PrecisionDiagnosis& found) {
@@ -211,7 +232,7 @@ int run(DiagnoseArguments& arguments) {
   const Status written = write_all(arguments, *found);
   if (!written) return report_error(written.error());
   if (found->stopped) return report_error(*found->stopped);
-  return found->plan ? kExitFindings : kExitFine;
+  return found->plan || found->float_fault ? kExitFindings : kExitFine;
 }
 
 void add(Verb program, int& exit_code) {
@@ -254,6 +275,10 @@ void add(Verb program, int& exit_code) {
       .type_name("FILE");
   add_report(verb, arguments->report);
   add_device(verb, arguments->device);
+  verb.add_option("--save-failing", arguments->failing,
+                  "write the smallest part of an ONNX model that fails into this folder, with its "
+                  "inputs and\nright outputs (.npy)")
+      .type_name("DIR");
   add_output(verb, arguments->output,
              "also write what was found (clvet.diagnosis/1) to this file; - is standard output");
   verb.footer(

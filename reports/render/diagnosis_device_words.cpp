@@ -23,8 +23,9 @@ std::string time_words(const PrecisionDiagnosis& diagnosis) {
   if (!diagnosis.plan)
     return tr("measured on {}: {:.3g} ms, with all nodes in float32 {:.3g} ms", diagnosis.place,
               times.low, times.high);
-  return tr("measured on {}: {:.3g} ms, with the cure {:.3g} ms, with all nodes in float32 {:.3g} ms",
-            diagnosis.place, times.low, times.raised, times.high);
+  return tr(
+      "measured on {}: {:.3g} ms, with the cure {:.3g} ms, with all nodes in float32 {:.3g} ms",
+      diagnosis.place, times.low, times.raised, times.high);
 }
 
 }  // namespace

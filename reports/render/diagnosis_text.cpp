@@ -7,7 +7,9 @@
 #include <string>
 
 #include "base/language.h"
+#include "reports/render/diagnosis_advice.h"
 #include "reports/render/diagnosis_device_words.h"
+#include "reports/render/diagnosis_inputs.h"
 #include "reports/render/diagnosis_words.h"
 #include "runtime/precision/diagnosis.h"
 
@@ -15,7 +17,7 @@ namespace clvet {
 namespace {
 
 std::string input_line(const DiagnosedInput& input) {
-  std::string text = fmt::format("  {:<28} {}", input.name, verdict_word(input.right));
+  std::string text = fmt::format("  {:<28} {}", input.name, verdict_word(input));
   for (const DiagnosedOutput& output : input.outputs) {
     text += fmt::format("  {} {}", output.name, error_words(output));
     for (const auto& [name, range] : input.ranges) {
@@ -35,11 +37,22 @@ std::string raised_lines(const PrecisionPlan& plan) {
   return text;
 }
 
+std::string cure_text(const PrecisionDiagnosis& diagnosis) {
+  std::string text = cure_words(diagnosis) + "\n" + raised_lines(*diagnosis.plan);
+  const std::string rescale = rescale_words(*diagnosis.plan);
+  if (!rescale.empty()) text += rescale + "\n";
+  if (diagnosis.failing)
+    text += fmt::format("{}\n", fmt::join(failing_words(*diagnosis.failing), "\n  "));
+  return text;
+}
+
 }  // namespace
 
 std::string diagnosis_text(const PrecisionDiagnosis& diagnosis) {
   std::string text;
   for (const DiagnosedInput& input : diagnosis.inputs) text += input_line(input);
+  if (const auto words = float_fault_words(diagnosis); !words.empty())
+    text += fmt::format("{}\n", fmt::join(words, "\n  "));
   constexpr size_t kShown = 8;
   const size_t origins = diagnosis.origins.size();
   for (size_t i = 0; i < std::min(kShown, origins); ++i) {
@@ -50,12 +63,11 @@ std::string diagnosis_text(const PrecisionDiagnosis& diagnosis) {
   const std::string stopped = stopped_words(diagnosis);
   if (stopped.empty())
     for (const std::string& line : no_origin_words(diagnosis)) text += line + "\n";
-  if (diagnosis.plan) {
-    text += cure_words(diagnosis) + "\n" + raised_lines(*diagnosis.plan);
-    const std::string rescale = rescale_words(*diagnosis.plan);
-    if (!rescale.empty()) text += rescale + "\n";
-  }
+  for (const std::string& line : contrast_words(diagnosis)) text += line + "\n";
+  for (const std::string& line : normalise_words(diagnosis)) text += line + "\n";
+  if (diagnosis.plan) text += cure_text(diagnosis);
   for (const std::string& line : device_words(diagnosis)) text += line + "\n";
+  if (diagnosis.plan) text += advice_text(*diagnosis.plan);
   return stopped.empty() ? text : text + stopped + "\n";
 }
 

@@ -10,6 +10,7 @@
 #include "base/language.h"
 #include "runtime/precision/blame.h"
 #include "runtime/precision/diagnosis.h"
+#include "runtime/precision/float_fault.h"
 #include "runtime/precision/number_format.h"
 
 namespace clvet {
@@ -44,7 +45,10 @@ std::string sign_words(OutputSign sign) {
   return {};
 }
 
-std::string verdict_word(bool right) { return right ? tr("right") : tr("WRONG"); }
+std::string verdict_word(const DiagnosedInput& input) {
+  if (!input.in_float32) return tr("WRONG in float32, too");
+  return input.right ? tr("right") : tr("WRONG");
+}
 
 std::string error_words(const DiagnosedOutput& output) {
   const double part = output.deviation.part();
@@ -92,11 +96,36 @@ std::vector<std::string> origin_words(const PrecisionDiagnosis& diagnosis,
   return words;
 }
 
+std::vector<std::string> float_fault_words(const PrecisionDiagnosis& diagnosis) {
+  if (!diagnosis.float_fault) return {};
+  const FloatFault& fault = *diagnosis.float_fault;
+  std::vector<std::string> words;
+  if (fault.in_float64)
+    words.push_back(
+        tr("the model is wrong at any precision: {} '{}' gives NaN or infinite values "
+           "of finite ones, in float64, too",
+           fault.op, fault.name));
+  else if (fault.lost)
+    words.push_back(
+        tr("float32 does not hold it either: {} '{}' gives NaN or infinite values, in "
+           "float64 it does not",
+           fault.op, fault.name));
+  else
+    words.push_back(
+        tr("float32 does not hold it either: from {} '{}' on values are wrong, and the "
+           "outputs are off by {} from float64",
+           fault.op, fault.name, percent(fault.part)));
+  if (fault.inputs.size() < diagnosis.inputs.size())
+    words.push_back(tr("with {} of {} inputs", fault.inputs.size(), diagnosis.inputs.size()));
+  return words;
+}
+
 std::vector<std::string> no_origin_words(const PrecisionDiagnosis& diagnosis) {
   if (diagnosis.plan) {
     if (!diagnosis.origins.empty()) return {};
     return {tr("no single node is the cause: the errors of many add up")};
   }
+  if (diagnosis.float_fault) return {};
   std::vector<std::string> words{
       tr("{} is precise enough for this model: the outputs of all inputs are within {}",
          to_string(diagnosis.format), percent(diagnosis.target))};
@@ -124,6 +153,11 @@ std::string rescale_words(const PrecisionPlan& plan) {
   if (!rescale.right) return {};
   return tr("or make '{}' smaller by {:g}, which is exact: then all inputs are right",
             rescale.value, 1 / rescale.factor);
+}
+
+std::vector<std::string> failing_words(const FailingFiles& files) {
+  return {tr("the failing part (nodes: {}): {}", files.nodes, files.model),
+          tr("run it with: {}", files.command)};
 }
 
 }  // namespace clvet

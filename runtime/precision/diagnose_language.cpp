@@ -100,8 +100,8 @@ Result<std::unique_ptr<DecoderEmulation>> emulation_for(const LlmConfig& config,
   if (inputs.empty())
     return fail(ErrorCode::kInvalidArgument, "there is no prompt to diagnose with");
   CLVET_ASSIGN_OR_RETURN(const int64_t longest, longest_of(config, inputs));
-  return DecoderEmulation::create(
-      config, weights, {options.format, options.policy == Policy::kEngine}, longest);
+  return DecoderEmulation::create(config, weights,
+                                  {options.format, options.policy == Policy::kEngine}, longest);
 }
 
 Result<PrecisionDiagnosis> diagnose_emulated(DecoderEmulation& emulation, LanguageModel& model,

@@ -12,6 +12,7 @@
 #include "base/event.h"
 #include "base/result.h"
 #include "runtime/precision/blame.h"
+#include "runtime/precision/contrast.h"
 #include "runtime/precision/deviation.h"
 #include "runtime/precision/diagnosis.h"
 #include "runtime/precision/origin.h"
@@ -59,6 +60,7 @@ class Diagnoser {
     Status done;
     for (size_t i = 0; done && i < model_.inputs(); ++i) done = look_at(i);
     if (!done && found_.inputs.empty()) return tl::unexpected(done.error());
+    found_.contrasts = contrasts_of(found_.inputs);
     for (DiagnosedNode& node : found_.nodes) node.ms /= static_cast<double>(found_.inputs.size());
     if (done && !wrong_.empty()) done = plan();
     if (!done) found_.stopped = done.error();

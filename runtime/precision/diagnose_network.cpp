@@ -16,7 +16,11 @@
 #include "runtime/precision/diagnose_model.h"
 #include "runtime/precision/diagnosis.h"
 #include "runtime/precision/emulation.h"
+#include "runtime/precision/engine_advice.h"
+#include "runtime/precision/file_nodes.h"
+#include "runtime/precision/float_fault.h"
 #include "runtime/precision/graph_wiring.h"
+#include "runtime/precision/normalise.h"
 #include "runtime/precision/raised_runs.h"
 #include "runtime/precision/rounding.h"
 #include "runtime/precision/value_range.h"
@@ -37,6 +41,8 @@ class NetworkModel : public DiagnosedModel {
         runs_(emulation_),
         wiring_(wiring_of(graph)) {}
 
+  const Emulation& emulation() const { return emulation_; }
+  OutputsByInput references() const { return references_; }
   size_t inputs() const override { return inputs_.size(); }
   const Wiring& wiring() const override { return wiring_; }
   std::vector<DiagnosedNode> nodes() const override { return nodes_of(graph_); }
@@ -65,7 +71,26 @@ class NetworkModel : public DiagnosedModel {
   std::vector<std::map<std::string, Tensor>> references_;  // by input
 };
 
+Status ask_float64(const Graph& graph, const std::vector<CalibrationInput>& inputs,
+                   OutputsByInput references, PrecisionDiagnosis& found) {
+  CLVET_ASSIGN_OR_RETURN(found.float_fault, find_float_fault(graph, inputs, references, found));
+  if (!found.float_fault) return {};
+  for (const int index : found.float_fault->inputs) {
+    const auto i = static_cast<size_t>(index);
+    found.inputs[i].in_float32 = false;
+    if (found.plan) found.plan->after[i].in_float32 = false;
+  }
+  return {};
+}
+
 }  // namespace
+
+Result<Graph> prepared_for(Policy policy, const Graph& graph,
+                           const std::map<std::string, Tensor>& inputs) {
+  Graph prepared = graph;
+  if (policy == Policy::kEngine) CLVET_RETURN_IF_ERROR(optimise(prepared));
+  return specialise(prepared, shapes_of(inputs));
+}
 
 Result<Graph> prepare_for_diagnosis(const Graph& graph, const std::vector<CalibrationInput>& inputs,
                                     Policy policy) {
@@ -75,9 +100,7 @@ Result<Graph> prepare_for_diagnosis(const Graph& graph, const std::vector<Calibr
     if (const Status fits = check_inputs(graph, input.values); !fits)
       return wrap(fits.error(), input.name);
   }
-  Graph prepared = graph;
-  if (policy == Policy::kEngine) CLVET_RETURN_IF_ERROR(optimise(prepared));
-  return specialise(prepared, shapes_of(inputs.front().values));
+  return prepared_for(policy, graph, inputs.front().values);
 }
 
 std::vector<DiagnosedNode> nodes_of(const Graph& graph) {
@@ -103,13 +126,25 @@ DiagnosedInput judged(const std::string& name, const std::map<std::string, Tenso
   return row;
 }
 
+Status advise(const Graph& graph, const Graph& prepared, const DiagnoseOptions& options,
+              PrecisionPlan& plan) {
+  plan.in_file = file_nodes_of(graph, prepared, plan.raised);
+  CLVET_ASSIGN_OR_RETURN(plan.advice, engine_advice(options.format, plan.in_file));
+  return {};
+}
+
 Result<PrecisionDiagnosis> diagnose_network(const Graph& graph,
                                             const std::vector<CalibrationInput>& inputs,
                                             const DiagnoseOptions& options) {
   CLVET_ASSIGN_OR_RETURN(const Graph prepared,
                          prepare_for_diagnosis(graph, inputs, options.policy));
   NetworkModel model(prepared, inputs, options);
-  return diagnose_model(model, options);
+  CLVET_ASSIGN_OR_RETURN(PrecisionDiagnosis found, diagnose_model(model, options));
+  CLVET_RETURN_IF_ERROR(ask_float64(prepared, inputs, model.references(), found));
+  if (!found.plan) return found;
+  CLVET_ASSIGN_OR_RETURN(found.normalising, try_normalising(model.emulation(), inputs, found));
+  CLVET_RETURN_IF_ERROR(advise(graph, prepared, options, *found.plan));
+  return found;
 }
 
 }  // namespace clvet

@@ -19,9 +19,11 @@ struct CalibrationInput {
   std::map<std::string, Tensor> values;
 };
 
-// The nodes that are diagnosed: of `graph` as read from the file, folded and fused where the policy
-// is kEngine, with the shapes of the inputs. kInvalidArgument: there is no input, or one does not
-// fit.
+// The graph whose nodes are looked at: constants folded, shapes known, and fused where the policy
+// says so.
+Result<Graph> prepared_for(Policy policy, const Graph& graph,
+                           const std::map<std::string, Tensor>& inputs);
+// The same, where all inputs fit. kInvalidArgument: there is no input, or one does not.
 Result<Graph> prepare_for_diagnosis(const Graph& graph, const std::vector<CalibrationInput>& inputs,
                                     Policy policy);
 std::vector<DiagnosedNode> nodes_of(const Graph& graph);  // names and ops
@@ -31,6 +33,9 @@ std::map<std::string, ValueRange> ranges_of(const Graph& graph,
 // The outputs of the input `name` beside the reference's.
 DiagnosedInput judged(const std::string& name, const std::map<std::string, Tensor>& outputs,
                       const std::map<std::string, Tensor>& reference, double target);
+// What the plan's nodes are in the file, and what other engines can do for them.
+Status advise(const Graph& graph, const Graph& prepared, const DiagnoseOptions& options,
+              PrecisionPlan& plan);
 
 // `graph` as read from the file; all inputs have the same shapes.
 Result<PrecisionDiagnosis> diagnose_network(const Graph& graph,

@@ -8,7 +8,11 @@
 
 #include "base/result.h"
 #include "runtime/precision/blame.h"
+#include "runtime/precision/contrast.h"
 #include "runtime/precision/deviation.h"
+#include "runtime/precision/engine_advice.h"
+#include "runtime/precision/float_fault.h"
+#include "runtime/precision/normalise.h"
 #include "runtime/precision/number_format.h"
 #include "runtime/precision/value_range.h"
 
@@ -41,10 +45,11 @@ struct DiagnosedOutput {
 
 struct DiagnosedInput {
   std::string name;
-  bool right = false;
+  bool right = false;  // its outputs are those of float32
   std::vector<DiagnosedOutput> outputs;
   std::map<std::string, ValueRange> ranges;  // of the values that were given
   double host_ms = 0;                        // of the reference
+  bool in_float32 = true;                    // the reference is right itself, see float_fault
 };
 
 struct DiagnosedNode {
@@ -94,6 +99,20 @@ struct PrecisionPlan {
   std::vector<DiagnosedInput> after;    // each input with these nodes raised
   bool right = false;                   // all of them are
   std::optional<ExactRescale> rescale;  // where that stream overflows
+  std::vector<FileNode> in_file;        // of a network: what `raised` is in the file
+  std::vector<EngineAdvice> advice;     // of a network
+};
+
+struct SavedValue {
+  std::string name, file;
+};
+
+// The smallest part of the network that shows the first origin's fault, as files.
+struct FailingFiles {
+  std::string model;
+  int nodes = 0;
+  std::vector<SavedValue> inputs, outputs;
+  std::string command;  // that diagnoses it
 };
 
 // On a device: a kernel that computes something else than the host in float32, too. It is not used
@@ -119,12 +138,16 @@ struct PrecisionDiagnosis {
   double target = 0;  // the largest relative error of an output that passes
   std::vector<DiagnosedInput> inputs;
   std::vector<DiagnosedNode> nodes;
-  std::vector<ErrorOrigin> origins;  // none where all inputs are right
+  std::vector<RangeContrast> contrasts;        // none where all inputs are right, or none
+  std::vector<ErrorOrigin> origins;            // none where all inputs are right
+  std::optional<NormaliseTrials> normalising;  // of a network
   std::optional<PrecisionPlan> plan;
   std::vector<BrokenKernel> broken;
   std::vector<OtherWay> other_ways;
-  std::optional<PlanTimes> measured;  // on a device, where the inputs are right in the end
-  std::optional<Error> stopped;       // what ended it before its time; the rest holds
+  std::optional<PlanTimes> measured;      // on a device, where the inputs are right in the end
+  std::optional<Error> stopped;           // what ended it before its time; the rest holds
+  std::optional<FloatFault> float_fault;  // of a network
+  std::optional<FailingFiles> failing;    // where that was asked for
 };
 
 std::string diagnosis_to_json(const PrecisionDiagnosis& diagnosis);

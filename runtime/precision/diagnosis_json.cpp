@@ -3,11 +3,16 @@
 #include <cstddef>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/json.h"
 #include "runtime/precision/blame.h"
+#include "runtime/precision/contrast.h"
 #include "runtime/precision/deviation.h"
 #include "runtime/precision/diagnosis.h"
+#include "runtime/precision/engine_advice.h"
+#include "runtime/precision/float_fault.h"
+#include "runtime/precision/normalise.h"
 #include "runtime/precision/number_format.h"
 #include "runtime/precision/value_range.h"
 
@@ -44,7 +49,7 @@ Json deviation_json(const Deviation& deviation) {
 }
 
 Json input_json(const DiagnosedInput& input) {
-  Json json = {{"name", input.name}, {"right", input.right}};
+  Json json = {{"name", input.name}, {"right", input.right}, {"in_float32", input.in_float32}};
   json["outputs"] = Json::array();
   for (const DiagnosedOutput& output : input.outputs) {
     Json row = {{"name", output.name}};
@@ -96,6 +101,18 @@ Json times_json(const PlanTimes& times) {
   return {{"low", times.low}, {"raised", times.raised}, {"high", times.high}};
 }
 
+Json file_node_json(const FileNode& node) {
+  return {{"name", node.name}, {"op", node.op}, {"reads", node.reads}, {"writes", node.writes}};
+}
+
+Json advice_json(const EngineAdvice& advice) {
+  return {{"engine", advice.engine},
+          {"single_nodes", advice.single_nodes},
+          {"text", advice.text},
+          {"settings", advice.settings},
+          {"sources", advice.sources}};
+}
+
 Json plan_json(const PrecisionPlan& plan) {
   Json json = {{"raised", plan.raised},       {"right", plan.right},
                {"smallest", plan.smallest},   {"trials", plan.trials},
@@ -109,9 +126,51 @@ Json plan_json(const PrecisionPlan& plan) {
     for (const DiagnosedInput& input : rescale->after)
       json["rescale"]["after"].push_back(input_json(input));
   }
+  json["in_file"] = Json::array();
+  for (const FileNode& node : plan.in_file) json["in_file"].push_back(file_node_json(node));
+  json["advice"] = Json::array();
+  for (const EngineAdvice& row : plan.advice) json["advice"].push_back(advice_json(row));
   json["after"] = Json::array();
   for (const DiagnosedInput& input : plan.after) json["after"].push_back(input_json(input));
   return json;
+}
+
+Json contrast_json(const RangeContrast& row) {
+  return {{"value", row.value},
+          {"failing", range_json(row.failing)},
+          {"passing", range_json(row.passing)},
+          {"least_failing", row.least_failing},
+          {"most_passing", row.most_passing},
+          {"apart", row.apart()}};
+}
+
+Json normalising_json(const NormaliseTrials& trials) {
+  Json json = {{"values", trials.values}, {"inputs", trials.inputs}, {"tried", Json::array()}};
+  for (const Normalisation& way : trials.tried)
+    json["tried"].push_back(
+        {{"how", to_string(way.how)}, {"divisor", way.divisor}, {"right", way.right}});
+  return json;
+}
+
+Json float_fault_json(const FloatFault& fault) {
+  return {{"node", fault.name},         {"op", fault.op},
+          {"lost", fault.lost},         {"in_float64", fault.in_float64},
+          {"part", number(fault.part)}, {"inputs", fault.inputs}};
+}
+
+Json saved_json(const std::vector<SavedValue>& values) {
+  Json json = Json::array();
+  for (const SavedValue& value : values)
+    json.push_back({{"name", value.name}, {"file", value.file}});
+  return json;
+}
+
+Json failing_json(const FailingFiles& files) {
+  return {{"model", files.model},
+          {"nodes", files.nodes},
+          {"inputs", saved_json(files.inputs)},
+          {"outputs", saved_json(files.outputs)},
+          {"command", files.command}};
 }
 
 }  // namespace
@@ -127,6 +186,11 @@ std::string diagnosis_to_json(const PrecisionDiagnosis& diagnosis) {
     json["origins"].push_back(origin_json(origin));
   json["inputs"] = Json::array();
   for (const DiagnosedInput& input : diagnosis.inputs) json["inputs"].push_back(input_json(input));
+  if (diagnosis.float_fault) json["float_fault"] = float_fault_json(*diagnosis.float_fault);
+  json["contrasts"] = Json::array();
+  for (const RangeContrast& row : diagnosis.contrasts)
+    json["contrasts"].push_back(contrast_json(row));
+  if (diagnosis.normalising) json["normalising"] = normalising_json(*diagnosis.normalising);
   json["plan"] = diagnosis.plan ? plan_json(*diagnosis.plan) : Json(nullptr);
   json["measured_ms"] = diagnosis.measured ? times_json(*diagnosis.measured) : Json(nullptr);
   json["broken_kernels"] = Json::array();
@@ -141,6 +205,7 @@ std::string diagnosis_to_json(const PrecisionDiagnosis& diagnosis) {
                                   {"part", number(way.part)},
                                   {"ms", way.ms}});
   json["stopped"] = diagnosis.stopped ? Json(diagnosis.stopped->message) : Json(nullptr);
+  if (diagnosis.failing) json["failing"] = failing_json(*diagnosis.failing);
   json["nodes"] = Json::array();
   for (const DiagnosedNode& node : diagnosis.nodes) json["nodes"].push_back(node_json(node));
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

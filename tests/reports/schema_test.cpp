@@ -1,6 +1,7 @@
 // The documents that the program writes fit the schemas that it publishes.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,6 +22,8 @@
 #include "runtime/plan/plan.h"
 #include "runtime/precision/diagnose_network.h"
 #include "runtime/precision/diagnosis.h"
+#include "runtime/precision/float_fault.h"
+#include "runtime/precision/normalise.h"
 #include "runtime/run/answer.h"
 #include "runtime/run/generate_record.h"
 #include "runtime/run/language_session.h"
@@ -90,10 +93,14 @@ TEST(Schema, HoldsForARunRecord) {
 TEST(Schema, HoldsForADiagnosis) {
   for (const test::Planted planted : {test::Planted::kNone, test::Planted::kOverflow}) {
     const auto network = test::planted_network(planted, 1);
-    const auto found =
+    auto found =
         diagnose_network(network.graph, {{"one", network.inputs}}, {.policy = Policy::kNaive});
     ASSERT_TRUE(found) << found.error().message;
     EXPECT_EQ(found->plan.has_value(), planted != test::Planted::kNone);
+    found->contrasts = {{"x", found->nodes[0].range, found->nodes[0].range, 2, 1}};
+    found->float_fault = FloatFault{"n", "Mul", true, false, INFINITY, {0}};
+    found->normalising = NormaliseTrials{{"x"}, {{NormaliseHow::kDivide, 255, true}}, 1};
+    found->failing = FailingFiles{"p/failing.onnx", 1, {{"x", "x.npy"}}, {{"y", "y.npy"}}, "run"};
     EXPECT_EQ(fault_in("diagnosis.schema.json", Document::parse(diagnosis_to_json(*found))), "");
   }
 }

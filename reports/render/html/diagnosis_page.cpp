@@ -13,6 +13,8 @@
 #include "base/text.h"
 #include "reports/render/diagnosis_words.h"
 #include "reports/render/html/builder.h"
+#include "reports/render/html/diagnosis_advice.h"
+#include "reports/render/html/diagnosis_contrasts.h"
 #include "reports/render/html/diagnosis_data.h"
 #include "reports/render/html/frame.h"
 #include "reports/render/html/tables.h"
@@ -35,8 +37,8 @@ std::string outputs_words(const DiagnosedInput& input) {
 }
 
 void add_verdict(Html& page, const DiagnosedInput& input) {
-  page.open("td", {{"class", input.right ? "good" : "dead"}});
-  page.element("b", verdict_word(input.right)).markup(" ");
+  page.open("td", {{"class", input.right && input.in_float32 ? "good" : "dead"}});
+  page.element("b", verdict_word(input)).markup(" ");
   page.text(outputs_words(input)).close("td");
 }
 
@@ -54,6 +56,8 @@ void add_verdicts(Html& page, const PrecisionDiagnosis& diagnosis) {
     page.markup("</tr>\n");
   }
   close_table(page);
+  for (const std::string& line : float_fault_words(diagnosis))
+    page.element("p", line, {{"class", "warning"}});
   page.markup("</section>\n");
 }
 
@@ -74,6 +78,7 @@ void add_origins(Html& page, const PrecisionDiagnosis& diagnosis) {
   for (const ErrorOrigin& origin : diagnosis.origins) add_origin(page, diagnosis, origin);
   for (const std::string& line : no_origin_words(diagnosis)) page.element("p", line);
   page.markup("</section>\n");
+  add_contrasts(page, diagnosis);
 }
 
 void add_cure(Html& page, const PrecisionDiagnosis& diagnosis) {
@@ -91,7 +96,10 @@ void add_cure(Html& page, const PrecisionDiagnosis& diagnosis) {
     page.open("li").element("a", shorten(name, kLongestName), {{"href", link_to(place->second)}});
     page.text(" " + diagnosis.nodes[place->second].op).markup("</li>\n");
   }
-  page.markup("</ul></section>\n");
+  page.close("ul").markup("\n");
+  if (diagnosis.failing)
+    for (const std::string& line : failing_words(*diagnosis.failing)) page.element("p", line);
+  page.markup("</section>\n");
 }
 
 void add_search(Html& page) {
@@ -216,6 +224,7 @@ std::string diagnosis_page(const PrecisionDiagnosis& diagnosis) {
   add_verdicts(page, diagnosis);
   add_origins(page, diagnosis);
   add_cure(page, diagnosis);
+  add_advice(page, diagnosis);
   add_network(page, diagnosis);
   add_depth(page);
   page.markup("</main>\n").data("data", diagnosis_data(diagnosis)).markup("\n");

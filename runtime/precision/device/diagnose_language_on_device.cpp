@@ -177,12 +177,11 @@ Result<DeviceDiagnosis> diagnose_language_on_device(const GgufFile& file, const 
                                                     const DiagnoseOptions& options,
                                                     const DeviceTarget& target) {
   DeviceDiagnosis diagnosis;
-  diagnosis.opened = std::make_shared<OpenedDevice>(
-      OpenedDevice{History(target.state_dir).flight(true), nullptr});
+  diagnosis.opened =
+      std::make_shared<OpenedDevice>(OpenedDevice{History(target.state_dir).flight(true), nullptr});
   const LanguagePlace place(file, config, target, *diagnosis.opened);
   const LlmWeights weights(file, config);
-  CLVET_ASSIGN_OR_RETURN(const auto emulation,
-                         emulation_for(config, weights, inputs, options));
+  CLVET_ASSIGN_OR_RETURN(const auto emulation, emulation_for(config, weights, inputs, options));
   std::optional<DeviceLanguage> model;
   CLVET_ASSIGN_OR_RETURN(auto text, place.at_scale(1));
   const std::string device = text->device().name;

@@ -71,6 +71,8 @@ Result<DeviceDiagnosis> diagnose_on_device(const Graph& graph,
   CLVET_ASSIGN_OR_RETURN(diagnosis.found, diagnose_model(network, options));
   diagnosis.found.place = place->device().name;
   diagnosis.found.broken = std::move(broken);
+  if (diagnosis.found.plan)
+    CLVET_RETURN_IF_ERROR(advise(graph, prepared, options, *diagnosis.found.plan));
   if (diagnosis.found.stopped) return diagnosis;
   if (const Status done = finish(network, prepared, options.policy, diagnosis); !done)
     diagnosis.found.stopped = done.error();

@@ -32,9 +32,9 @@ Result<std::unique_ptr<DeviceText>> DeviceText::open(const GgufFile& file, const
                                                      const PlanOverrides& words,
                                                      OpenedDevice& opened) {
   std::unique_ptr<DeviceText> text(new DeviceText(file, config));
-  CLVET_ASSIGN_OR_RETURN(PlannedDevices found,
-                         plan_language_on(text->config_, text->weights_,
-                                          {*target.report, target.device, words, target.model_key}));
+  CLVET_ASSIGN_OR_RETURN(PlannedDevices found, plan_language_on(text->config_, text->weights_,
+                                                                {*target.report, target.device,
+                                                                 words, target.model_key}));
   if (found.rows.empty())
     return fail(ErrorCode::kUnavailable, "no device runs the model that way: {}", found.reason);
   text->place_ = std::move(found.rows.front());
@@ -44,13 +44,13 @@ Result<std::unique_ptr<DeviceText>> DeviceText::open(const GgufFile& file, const
   }
   CLVET_ASSIGN_OR_RETURN(text->decoder_, DeviceDecoder::create(*opened.device, text->config_,
                                                                text->weights_, text->plan()));
-  CLVET_ASSIGN_OR_RETURN(text->witness_, HostDecoder::witness(text->config_, text->weights_,
-                                                              kRowsOfAStep, true));
+  CLVET_ASSIGN_OR_RETURN(text->witness_,
+                         HostDecoder::witness(text->config_, text->weights_, kRowsOfAStep, true));
   return text;
 }
 
-Status DeviceText::run(std::span<const int32_t> tokens, DecoderEmulation& exact,
-                       LogitsJudge& judge, const Seen& seen) {
+Status DeviceText::run(std::span<const int32_t> tokens, DecoderEmulation& exact, LogitsJudge& judge,
+                       const Seen& seen) {
   const std::vector<DecoderCall>& calls = exact.calls(1);
   std::vector<double> samples;
   for (size_t at = 0; at < tokens.size(); ++at) {
@@ -69,9 +69,8 @@ Status DeviceText::run(std::span<const int32_t> tokens, DecoderEmulation& exact,
     }};
     CLVET_ASSIGN_OR_RETURN(const auto hidden, weights_.embeddings(tokens.subspan(at, 1)));
     const double started = monotonic_seconds();
-    const auto logits = seen
-                            ? decoder_->check(hidden, 1, step.position, true, *witness_, checker)
-                            : decoder_->step(hidden, 1, step.position, true);
+    const auto logits = seen ? decoder_->check(hidden, 1, step.position, true, *witness_, checker)
+                             : decoder_->step(hidden, 1, step.position, true);
     samples.push_back(ms_since(started));
     if (!logits) return tl::unexpected(logits.error());
     CLVET_RETURN_IF_ERROR(compared);

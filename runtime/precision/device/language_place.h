@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "runtime/exec/device_decoder.h"
 #include "runtime/exec/step_answer.h"
+#include "runtime/gguf/file.h"
 #include "runtime/llm/host_decoder.h"
 #include "runtime/llm/llm_config.h"
 #include "runtime/llm/weights.h"
@@ -17,7 +18,6 @@
 #include "runtime/precision/decoder_emulation.h"
 #include "runtime/precision/device/device_place.h"
 #include "runtime/precision/logits.h"
-#include "runtime/gguf/file.h"
 
 namespace clvet {
 

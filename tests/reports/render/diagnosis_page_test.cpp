@@ -14,6 +14,8 @@
 #include "base/text.h"
 #include "runtime/precision/blame.h"
 #include "runtime/precision/diagnosis.h"
+#include "runtime/precision/float_fault.h"
+#include "runtime/precision/normalise.h"
 #include "runtime/precision/number_format.h"
 #include "tests/reports/render/page_reader.h"
 #include "tests/scoped_language.h"
@@ -66,6 +68,11 @@ PrecisionDiagnosis diagnosis_of(const std::string& name) {
   found.origins.push_back({-1, name, "", *found.nodes[1].blame, "", 1, {}, {0}});
   found.plan = PrecisionPlan{{name}};
   found.plan->after = {{name, true, {{name}}}};
+  found.contrasts = {{name, found.nodes[1].range, found.nodes[1].range, 2, 1}};
+  found.float_fault = FloatFault{name, name, true, false, 1, {0}};
+  found.normalising = NormaliseTrials{{name}, {{NormaliseHow::kDivide, 255, true}}, 1};
+  found.failing = FailingFiles{name, 1, {{name, name}}, {{name, name}}, name};
+  found.plan->advice = {{name, name, true, name, name, {name, name}, {name}}};
   return found;
 }
 
@@ -139,6 +146,7 @@ TEST(DiagnosisPage, SaysThatNothingIsWrong) {
   PrecisionDiagnosis fine = diagnosis_of("name");
   fine.origins.clear();
   fine.plan.reset();
+  fine.float_fault.reset();
   fine.inputs[0].right = true;
   const auto page = read(diagnosis_page(fine));
   EXPECT_THAT(page.text, AllOf(HasSubstr("precise enough"), Not(HasSubstr("The cure"))));

@@ -1,0 +1,107 @@
+#include "runtime/graph/part.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "runtime/graph/graph.h"
+
+namespace clvet {
+namespace {
+
+size_t at(ValueId id) { return static_cast<size_t>(id); }
+
+std::vector<bool> made_by(const Graph& graph, const NodeSet& nodes) {
+  std::vector<bool> made(graph.values.size(), false);
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    if (!nodes[n]) continue;
+    for (const ValueId out : graph.nodes[n].outputs)
+      if (out != kNoValue) made[at(out)] = true;
+  }
+  return made;
+}
+
+bool any(const std::vector<ValueId>& ids, const std::vector<bool>& of) {
+  return std::any_of(ids.begin(), ids.end(),
+                     [&](ValueId id) { return id != kNoValue && of[at(id)]; });
+}
+
+void mark(const std::vector<ValueId>& ids, std::vector<bool>& values) {
+  for (const ValueId id : ids)
+    if (id != kNoValue) values[at(id)] = true;
+}
+
+// Copies what is asked for, once.
+class Copy {
+ public:
+  explicit Copy(const Graph& graph) : from_(graph) { part_.name = graph.name; }
+
+  ValueId value(ValueId id) {
+    if (id == kNoValue) return id;
+    const auto [row, added] = ids_.try_emplace(id, static_cast<ValueId>(part_.values.size()));
+    if (added) part_.values.push_back(from_.values[at(id)]);
+    return row->second;
+  }
+  void node(const Node& node) {
+    Node copy = node;
+    for (ValueId& id : copy.inputs) id = value(id);
+    for (ValueId& id : copy.outputs) id = value(id);
+    part_.nodes.push_back(std::move(copy));
+  }
+  Graph& part() { return part_; }
+
+ private:
+  const Graph& from_;
+  Graph part_;
+  std::map<ValueId, ValueId> ids_;
+};
+
+}  // namespace
+
+void close_ways(const Graph& graph, NodeSet& nodes) {
+  const size_t count = graph.nodes.size();
+  std::vector<bool> after = made_by(graph, nodes);
+  NodeSet reached(count, false);
+  for (size_t n = 0; n < count; ++n) {
+    reached[n] = any(graph.nodes[n].inputs, after);
+    if (reached[n]) mark(graph.nodes[n].outputs, after);
+  }
+  std::vector<bool> before(graph.values.size(), false);
+  for (size_t n = count; n-- > 0;) {
+    const bool leads = any(graph.nodes[n].outputs, before);
+    if (leads && reached[n]) nodes[n] = true;
+    if (leads || nodes[n]) mark(graph.nodes[n].inputs, before);
+  }
+}
+
+bool add_readers(const Graph& graph, NodeSet& nodes) {
+  const std::vector<bool> made = made_by(graph, nodes);
+  bool added = false;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    if (nodes[n] || !any(graph.nodes[n].inputs, made)) continue;
+    nodes[n] = true;
+    added = true;
+  }
+  return added;
+}
+
+Graph part_of(const Graph& graph, const NodeSet& nodes) {
+  const std::vector<bool> made = made_by(graph, nodes);
+  std::vector<bool> read(graph.values.size(), false);
+  for (size_t n = 0; n < graph.nodes.size(); ++n)
+    if (nodes[n]) mark(graph.nodes[n].inputs, read);
+  Copy copy(graph);
+  for (size_t n = 0; n < graph.nodes.size(); ++n)
+    if (nodes[n]) copy.node(graph.nodes[n]);
+  Graph& part = copy.part();
+  for (size_t v = 0; v < graph.values.size(); ++v) {
+    const auto id = static_cast<ValueId>(v);
+    if (read[v] && !made[v] && !graph.constant(id)) part.inputs.push_back(copy.value(id));
+    if (made[v] && !read[v]) part.outputs.push_back(copy.value(id));
+  }
+  return part;
+}
+
+}  // namespace clvet

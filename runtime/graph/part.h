@@ -1,0 +1,24 @@
+// A part of a graph as a graph of its own.
+#pragma once
+
+#include <vector>
+
+#include "runtime/graph/graph.h"
+
+namespace clvet {
+
+// By node of a graph.
+using NodeSet = std::vector<bool>;
+
+// Adds the nodes on all ways from one of the set to another one, so that no value leaves the set
+// and comes back.
+void close_ways(const Graph& graph, NodeSet& nodes);
+// Adds the nodes that read a value that the set makes; false: there are none.
+bool add_readers(const Graph& graph, NodeSet& nodes);
+
+// Its inputs are the values that its nodes read and none of them makes, constants apart; its
+// outputs those that its nodes make and none of them reads. Names and order stay; tensors are
+// shared.
+Graph part_of(const Graph& graph, const NodeSet& nodes);
+
+}  // namespace clvet
