@@ -24,7 +24,7 @@ void add_strict(Verb verb, bool& strict) {
   verb.add_flag("--strict", strict, "fail (exit status 1) instead of falling back");
 }
 
-void add_guard(Verb verb, GuardOptions& guard) {
+void add_isolation(Verb verb, GuardOptions& guard) {
   verb.add_flag("--isolate", guard.isolate,
                 "run in a child process; if the driver crashes or hangs there, go on without what\n"
                 "it had in hand, on the host in the end");
@@ -33,6 +33,10 @@ void add_guard(Verb verb, GuardOptions& guard) {
                   "inference so far")
       .above_zero()
       .shows_default();
+}
+
+void add_guard(Verb verb, GuardOptions& guard) {
+  add_isolation(verb, guard);
   verb.add_option("--self-check", guard.self_check,
                   "the part of the results that the host computes as well, to compare: 1 is all;\n"
                   "default: as many as take 2 % of the time (the first one always)")

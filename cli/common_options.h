@@ -23,6 +23,7 @@ struct GuardOptions {
   }
 };
 void add_guard(Verb verb, GuardOptions& guard);
+void add_isolation(Verb verb, GuardOptions& guard);  // the same without --self-check
 void add_libraries(Verb verb, std::vector<std::string>& libraries, int& jobs);
 void add_data_dir(Verb verb, std::string& folder);
 // --json and --quiet. `document` says what --json writes.

@@ -12,6 +12,7 @@
 #include "cli/calibration.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
+#include "cli/diagnose_place.h"
 #include "cli/exit_code.h"
 #include "cli/failing_files.h"
 #include "cli/interrupt.h"
@@ -49,8 +50,9 @@ namespace clvet::command_diagnose {
 namespace {
 
 struct DiagnoseArguments {
-  std::string model, calibration, policy = "engine", precision = "low", html, csv, failing;
-  std::string report, device = "host", save_plan;
+  std::string model, calibration, policy = "engine", html, csv, failing;
+  DiagnosePlace place;
+  std::optional<Report> drivers;  // where that is a device
   InputArguments inputs;
   PromptArguments prompts;
   DiagnoseOptions options;
@@ -75,45 +77,6 @@ Result<std::vector<CalibrationInput>> inputs_of(const DiagnoseArguments& argumen
   return inputs;
 }
 
-// The plan's file, and that `clvet run` is to take it from now on.
-Status save(const DiagnoseArguments& arguments, const DeviceTarget& target,
-            const DeviceDiagnosis& made) {
-  if (arguments.save_plan.empty()) return {};
-  if (!made.plan) {
-    arguments.options.sink(
-        {EventLevel::kWarning,
-         "no plan was saved: at this precision no plan gives right outputs for all inputs"});
-    return {};
-  }
-  CLVET_RETURN_IF_ERROR(write_file_atomically(arguments.save_plan, plan_to_json(*made.plan)));
-  History::MixedPrecision mixed{.precision = target.precision, .faster = made.faster};
-  mixed.residual_scale = made.plan->residual_scale;
-  if (made.plan->raised)
-    mixed.raised.insert(made.plan->raised->nodes.begin(), made.plan->raised->nodes.end());
-  return History(target.state_dir)
-      .keep_mixed(target.model_key, made.plan->subject.environment_key, mixed);
-}
-
-using OnDevice = std::function<Result<DeviceDiagnosis>(const DeviceTarget& target)>;
-
-Result<PrecisionDiagnosis> diagnose_there(const DiagnoseArguments& arguments,
-                                          const OnDevice& diagnose) {
-  CLVET_ASSIGN_OR_RETURN(const Report report,
-                         current_report(arguments.report, arguments.options.sink));
-  CLVET_ASSIGN_OR_RETURN(const std::string model_key, sha256_of_file(arguments.model));
-  const DeviceTarget target{&report, arguments.device,
-                            arguments.precision == "normal" ? Precision::kNormal : Precision::kLow,
-                            model_key, state_dir()};
-  CLVET_RETURN_IF_ERROR(check_private(target.state_dir));
-  const ProcessGuard process_guard;
-  CLVET_ASSIGN_OR_RETURN(DeviceDiagnosis made, diagnose(target));
-  // A driver may die when it is released: that is left to the end of the process.
-  static const auto* kept = new std::shared_ptr(std::move(made.opened));
-  static_cast<void>(kept);
-  CLVET_RETURN_IF_ERROR(save(arguments, target, made));
-  return std::move(made.found);
-}
-
 Result<FailingFiles> save_part(const DiagnoseArguments& arguments, const Graph& graph,
                                const std::vector<CalibrationInput>& inputs,
                                const PrecisionDiagnosis& found) {
@@ -122,15 +85,21 @@ Result<FailingFiles> save_part(const DiagnoseArguments& arguments, const Graph& 
   return save_failing(part, options.policy, options.format, arguments.failing);
 }
 
+Result<PrecisionDiagnosis> there(const DiagnoseArguments& arguments,
+                                 const DiagnoseOnDevice& diagnose) {
+  return diagnose_there(arguments.place, *arguments.drivers, arguments.model,
+                        arguments.options.sink, diagnose);
+}
+
 Result<PrecisionDiagnosis> diagnose_onnx(const DiagnoseArguments& arguments) {
   if (arguments.prompts.any())
     return fail(ErrorCode::kInvalidArgument, "a network takes --input or --calibration, no prompt");
   CLVET_ASSIGN_OR_RETURN(const Graph graph, read_onnx(arguments.model));
   CLVET_ASSIGN_OR_RETURN(const auto inputs, inputs_of(arguments, graph));
-  const bool here = arguments.device == "host";
+  const bool here = arguments.place.on_host();
   CLVET_ASSIGN_OR_RETURN(PrecisionDiagnosis found,
                          here ? diagnose_network(graph, inputs, arguments.options)
-                              : diagnose_there(arguments, [&](const DeviceTarget& target) {
+                              : there(arguments, [&](const DeviceTarget& target) {
                                   return diagnose_on_device(graph, inputs, arguments.options,
                                                             target);
                                 }));
@@ -156,41 +125,18 @@ Result<PrecisionDiagnosis> diagnose_gguf(const DiagnoseArguments& arguments) {
       const auto inputs,
       read_prompt_inputs(arguments.prompts, arguments.calibration, file, config, left_out));
   tell(arguments, left_out);
-  if (arguments.device != "host") {
-    return diagnose_there(arguments, [&](const DeviceTarget& target) {
+  if (!arguments.place.on_host()) {
+    return there(arguments, [&](const DeviceTarget& target) {
       return diagnose_language_on_device(file, config, inputs, arguments.options, target);
     });
   }
   return diagnose_language(config, LlmWeights(file, config), inputs, arguments.options);
 }
 
-Status check_words(const DiagnoseArguments& arguments) {
-  const bool host = arguments.device == "host";
-  if (host && arguments.precision == "normal")
-    return fail(
-        ErrorCode::kInvalidArgument,
-        "--precision normal needs a --device: the host computes in float32 in any case, and "
-        "low rounds what it stores");
-  if (!host && arguments.precision == "bf16")
-    return fail(ErrorCode::kInvalidArgument,
-                "--precision bf16 is emulated on the host: leave --device out");
-  if (!host && arguments.policy != "engine" && is_gguf(arguments.model))
-    return fail(ErrorCode::kInvalidArgument,
-                "--policy naive of a language model is emulated on the host: leave --device out");
-  if (!arguments.save_plan.empty() && (host || arguments.policy != "engine"))
-    return fail(
-        ErrorCode::kInvalidArgument,
-        "--save-plan needs a --device and --policy engine: a plan is for one device, and as "
-        "clvet runs the model");
-  return {};
-}
-
 Result<PrecisionDiagnosis> diagnose(DiagnoseArguments& arguments) {
-  CLVET_RETURN_IF_ERROR(check_model_file(arguments.model));
-  CLVET_RETURN_IF_ERROR(check_words(arguments));
   arguments.options.policy = arguments.policy == "naive" ? Policy::kNaive : Policy::kEngine;
   arguments.options.format =
-      arguments.precision == "bf16" ? NumberFormat::kBfloat : NumberFormat::kHalf;
+      arguments.place.precision == "bf16" ? NumberFormat::kBfloat : NumberFormat::kHalf;
   CLVET_ASSIGN_OR_RETURN(PrecisionDiagnosis found, is_gguf(arguments.model)
                                                        ? diagnose_gguf(arguments)
                                                        : diagnose_onnx(arguments));
@@ -200,11 +146,23 @@ Result<PrecisionDiagnosis> diagnose(DiagnoseArguments& arguments) {
 
 // A diagnosis may take minutes: what cannot be written is said before.
 Status check_files(const DiagnoseArguments& arguments) {
-  for (const std::string& path : {arguments.html, arguments.csv, arguments.save_plan}) {
+  for (const std::string& path : {arguments.html, arguments.csv, arguments.place.save_plan}) {
     if (!path.empty()) CLVET_RETURN_IF_ERROR(check_writable(path));
   }
   const bool failing = !arguments.failing.empty() && !is_gguf(arguments.model);
   return failing ? check_failing_folder(arguments.failing) : Status();
+}
+
+// All that can be said before the work.
+Status prepare(DiagnoseArguments& arguments) {
+  const bool naive = arguments.policy == "naive", here = arguments.place.on_host();
+  CLVET_RETURN_IF_ERROR(check_model_file(arguments.model));
+  CLVET_RETURN_IF_ERROR(check_diagnose_place(arguments.place, naive, is_gguf(arguments.model)));
+  CLVET_RETURN_IF_ERROR(check_files(arguments));
+  if (here || arguments.place.guard.isolate) return {};
+  CLVET_ASSIGN_OR_RETURN(arguments.drivers,
+                         current_report(arguments.place.report, arguments.options.sink));
+  return {};
 }
 
 Status write_all(const DiagnoseArguments& arguments, const PrecisionDiagnosis& found) {
@@ -224,14 +182,19 @@ Status write_all(const DiagnoseArguments& arguments, const PrecisionDiagnosis& f
 int run(DiagnoseArguments& arguments) {
   arguments.options.sink = verb_sink(arguments.output.quiet);
   catch_interrupts();
-  if (const Status writable = check_files(arguments); !writable)
-    return report_error(writable.error());
+  adopt_orphans();
+  if (const Status ready = prepare(arguments); !ready) return report_error(ready.error());
+  if (arguments.place.guard.isolate || (arguments.drivers && wants_isolation(*arguments.drivers)))
+    return run_isolated(arguments.place.guard, false, arguments.options.sink);
   const auto found = diagnose(arguments);
   end_progress();
   if (!found) return report_error(found.error());
   const Status written = write_all(arguments, *found);
   if (!written) return report_error(written.error());
-  if (found->stopped) return report_error(*found->stopped);
+  if (found->stopped) {
+    const int code = report_error(*found->stopped);
+    return found->stopped->code == ErrorCode::kDeviceError ? kExitNoDevice : code;
+  }
   return found->plan || found->float_fault ? kExitFindings : kExitFine;
 }
 
@@ -253,12 +216,7 @@ void add(Verb program, int& exit_code) {
                   "engines do")
       .one_of({"engine", "naive"})
       .shows_default();
-  verb.add_option("--precision", arguments->precision,
-                  "low: the host stores values as half after each node; a device also computes in "
-                  "half\nnormal: a device stores half and computes in float32\n"
-                  "bf16: the host stores values as bfloat16")
-      .one_of({"low", "normal", "bf16"})
-      .shows_default();
+  add_diagnose_place(verb, arguments->place);
   verb.add_option("--target", arguments->options.target,
                   "the largest error of an output, relative to its size, that is right")
       .above_zero()
@@ -268,13 +226,6 @@ void add(Verb program, int& exit_code) {
       .type_name("FILE");
   verb.add_option("--csv", arguments->csv, "also write a table to this file, one line a node")
       .type_name("FILE");
-  verb.add_option(
-          "--save-plan", arguments->save_plan,
-          "with --device: write the plan that is right to this file, and have clvet run use "
-          "it for\nthis model on this device")
-      .type_name("FILE");
-  add_report(verb, arguments->report);
-  add_device(verb, arguments->device);
   verb.add_option("--save-failing", arguments->failing,
                   "write the smallest part of an ONNX model that fails into this folder, with its "
                   "inputs and\nright outputs (.npy)")

@@ -91,7 +91,7 @@ class LanguageSession {
  private:
   LanguageSession(const GgufFile& file, const LlmConfig& config, LanguageOptions options)
       : config_(config),
-        weights_(file, config),
+        weights_(file, config_),
         options_(std::move(options)),
         history_(options_.state_dir) {}
   Status open_device(PlannedDevice place);

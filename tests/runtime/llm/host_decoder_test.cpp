@@ -229,6 +229,40 @@ TEST_P(HostDecoderOf, GivesTheLogitsOfTheWholeTextInFloat64) {
   for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR((*logits)[i], want[i], 2e-4 * largest) << i;
 }
 
+std::vector<float> logits_at(const GgufFile& file, LlmConfig config, double residual_scale) {
+  config.residual_scale = residual_scale;
+  const LlmWeights weights(file, config);
+  auto decoder = HostDecoder::create(config, weights, 8);
+  EXPECT_TRUE(decoder) << decoder.error().message;
+  TokenFeed feed(**decoder, config, weights, 8);
+  const std::vector<int32_t> tokens = {3, 1, 4, 1, 5, 2, 6, 5, 3, 5};
+  const auto logits = feed.take(tokens);
+  EXPECT_TRUE(logits) << logits.error().message;
+  return logits ? *logits : std::vector<float>();
+}
+
+TEST(ResidualScale, ThatIsAPowerOfTwoChangesNoLogit) {
+  const auto file = parse_gguf(noisy_model("gemma3", 0).bytes());
+  ASSERT_TRUE(file) << file.error().message;
+  const auto config = load_config(*file);
+  ASSERT_TRUE(config) << config.error().message;
+  const std::vector<float> plain = logits_at(*file, *config, 1);
+  ASSERT_FALSE(plain.empty());
+  EXPECT_EQ(logits_at(*file, *config, 0.125), plain);
+  EXPECT_NE(logits_at(*file, *config, 0.1), plain);
+}
+
+TEST(ResidualScale, IsAPowerOfTwoOfAModelWithNormsBeforeItsSums) {
+  LlmConfig config;
+  EXPECT_TRUE(takes_residual_scale(config, 1));
+  EXPECT_FALSE(takes_residual_scale(config, 0.5));
+  config.post_norms = true;
+  for (const double scale : {1.0, 0.5, 0.125, std::ldexp(1, -16)})
+    EXPECT_TRUE(takes_residual_scale(config, scale)) << scale;
+  for (const double scale : {0.0, -0.5, 0.3, 2.0, 1e-300, double{NAN}, double{INFINITY}})
+    EXPECT_FALSE(takes_residual_scale(config, scale)) << scale;
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, HostDecoderOf,
                          testing::Values(Model{"llama", 0, 70}, Model{"qwen2", 0, 70},
                                          Model{"gemma3", 0, 40}, Model{"gemma3", 512, 600},

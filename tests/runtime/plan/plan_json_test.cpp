@@ -102,6 +102,8 @@ ExecutionPlan full_plan() {
                    0,
                    0}};
   plan.bytes = 123456789;
+  plan.raised = RaisedEvidence{{"a", "b"}, 0.05, 2, 5, 1.5, 2.5, 4};
+  plan.residual_scale = 0.125;
   return plan;
 }
 

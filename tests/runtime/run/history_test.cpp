@@ -63,6 +63,28 @@ TEST_F(HistoryTest, RemembersThePrecisionThatAModelNeeds) {
   EXPECT_FALSE(history_.needed_precision("model", "other"));
 }
 
+TEST_F(HistoryTest, RemembersTheNodesThatAModelNeedsAtHigh) {
+  EXPECT_FALSE(history_.mixed_precision("model", "key"));
+  const History::MixedPrecision mixed{Precision::kLow, {"a", "b \"quoted\""}, 0.125, true};
+  ASSERT_TRUE(history_.keep_mixed("model", "key", mixed));
+  const auto found = history_.mixed_precision("model", "key");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->precision, Precision::kLow);
+  EXPECT_EQ(found->raised, mixed.raised);
+  EXPECT_EQ(found->residual_scale, 0.125);
+  EXPECT_TRUE(found->faster);
+  EXPECT_FALSE(history_.mixed_precision("model", "other"));
+}
+
+TEST_F(HistoryTest, TrustsNodesAtHighNoMoreOnceTheyWereNotEnough) {
+  ASSERT_TRUE(history_.keep_mixed("model", "key", {.raised = {"a"}}));
+  ASSERT_TRUE(history_.keep_precision("model", "key", Precision::kHigh));
+  EXPECT_FALSE(history_.mixed_precision("model", "key"));
+  ASSERT_TRUE(history_.keep_mixed("model", "key", {.raised = {"a"}}));
+  ASSERT_TRUE(history_.bury(tombstone_of("key", Fault{.variant = "gemm"})));
+  EXPECT_FALSE(history_.mixed_precision("model", "key"));
+}
+
 TEST(HistoryWithoutAFolder, KeepsNothing) {
   const History history("");
   ASSERT_TRUE(history.keep({{"plan", {}}}, "key"));
