@@ -28,7 +28,8 @@ namespace {
 Status save(const DiagnosePlace& place, const std::string& model, const DeviceTarget& target,
             const DeviceDiagnosis& made) {
   if (!made.plan)
-    return fail(ErrorCode::kUnavailable, "at this precision no plan gives right outputs for all inputs");
+    return fail(ErrorCode::kUnavailable,
+                "at this precision no plan gives right outputs for all inputs");
   CLVET_RETURN_IF_ERROR(write_file_atomically(place.save_plan, plan_to_json(*made.plan)));
   History::MixedPrecision mixed{.precision = target.precision, .faster = made.faster};
   mixed.residual_scale = made.plan->residual_scale;
@@ -52,9 +53,10 @@ void add_diagnose_place(Verb verb, DiagnosePlace& place) {
       .shows_default();
   add_device(verb, place.device);
   add_report(verb, place.report);
-  verb.add_option("--save-plan", place.save_plan,
-                  "with --device: write the plan that is right to this file, and have clvet run and "
-                  "clvet\ngenerate use it for this model on this device")
+  verb.add_option(
+          "--save-plan", place.save_plan,
+          "with --device: write the plan that is right to this file, and have clvet run and "
+          "clvet\ngenerate use it for this model on this device")
       .type_name("FILE");
   add_isolation(verb, place.guard);
 }
@@ -62,9 +64,10 @@ void add_diagnose_place(Verb verb, DiagnosePlace& place) {
 Status check_diagnose_place(const DiagnosePlace& place, bool naive, bool language_model) {
   const bool host = place.on_host();
   if (host && place.precision == "normal")
-    return fail(ErrorCode::kInvalidArgument,
-                "--precision normal needs a --device: the host computes in float32 in any case, and "
-                "low rounds what it stores");
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "--precision normal needs a --device: the host computes in float32 in any case, and "
+        "low rounds what it stores");
   if (!host && place.precision == "bf16")
     return fail(ErrorCode::kInvalidArgument,
                 "--precision bf16 is emulated on the host: leave --device out");
@@ -72,9 +75,10 @@ Status check_diagnose_place(const DiagnosePlace& place, bool naive, bool languag
     return fail(ErrorCode::kInvalidArgument,
                 "--policy naive of a language model is emulated on the host: leave --device out");
   if (!place.save_plan.empty() && (host || naive))
-    return fail(ErrorCode::kInvalidArgument,
-                "--save-plan needs a --device and --policy engine: a plan is for one device, and as "
-                "clvet runs the model");
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "--save-plan needs a --device and --policy engine: a plan is for one device, and as "
+        "clvet runs the model");
   return {};
 }
 

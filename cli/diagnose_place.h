@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 
 #include "base/event.h"
@@ -28,8 +27,8 @@ void add_diagnose_place(Verb verb, DiagnosePlace& place);
 Status check_diagnose_place(const DiagnosePlace& place, bool naive, bool language_model);
 
 using DiagnoseOnDevice = std::function<Result<DeviceDiagnosis>(const DeviceTarget& target)>;
-// What `diagnose` finds with `report`; its plan is saved where that was asked for. A plan that cannot
-// be saved is a warning.
+// What `diagnose` finds with `report`; its plan is saved where that was asked for. A plan that
+// cannot be saved is a warning.
 Result<PrecisionDiagnosis> diagnose_there(const DiagnosePlace& place, const Report& report,
                                           const std::string& model, const EventSink& sink,
                                           const DiagnoseOnDevice& diagnose);

@@ -1,12 +1,12 @@
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/event.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/language.h"
 #include "base/result.h"
 #include "cli/calibration.h"
@@ -23,7 +23,6 @@
 #include "cli/prompt_inputs.h"
 #include "cli/report_source.h"
 #include "cli/terminal.h"
-#include "kernels/combination.h"
 #include "probe/report/report.h"
 #include "reports/render/diagnosis_csv.h"
 #include "reports/render/diagnosis_text.h"
@@ -34,7 +33,6 @@
 #include "runtime/llm/llm_config.h"
 #include "runtime/llm/weights.h"
 #include "runtime/onnx/reader.h"
-#include "runtime/plan/plan_json.h"
 #include "runtime/precision/device/device_place.h"
 #include "runtime/precision/device/diagnose_language_on_device.h"
 #include "runtime/precision/device/diagnose_on_device.h"
@@ -44,7 +42,6 @@
 #include "runtime/precision/diagnosis.h"
 #include "runtime/precision/failing_part.h"
 #include "runtime/precision/number_format.h"
-#include "runtime/run/history.h"
 
 namespace clvet::command_diagnose {
 namespace {

@@ -61,8 +61,7 @@ std::string diagnosis_text(const PrecisionDiagnosis& diagnosis) {
   }
   if (origins > kShown) text += tr("and {} more: --json lists them", origins - kShown) + "\n";
   const std::string stopped = stopped_words(diagnosis);
-  if (stopped.empty())
-    for (const std::string& line : no_origin_words(diagnosis)) text += line + "\n";
+  for (const std::string& line : no_origin_words(diagnosis)) text += line + "\n";
   for (const std::string& line : contrast_words(diagnosis)) text += line + "\n";
   for (const std::string& line : normalise_words(diagnosis)) text += line + "\n";
   if (diagnosis.plan) text += cure_text(diagnosis);

@@ -125,7 +125,7 @@ std::vector<std::string> no_origin_words(const PrecisionDiagnosis& diagnosis) {
     if (!diagnosis.origins.empty()) return {};
     return {tr("no single node is the cause: the errors of many add up")};
   }
-  if (diagnosis.float_fault) return {};
+  if (diagnosis.float_fault || diagnosis.stopped) return {};
   std::vector<std::string> words{
       tr("{} is precise enough for this model: the outputs of all inputs are within {}",
          to_string(diagnosis.format), percent(diagnosis.target))};

@@ -9,26 +9,19 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
-#include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/llm_config.h"
 #include "runtime/llm/weights.h"
-#include "runtime/precision/answer.h"
 #include "runtime/precision/decoder_emulation.h"
 #include "runtime/precision/diagnose_model.h"
 #include "runtime/precision/diagnosis.h"
 #include "runtime/precision/language_model.h"
-#include "runtime/precision/logits.h"
 #include "runtime/precision/number_format.h"
 #include "runtime/precision/rounding.h"
 #include "runtime/precision/value_range.h"
-#include "runtime/precision/watch_text.h"
-#include "runtime/precision/wiring.h"
 
 namespace clvet {
 namespace {

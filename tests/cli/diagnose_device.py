@@ -192,6 +192,48 @@ def gone(machine):
                   and len(told) == 1 and "clEnqueueNDRangeKernel" in told[0], (len(kept["inputs"]), kept["stopped"], told))
 
 
+def crash(machine):
+    """In a child process: it goes on without the kernel that the driver dies of."""
+    network = Network(8)
+    network.save(machine.folder / "m.onnx")
+    rule = {"match": {"call": LAUNCH, "kernel": "^softmax_row16"}, "do": {"action": "segfault"}}
+    file = machine.folder / "crash.json"
+    done = machine.start("diagnose", "m.onnx", "--calibration", "inputs", "--device", "0", "--isolate", "--json", file,
+                         scenario={"rules": [rule]}, expected=(0, 1))
+    found = json.loads(file.read_text())
+    return expect("a driver that dies costs the kernel alone", "softmax" in done.stderr and not found["origins"]
+                  and found["place"] != "host" and all(row["right"] for row in found["inputs"]), done.stderr)
+
+
+def det(machine, models, images):
+    file = machine.folder / "det.json"
+    machine.start("diagnose", models / "ch_PP-OCRv4_det_infer.onnx", "--input", f"x={images / 'page.png'}", "--image-size",
+                  "640x640", "--mean", "127.5", "--scale", "0.00784313725", "--bgr", "--policy", "naive", "--device", "0",
+                  "--quiet", "--json", file, expected=(1,))
+    found = json.loads(file.read_text())
+    origin, plan = found["origins"][0], found["plan"]
+    return expect("PP-OCRv4 det: the BatchNormalization, a map of zeros, one node raised",
+                  origin["op"] == "BatchNormalization" and origin["value"] == "batch_norm_0.w_2"
+                  and found["inputs"][0]["outputs"][0]["sign"] == "zero" and len(plan["raised"]) == 1 and plan["right"],
+                  (origin, plan["raised"]))
+
+
+def magika(machine, models, images):
+    folder, file = machine.folder / "files", machine.folder / "magika.json"
+    folder.mkdir()
+    for source in (pathlib.Path(__file__), images / "page.png", images.parents[2] / "README.md"):
+        content = source.read_bytes().strip()
+        begin, end = list(content[:1024]), list(content[-1024:])
+        tokens = begin + [256] * (1024 - len(begin)) + [256] * (1024 - len(end)) + end
+        np.save(folder / f"{source.stem}.npy", np.array([tokens], np.int32))
+    machine.start("diagnose", models / "magika.onnx", "--calibration", folder, "--policy", "naive", "--device", "0", "--quiet",
+                  "--json", file, expected=(1,))
+    found = json.loads(file.read_text())
+    return expect("magika: the sum of squares of a LayerNorm, two nodes raised",
+                  found["origins"][0]["node"].endswith("LayerNorm_1/Sum_1") and len(found["plan"]["raised"]) <= 2
+                  and found["plan"]["right"], found["origins"][0])
+
+
 def planted(machine):
     """The random networks of tests/runtime/precision, with the same report."""
     seeds = os.environ.get("CLVET_TEST_COUNT", "2")
@@ -203,9 +245,13 @@ def planted(machine):
 
 def main():
     clvet = str(pathlib.Path(sys.argv[1]).resolve())
+    models, images = (pathlib.Path(path).resolve() for path in sys.argv[2:4])
+    models = models if models.is_dir() else models.parent
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(clvet, pathlib.Path(folder))
-        bad = sum(test(machine) for test in (clean, overflow, faster, wrong_kernel, gone, planted))
+        bad = sum(test(machine) for test in (clean, overflow, faster, planted))
+        bad += sum(test(machine, models, images) for test in (det, magika))
+        bad += sum(test(machine) for test in (gone, wrong_kernel, crash))
     return 1 if bad else 0
 
 

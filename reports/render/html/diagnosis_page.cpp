@@ -11,6 +11,7 @@
 
 #include "base/language.h"
 #include "base/text.h"
+#include "reports/render/diagnosis_device_words.h"
 #include "reports/render/diagnosis_words.h"
 #include "reports/render/html/builder.h"
 #include "reports/render/html/diagnosis_advice.h"
@@ -99,6 +100,16 @@ void add_cure(Html& page, const PrecisionDiagnosis& diagnosis) {
   page.close("ul").markup("\n");
   if (diagnosis.failing)
     for (const std::string& line : failing_words(*diagnosis.failing)) page.element("p", line);
+  page.markup("</section>\n");
+}
+
+void add_device(Html& page, const PrecisionDiagnosis& diagnosis) {
+  std::vector<std::string> words = device_words(diagnosis);
+  if (const std::string stopped = stopped_words(diagnosis); !stopped.empty())
+    words.push_back(stopped);
+  if (words.empty()) return;
+  page.open("section", {{"id", "device"}}).element("h2", tr("On the device"));
+  for (const std::string& line : words) page.element("p", line);
   page.markup("</section>\n");
 }
 
@@ -224,6 +235,7 @@ std::string diagnosis_page(const PrecisionDiagnosis& diagnosis) {
   add_verdicts(page, diagnosis);
   add_origins(page, diagnosis);
   add_cure(page, diagnosis);
+  add_device(page, diagnosis);
   add_advice(page, diagnosis);
   add_network(page, diagnosis);
   add_depth(page);

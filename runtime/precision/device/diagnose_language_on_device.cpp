@@ -1,6 +1,5 @@
 #include "runtime/precision/device/diagnose_language_on_device.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -13,12 +12,19 @@
 #include "base/result.h"
 #include "kernels/combination.h"
 #include "runtime/exec/step_answer.h"
+#include "runtime/gguf/file.h"
+#include "runtime/llm/llm_config.h"
 #include "runtime/llm/weights.h"
 #include "runtime/plan/plan.h"
 #include "runtime/precision/blame.h"
 #include "runtime/precision/decoder_emulation.h"
 #include "runtime/precision/deviation.h"
+#include "runtime/precision/device/device_place.h"
+#include "runtime/precision/device/diagnose_on_device.h"
 #include "runtime/precision/device/language_place.h"
+#include "runtime/precision/diagnose_language.h"
+#include "runtime/precision/diagnose_model.h"
+#include "runtime/precision/diagnosis.h"
 #include "runtime/precision/language_model.h"
 #include "runtime/precision/logits.h"
 #include "runtime/precision/value_range.h"

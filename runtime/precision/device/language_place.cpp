@@ -14,10 +14,17 @@
 #include "runtime/exec/device.h"
 #include "runtime/exec/device_decoder.h"
 #include "runtime/exec/step_answer.h"
+#include "runtime/gguf/file.h"
 #include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/decoder_memory.h"
 #include "runtime/llm/host_decoder.h"
 #include "runtime/llm/language_plan.h"
+#include "runtime/llm/llm_config.h"
+#include "runtime/plan/device_choice.h"
+#include "runtime/plan/plan.h"
+#include "runtime/precision/decoder_emulation.h"
+#include "runtime/precision/device/device_place.h"
+#include "runtime/precision/logits.h"
 
 namespace clvet {
 namespace {

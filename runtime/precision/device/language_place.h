@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
-#include <string>
 
 #include "base/result.h"
+#include "probe/report/report.h"
 #include "runtime/exec/device_decoder.h"
 #include "runtime/exec/step_answer.h"
 #include "runtime/gguf/file.h"

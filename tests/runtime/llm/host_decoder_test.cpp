@@ -242,7 +242,8 @@ std::vector<float> logits_at(const GgufFile& file, LlmConfig config, double resi
 }
 
 TEST(ResidualScale, ThatIsAPowerOfTwoChangesNoLogit) {
-  const auto file = parse_gguf(noisy_model("gemma3", 0).bytes());
+  const std::string bytes = noisy_model("gemma3", 0).bytes();
+  const auto file = parse_gguf(bytes);
   ASSERT_TRUE(file) << file.error().message;
   const auto config = load_config(*file);
   ASSERT_TRUE(config) << config.error().message;
