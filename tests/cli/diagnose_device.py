@@ -2,7 +2,7 @@
 else, and plans that are saved and run.
 
 Usage: diagnose_device.py CLVET MODEL_DIR IMAGE_DIR. FAKE_CL names the hostile driver; the one below it is Intel's runtime
-(CLVET_TEST_OVER: another, as a path), PLANTED_ON_DEVICE the program of that name,
+(CLVET_TEST_OVER: another, as a path), PLANTED_ON_DEVICE and PLAN_COST the programs of that name,
 CLVET_TEST_COUNT how many networks of each kind it tries (default 2). References are numpy's in float64.
 """
 
@@ -192,20 +192,30 @@ def gone(machine):
                   and len(told) == 1 and "clEnqueueNDRangeKernel" in told[0], (len(kept["inputs"]), kept["stopped"], told))
 
 
-def planted(machine):
-    """The random networks of tests/runtime/precision, with the same report."""
-    seeds = os.environ.get("CLVET_TEST_COUNT", "2")
-    done = subprocess.run([os.environ["PLANTED_ON_DEVICE"], machine.folder / "state" / "report.json", "0", seeds],
+def with_report(machine, program, *words):
+    """A program of tests/runtime/precision, with the same report."""
+    done = subprocess.run([os.environ[program], machine.folder / "state" / "report.json", "0", *words],
                           env=machine.environment, capture_output=True, text=True, timeout=1800)
     print(done.stdout, end="")
+    return done
+
+
+def planted(machine):
+    done = with_report(machine, "PLANTED_ON_DEVICE", os.environ.get("CLVET_TEST_COUNT", "2"))
     return expect("planted faults are named exactly, and clean networks have none", done.returncode == 0, done.stderr)
+
+
+def plan_cost(machine):
+    done = with_report(machine, "PLAN_COST")
+    return expect("plans cost as little as any choice without a needless node, and what was predicted", done.returncode == 0,
+                  done.stderr)
 
 
 def main():
     clvet = str(pathlib.Path(sys.argv[1]).resolve())
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(clvet, pathlib.Path(folder))
-        bad = sum(test(machine) for test in (clean, overflow, faster, wrong_kernel, gone, planted))
+        bad = sum(test(machine) for test in (clean, overflow, faster, wrong_kernel, gone, planted, plan_cost))
     return 1 if bad else 0
 
 
