@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "runtime/graph/output_sign.h"
 #include "runtime/precision/blame.h"
 #include "runtime/precision/deviation.h"
 #include "runtime/precision/diagnosis.h"
