@@ -27,7 +27,7 @@ namespace {
 
 // Of a run up to kShortMs; a longer one has its quiet and its busy moments within.
 constexpr int kRounds = 3;
-constexpr double kShortMs = 20;
+constexpr double kShortMs = 200;
 
 }  // namespace
 
@@ -103,7 +103,7 @@ Result<std::vector<double>> DeviceNetwork::in_rounds(
 }
 
 Result<double> DeviceNetwork::measured_ms(Session& session) const {
-  return StepTimes().measure(session, values(0), is_processor(place_.device()));
+  return measured_run_ms(session, values(0), is_processor(place_.device()));
 }
 
 Result<PlanTimes> DeviceNetwork::measured(const Raised& raised) {

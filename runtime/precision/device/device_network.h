@@ -44,7 +44,7 @@ class DeviceNetwork : public DiagnosedModel {
   const Raised& everything() const { return everything_; }
   // The outputs of an input that was looked at, beside the reference's.
   Result<DiagnosedInput> judge(Session& session, size_t input) const;
-  // Of warm runs, as StepTimes has it.
+  // measured_run_ms() with the first input.
   Result<double> measured_ms(Session& session) const;
   Result<PlanTimes> measured(const Raised& raised);
 

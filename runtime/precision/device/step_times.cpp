@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <numeric>
@@ -29,6 +30,23 @@ double typical(std::vector<double> samples, bool on_processor) {
   return on_processor ? undisturbed(samples) : median(std::move(samples));
 }
 
+// Milliseconds of a warm run. `between` follows each one: how many came before, and whether there
+// is patience left.
+Result<double> typical_run(Session& session, const std::map<std::string, Tensor>& inputs,
+                           bool on_processor,
+                           const std::function<Status(size_t run, bool patient)>& between) {
+  CLVET_RETURN_IF_ERROR(session.run(inputs));
+  std::vector<double> runs;
+  const double until = monotonic_seconds() + kPatience;
+  for (size_t i = 0; i < kLeastRuns || monotonic_seconds() < until; ++i) {
+    const double started = monotonic_seconds();
+    CLVET_RETURN_IF_ERROR(session.run(inputs));
+    runs.push_back(ms_since(started));
+    CLVET_RETURN_IF_ERROR(between(i, monotonic_seconds() < until));
+  }
+  return typical(std::move(runs), on_processor);
+}
+
 }  // namespace
 
 StepTimes::Key StepTimes::key_of(const ExecutionPlan& plan, const PlanStep& step) {
@@ -38,26 +56,28 @@ StepTimes::Key StepTimes::key_of(const ExecutionPlan& plan, const PlanStep& step
   return key;
 }
 
+Result<double> measured_run_ms(Session& session, const std::map<std::string, Tensor>& inputs,
+                               bool on_processor) {
+  return typical_run(session, inputs, on_processor, [](size_t, bool) { return Status(); });
+}
+
 Result<double> StepTimes::measure(Session& session, const std::map<std::string, Tensor>& inputs,
                                   bool on_processor) {
   const std::vector<PlanStep>& steps = session.plan().phases.front().steps;
-  std::vector<double> runs;
   std::vector<std::vector<double>> samples(steps.size());
-  CLVET_RETURN_IF_ERROR(session.run(inputs));  // warms up
   // In turn, so that both meet the same moments.
-  const double until = monotonic_seconds() + kPatience;
-  for (size_t i = 0; i < kLeastRuns || monotonic_seconds() < until; ++i) {
-    const double started = monotonic_seconds();
-    CLVET_RETURN_IF_ERROR(session.run(inputs));
-    runs.push_back(ms_since(started));
-    if (i >= kLeastTimedRuns && monotonic_seconds() >= until) continue;
+  const auto time_steps = [&](size_t run, bool patient) -> Status {
+    if (run >= kLeastTimedRuns && !patient) return {};
     NodeTimes times{.piped = on_processor};
     CLVET_RETURN_IF_ERROR(session.run(inputs, &times));
     for (size_t step = 0; step < steps.size(); ++step) samples[step].push_back(times.steps[step]);
-  }
+    return {};
+  };
+  CLVET_ASSIGN_OR_RETURN(const double run_ms,
+                         typical_run(session, inputs, on_processor, time_steps));
   // Of one key the mean: a node may launch the same kernel more than once.
   std::map<Key, std::vector<double>> found;
-  MeasuredPlan measured{{}, typical(std::move(runs), on_processor)};
+  MeasuredPlan measured{{}, run_ms};
   for (size_t i = 0; i < steps.size(); ++i) {
     const Key key = key_of(session.plan(), steps[i]);
     found[key].push_back(typical(std::move(samples[i]), on_processor));
@@ -69,9 +89,8 @@ Result<double> StepTimes::measure(Session& session, const std::map<std::string, 
         std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
     known_[key].ms = std::min(known_[key].ms, ms);
   }
-  const double ms = measured.run_ms;
   keep(std::move(measured));
-  return ms;
+  return run_ms;
 }
 
 void StepTimes::keep(MeasuredPlan measured) {

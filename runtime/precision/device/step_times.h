@@ -16,10 +16,15 @@
 
 namespace clvet {
 
+// Milliseconds of a warm run: of a few the median, or on a processor, which other programs share,
+// the least.
+Result<double> measured_run_ms(Session& session, const std::map<std::string, Tensor>& inputs,
+                               bool on_processor);
+
 class StepTimes {
  public:
-  // Runs the session's plan a few times, `on_processor` as NodeTimes::piped. Milliseconds of an
-  // untimed run: the median, or on a processor, which other programs share, the least.
+  // Times the steps of the session's plan, `on_processor` as NodeTimes::piped. Returns what
+  // measured_run_ms() does.
   Result<double> measure(Session& session, const std::map<std::string, Tensor>& inputs,
                          bool on_processor);
 
