@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/language.h"
+#include "runtime/graph/output_sign.h"
 #include "runtime/precision/blame.h"
 #include "runtime/precision/diagnosis.h"
 #include "runtime/precision/float_fault.h"
@@ -39,6 +40,8 @@ std::string sign_words(OutputSign sign) {
       return tr("all values equal");
     case OutputSign::kSaturated:
       return tr("many values at the limit of half");
+    case OutputSign::kCollapsed:
+      return tr("all rows sure of the same place");
     case OutputSign::kNone:
       break;
   }

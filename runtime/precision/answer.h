@@ -1,8 +1,7 @@
-// Whether a network's outputs are right, beside a reference or by themselves.
+// Whether a network's outputs are right, beside a reference.
 #pragma once
 
 #include <map>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -18,10 +17,5 @@ std::vector<DiagnosedOutput> compare_outputs(const std::map<std::string, Tensor>
 // Whether no output is lost, each deviates by `target` of its size at most, and a language model
 // chooses the reference's tokens.
 bool all_right(const std::vector<DiagnosedOutput>& outputs, double target);
-
-// What shows without a reference that an output is wrong. Outputs may also be constant because the
-// model gives such.
-OutputSign sign_of(const Tensor& output);
-OutputSign sign_of(std::span<const float> values);
 
 }  // namespace clvet

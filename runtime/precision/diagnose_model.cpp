@@ -161,13 +161,17 @@ class Diagnoser {
     return std::nullopt;
   }
 
-  // Those suspicions without whose nodes the plan does not do.
+  // Those suspicions without whose nodes the plan does not do; where it does without any, the one
+  // that makes the largest error.
   void name_origins(const Raised& raised) {
     for (const Suspicion& one : suspicions_) {
       const auto needed = [&](int node) { return node >= 0 && raised[static_cast<size_t>(node)]; };
       if (needed(one.node) || std::any_of(one.shows.begin(), one.shows.end(), needed))
         found_.origins.push_back(origin_of(one));
     }
+    if (found_.origins.empty() && !suspicions_.empty())
+      found_.origins.push_back(
+          origin_of(*std::ranges::max_element(suspicions_, {}, &Suspicion::part)));
     std::stable_sort(found_.origins.begin(), found_.origins.end(),
                      [](const ErrorOrigin& a, const ErrorOrigin& b) { return a.node < b.node; });
   }

@@ -36,7 +36,7 @@ class DiagnosedModel {
   virtual std::vector<DiagnosedNode> nodes() const = 0;  // names and ops
   virtual const Wiring& wiring() const = 0;
 
-  // What raising nodes costs; the plan has the least of it. More nodes never cost less.
+  // What raising nodes costs; of choices without a part that cures, the plan has the least of it.
   virtual double cost(const Raised& raised, std::span<const DiagnosedNode> nodes);
   // What a run takes with nothing raised, with `raised`, and with all.
   virtual PlanTimes times(const Raised& raised, std::span<const DiagnosedNode> nodes);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/graph/output_sign.h"
 #include "runtime/precision/blame.h"
 #include "runtime/precision/contrast.h"
 #include "runtime/precision/deviation.h"
@@ -24,11 +25,6 @@ enum class Policy {
   kEngine,  // as clvet runs it: folded and fused, vectors in float32
 };
 const char* to_string(Policy policy);
-
-// What shows, without a reference, that an output is wrong.
-enum class OutputSign { kNone, kNotFinite, kZero, kConstant, kSaturated };
-const char* to_string(OutputSign sign);
-inline constexpr int kOutputSignCount = 5;
 
 // Of a language model: positions whose next token is beyond doubt, and those of them where low
 // precision chooses it, too (logits.h).

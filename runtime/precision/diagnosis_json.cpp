@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "runtime/graph/output_sign.h"
 #include "runtime/precision/blame.h"
 #include "runtime/precision/contrast.h"
 #include "runtime/precision/deviation.h"

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <span>
 
+#include "runtime/graph/output_sign.h"
 #include "runtime/llm/teacher_forced.h"
-#include "runtime/precision/answer.h"
 #include "runtime/precision/diagnosis.h"
 
 namespace clvet {

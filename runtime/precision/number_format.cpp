@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/half.h"
 #include "runtime/host/widest.h"
 #include "runtime/precision/parts.h"
 
@@ -73,7 +74,7 @@ const char* to_string(NumberFormat format) {
 FormatLimits limits_of(NumberFormat format) {
   switch (format) {
     case NumberFormat::kHalf:
-      return {11, 65504, 65520, std::ldexp(1, -14), std::ldexp(1, -25)};
+      return {11, kLargestHalf, 65520, std::ldexp(1, -14), std::ldexp(1, -25)};
     case NumberFormat::kBfloat:
       return {8, std::ldexp(255, 120), std::ldexp(511, 119), std::ldexp(1, -126),
               std::ldexp(1, -134)};

@@ -1,8 +1,10 @@
 #include "runtime/precision/raise.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -15,23 +17,32 @@
 namespace clvet {
 namespace {
 
-// Of so few nodes every choice is tried, the cheapest first.
-constexpr size_t kFew = 7;
+// Of so few nodes every choice is tried that may be the cheapest.
+constexpr size_t kFew = 9;
 // How far back from a node its inputs are kept in float32.
 constexpr int kDepth = 6;
+// Nodes with the largest errors of their own that may take the place of raised ones.
+constexpr size_t kOthers = 8;
 
 class Search {
  public:
   explicit Search(const RaiseProblem& problem) : problem_(problem), size_(problem.wiring.size()) {}
 
   Result<RaisePlan> run() {
-    CLVET_ASSIGN_OR_RETURN(Raised raised, enough());
-    CLVET_ASSIGN_OR_RETURN(raised, fewest(std::move(raised)));
+    if (size_ <= kFew) {
+      std::vector<size_t> all(size_);
+      std::iota(all.begin(), all.end(), size_t{0});
+      CLVET_ASSIGN_OR_RETURN(Raised raised, cheapest_of(all));
+      return RaisePlan{std::move(raised), trials_, smallest_};
+    }
+    CLVET_ASSIGN_OR_RETURN(const Raised cure, enough());
+    CLVET_ASSIGN_OR_RETURN(Raised raised, fewest(cure));
+    CLVET_ASSIGN_OR_RETURN(raised, cheaper(std::move(raised)));
     return RaisePlan{std::move(raised), trials_, smallest_};
   }
 
  private:
-  bool may_try() const { return trials_ < problem_.most_trials; }
+  bool may_try() const { return size_ <= kFew || trials_ < problem_.most_trials; }
   Result<bool> cures(const Raised& raised) {
     ++trials_;
     return problem_.cures(raised);
@@ -62,12 +73,17 @@ class Search {
     return by_error();
   }
 
-  // The nodes with the largest errors of their own, twice as many each time.
-  Result<Raised> by_error() {
+  std::vector<size_t> by_own_error() const {
     std::vector<size_t> order(size_);
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [this](size_t a, size_t b) { return problem_.parts[a] > problem_.parts[b]; });
+    return order;
+  }
+
+  // The nodes with the largest errors of their own, twice as many each time.
+  Result<Raised> by_error() {
+    const std::vector<size_t> order = by_own_error();
     for (size_t count = 2; count < size_ && may_try(); count *= 2) {
       Raised raised(size_, false);
       for (size_t i = 0; i < count; ++i) raised[order[i]] = true;
@@ -92,9 +108,11 @@ class Search {
   }
 
   Result<Raised> fewest(Raised raised) {
+    if (members(raised).size() > kFew) {
+      CLVET_ASSIGN_OR_RETURN(raised, without_parts(std::move(raised)));
+    }
     const auto nodes = members(raised);
-    if (nodes.size() <= kFew) return cheapest_of(nodes, std::move(raised));
-    return without_parts(std::move(raised));
+    return nodes.size() <= kFew ? cheapest_of(nodes) : std::move(raised);
   }
 
   // Leaves out halves, quarters, and so on, down to single nodes, the dearest first.
@@ -124,30 +142,97 @@ class Search {
     return raised;
   }
 
-  Result<Raised> cheapest_of(const std::vector<size_t>& nodes, Raised best) {
-    struct Choice {
-      Raised raised;
-      double cost = 0;
-    };
-    std::vector<Choice> all;
-    for (uint32_t word = 1; word + 1 < (1u << nodes.size()); ++word) {
-      Raised one(size_, false);
-      for (size_t i = 0; i < nodes.size(); ++i) one[nodes[i]] = (word >> i & 1) != 0;
-      const double cost = problem_.cost(one);
-      all.push_back({std::move(one), cost});
+  Raised raised_of(const std::vector<size_t>& nodes, uint32_t word) const {
+    Raised raised(size_, false);
+    for (size_t i = 0; i < nodes.size(); ++i) raised[nodes[i]] = (word >> i & 1) != 0;
+    return raised;
+  }
+
+  // Those of `nodes`, one bit each, without which all others do not cure. What raises less does not
+  // either.
+  Result<uint32_t> needed_of(const std::vector<size_t>& nodes) {
+    const uint32_t all = (1U << nodes.size()) - 1;
+    uint32_t needed = 0;
+    for (size_t i = 0; i < nodes.size() && may_try(); ++i) {
+      const uint32_t word = all & ~(1U << i);
+      bool cured = false;  // with none raised
+      if (word != 0) {
+        CLVET_ASSIGN_OR_RETURN(cured, cures(raised_of(nodes, word)));
+      }
+      if (!cured) needed |= 1U << i;
     }
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Choice& a, const Choice& b) { return a.cost < b.cost; });
-    const double most = problem_.cost(best);
-    for (Choice& one : all) {
-      if (!may_try() || one.cost >= most) break;
-      CLVET_ASSIGN_OR_RETURN(const bool cured, cures(one.raised));
-      if (!cured) continue;
-      best = std::move(one.raised);
-      break;
+    return needed;
+  }
+
+  // Choices of `count` nodes with all of `needed`, fewer nodes first.
+  static std::vector<uint32_t> choices(size_t count, uint32_t needed) {
+    std::vector<uint32_t> words;
+    for (uint32_t word = 1; word < 1U << count; ++word)
+      if ((word & needed) == needed) words.push_back(word);
+    std::ranges::stable_sort(words, {}, [](uint32_t word) { return std::popcount(word); });
+    return words;
+  }
+
+  // Of `nodes`, which cure together: the cheapest choice that cures and has no part that does.
+  Result<Raised> cheapest_of(const std::vector<size_t>& nodes) {
+    CLVET_ASSIGN_OR_RETURN(const uint32_t needed, needed_of(nodes));
+    const uint32_t all = (1U << nodes.size()) - 1;
+    std::vector<uint32_t> smallest;
+    for (const uint32_t word : choices(nodes.size(), needed)) {
+      const bool has_part =
+          std::ranges::any_of(smallest, [word](uint32_t part) { return (part & word) == part; });
+      if (has_part) continue;
+      if (!may_try()) break;
+      bool cured = word == all;
+      if (!cured) {
+        CLVET_ASSIGN_OR_RETURN(cured, cures(raised_of(nodes, word)));
+      }
+      if (cured) smallest.push_back(word);
     }
     smallest_ = may_try();
+    Raised best = raised_of(nodes, all);
+    double least = std::numeric_limits<double>::infinity();
+    for (const uint32_t word : smallest) {
+      Raised one = raised_of(nodes, word);
+      const double cost = problem_.cost(one);
+      if (cost < least) best = std::move(one), least = cost;
+    }
     return best;
+  }
+
+  // What `raised` has, what is beside it, what is suspected, and the largest errors elsewhere.
+  Raised around(const Raised& raised) const {
+    Raised wide = raised;
+    add_producers(wide);
+    for (size_t n = 0; n < size_; ++n) {
+      for (const Wire& wire : problem_.wiring[n])
+        if (wire.from >= 0 && raised[static_cast<size_t>(wire.from)]) wide[n] = true;
+    }
+    for (const Suspicion& one : problem_.suspicions) {
+      for (const int node : one.shows) wide[static_cast<size_t>(node)] = true;
+    }
+    const std::vector<size_t> order = by_own_error();
+    for (size_t i = 0; i < std::min(kOthers, size_); ++i) wide[order[i]] = true;
+    return wide;
+  }
+
+  // `raised`, or a cheaper choice nearby that does without one of its nodes.
+  Result<Raised> cheaper(Raised raised) {
+    if (!smallest_ || members(raised).size() > kFew) return raised;
+    double least = problem_.cost(raised);
+    const Raised wide = around(raised);
+    for (const size_t node : members(raised)) {
+      if (!may_try()) break;
+      Raised without = wide;
+      without[node] = false;
+      CLVET_ASSIGN_OR_RETURN(const bool cured, cures(without));
+      if (!cured) continue;
+      CLVET_ASSIGN_OR_RETURN(Raised other, fewest(std::move(without)));
+      const double cost = problem_.cost(other);
+      if (smallest_ && cost < least) raised = std::move(other), least = cost;
+    }
+    smallest_ = true;
+    return raised;
   }
 
   const RaiseProblem& problem_;

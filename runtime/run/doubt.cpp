@@ -3,25 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
-#include <numeric>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "base/result.h"
+#include "base/half.h"
 #include "kernels/combination.h"
 #include "runtime/exec/step_answer.h"
+#include "runtime/graph/output_sign.h"
 #include "runtime/graph/tensor.h"
 
 namespace clvet {
 namespace {
 
-constexpr double kLargestHalf = 65504;
 // A tensor in which nothing is larger is compared with this.
 constexpr double kLeastScale = 1e-30;
 
@@ -43,26 +40,22 @@ std::string evidence_of(const AnswerDifference& difference) {
       difference.most, difference.scale);
 }
 
-// Of float32, the least and the greatest; NaN where a value is not finite. Lanes that do not wait
-// for each other: each answer passes through here.
-std::pair<float, float> range_of(std::span<const float> values) {
-  constexpr size_t kLanes = 16;
-  std::array<float, kLanes> low{}, high{}, faults{};
-  low.fill(values.empty() ? 0 : values[0]);
-  high = low;
-  const auto take = [&](size_t lane, float value) {
-    low[lane] = value < low[lane] ? value : low[lane];
-    high[lane] = value > high[lane] ? value : high[lane];
-    faults[lane] += value * 0;  // NaN of NaN and infinities
-  };
-  size_t i = 0;
-  for (; i + kLanes <= values.size(); i += kLanes) {
-    for (size_t lane = 0; lane < kLanes; ++lane) take(lane, values[i + lane]);
+std::string sentence_of(OutputSign sign, const std::string& output) {
+  switch (sign) {
+    case OutputSign::kNotFinite:
+      return fmt::format("output '{}' has values that are not finite", output);
+    case OutputSign::kZero:
+      return fmt::format("all values of output '{}' are zero", output);
+    case OutputSign::kConstant:
+      return fmt::format("all values of output '{}' are equal", output);
+    case OutputSign::kSaturated:
+      return fmt::format("many values of output '{}' are at the limit of half", output);
+    case OutputSign::kCollapsed:
+      return fmt::format("all rows of output '{}' are sure of the same place", output);
+    case OutputSign::kNone:
+      break;
   }
-  for (; i < values.size(); ++i) take(0, values[i]);
-  const float fault = std::accumulate(faults.begin(), faults.end(), 0.F);
-  return {*std::min_element(low.begin(), low.end()) + fault,
-          *std::max_element(high.begin(), high.end()) + fault};
+  return {};
 }
 
 bool same_bytes(const Tensor& a, const Tensor& b) {
@@ -118,23 +111,33 @@ void FaultFinder::look(const StepAnswer& answer) {
 
 std::string suspicion_of(const Outputs& outputs) {
   for (const auto& [name, tensor] : outputs) {
-    if (tensor.dtype() > DType::kF16) continue;  // floating-point types come first
-    const bool floats = tensor.dtype() == DType::kF32;
-    const auto copy = floats ? Result<Tensor>(tensor) : tensor.cast(DType::kF32);
-    if (!copy) continue;
-    const auto [low, high] = range_of(copy->values<float>());
-    if (std::isnan(low)) return fmt::format("output '{}' has values that are not finite", name);
-    if (tensor.elements() > 1 && low == high)
-      return fmt::format("all values of output '{}' are equal", name);
+    const OutputSign sign = sign_of(tensor);
+    if (sign != OutputSign::kNone) return sentence_of(sign, name);
+  }
+  return {};
+}
+
+std::string refuted_suspicion(const Outputs& outputs, const Outputs& host) {
+  for (const auto& [name, tensor] : outputs) {
+    const OutputSign sign = sign_of(tensor);
+    const auto found = host.find(name);
+    if (sign == OutputSign::kNone || found == host.end() || sign_of(found->second) == sign)
+      continue;
+    return fmt::format("{}, and the host's answer differs", sentence_of(sign, name));
   }
   return {};
 }
 
 std::string suspicion_of(std::span<const float> logits) {
-  if (logits.empty()) return {};
-  const auto [low, high] = range_of(logits);
-  if (std::isnan(low)) return "the logits are not finite";
-  return low == high ? "all logits are equal" : "";
+  switch (sign_of(logits)) {
+    case OutputSign::kNotFinite:
+      return "the logits are not finite";
+    case OutputSign::kZero:
+    case OutputSign::kConstant:
+      return "all logits are equal";
+    default:
+      return {};
+  }
 }
 
 bool same_outputs(const Outputs& one, const Outputs& other) {

@@ -57,9 +57,11 @@ class FaultFinder {
 
 using Outputs = std::map<std::string, Tensor>;
 
-// Why the outputs look as if nothing had computed them: NaN, infinities, all values alike. Empty:
-// they do not.
+// Why an output looks wrong by itself (output_sign.h). Empty: none does.
 std::string suspicion_of(const Outputs& outputs);
+// The same of an output that does not look so where the host computed all of it. Empty: there is
+// none.
+std::string refuted_suspicion(const Outputs& outputs, const Outputs& host);
 // The same of logits: a model's are finite and not all alike.
 std::string suspicion_of(std::span<const float> logits);
 // Byte by byte.

@@ -9,12 +9,14 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "kernels/combination.h"
 #include "probe/report/report.h"
 #include "runtime/exec/device.h"
 #include "runtime/exec/flight.h"
 #include "runtime/exec/session.h"
 #include "runtime/exec/step_answer.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/plan/planner.h"
 #include "runtime/run/doubt.h"
 #include "runtime/run/history.h"
 
@@ -80,17 +82,33 @@ Result<Outputs> DoubtingSession::confirmed_by_host(const Inputs& inputs) {
 }
 
 // Both answers are the same plan's to the same inputs: one waited for step by step, one not.
-Status DoubtingSession::settle(const Outputs& outputs, const Outputs& checked) {
+Status DoubtingSession::settle(const Inputs& inputs, const Outputs& outputs,
+                               const Outputs& checked) {
   const std::string where = disagreement(outputs, checked, session_.plan().combination.precision);
   if (!where.empty())
     return fault_found({.verdict = Verdict::kNondeterministic, .evidence = where});
-  rhythm_ = rhythm_after_check(run_ms_, checking_ms_, !suspicion_of(checked).empty());
+  const bool odd = !suspicion_of(checked).empty();
+  if (odd) CLVET_RETURN_IF_ERROR(compare_with_host(inputs, checked));
+  rhythm_ = rhythm_after_check(run_ms_, checking_ms_, odd);
   return {};
+}
+
+// Each node was right with what the device gave it. Below high, rounding from node to node may have
+// lost what the host's answer holds.
+Status DoubtingSession::compare_with_host(const Inputs& inputs, const Outputs& outputs) {
+  if (session_.plan().combination.precision == Precision::kHigh) return {};
+  CLVET_ASSIGN_OR_RETURN(
+      Session on_host,
+      Session::create(session_.graph(), plan_on_host(session_.graph(), "compared"), nullptr));
+  CLVET_ASSIGN_OR_RETURN(const Outputs host, on_host.run(inputs));
+  const std::string refuted = refuted_suspicion(outputs, host);
+  if (refuted.empty()) return {};
+  return fault_found({.evidence = refuted, .range = true});
 }
 
 Result<Outputs> DoubtingSession::confirm(const Inputs& inputs, Outputs outputs) {
   CLVET_ASSIGN_OR_RETURN(const Outputs checked, confirmed_by_host(inputs));
-  CLVET_RETURN_IF_ERROR(settle(outputs, checked));
+  CLVET_RETURN_IF_ERROR(settle(inputs, outputs, checked));
   return outputs;
 }
 
@@ -98,7 +116,7 @@ Result<Outputs> DoubtingSession::confirm(const Inputs& inputs, Outputs outputs) 
 Result<Outputs> DoubtingSession::first(const Inputs& inputs) {
   CLVET_ASSIGN_OR_RETURN(const Outputs checked, confirmed_by_host(inputs));
   CLVET_ASSIGN_OR_RETURN(Outputs outputs, unconfirmed(inputs));
-  CLVET_RETURN_IF_ERROR(settle(outputs, checked));
+  CLVET_RETURN_IF_ERROR(settle(inputs, outputs, checked));
   return outputs;
 }
 

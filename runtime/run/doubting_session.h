@@ -1,5 +1,6 @@
 // A network on a device that is not believed: answers are confirmed by the host, node by node, the
-// first time, after that as often as a share of the time allows, and whenever one looks wrong.
+// first time, after that as often as a share of the time allows, and whenever one looks wrong. What
+// still looks wrong then is compared with an answer that the host computed alone.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +46,9 @@ class DoubtingSession {
   Result<Outputs> unconfirmed(const std::map<std::string, Tensor>& inputs);
   Result<Outputs> confirmed_by_host(const std::map<std::string, Tensor>& inputs);
   Result<Outputs> first(const std::map<std::string, Tensor>& inputs);
-  Status settle(const Outputs& outputs, const Outputs& checked);
+  Status settle(const std::map<std::string, Tensor>& inputs, const Outputs& outputs,
+                const Outputs& checked);
+  Status compare_with_host(const std::map<std::string, Tensor>& inputs, const Outputs& outputs);
   // `outputs` where the host finds each node right and the same outputs come of them.
   Result<Outputs> confirm(const std::map<std::string, Tensor>& inputs, Outputs outputs);
   bool reads_are_wrong(const std::map<std::string, Tensor>& inputs);

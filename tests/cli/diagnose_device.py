@@ -2,7 +2,7 @@
 else, and plans that are saved and run.
 
 Usage: diagnose_device.py CLVET MODEL_DIR IMAGE_DIR. FAKE_CL names the hostile driver; the one below it is Intel's runtime
-(CLVET_TEST_OVER: another, as a path), PLANTED_ON_DEVICE the program of that name,
+(CLVET_TEST_OVER: another, as a path), PLANTED_ON_DEVICE and (if it is to run) PLAN_COST the programs of that name,
 CLVET_TEST_COUNT how many networks of each kind it tries (default 2). References are numpy's in float64.
 """
 
@@ -234,13 +234,23 @@ def magika(machine, models, images):
                   and found["plan"]["right"], found["origins"][0])
 
 
-def planted(machine):
-    """The random networks of tests/runtime/precision, with the same report."""
-    seeds = os.environ.get("CLVET_TEST_COUNT", "2")
-    done = subprocess.run([os.environ["PLANTED_ON_DEVICE"], machine.folder / "state" / "report.json", "0", seeds],
+def with_report(machine, program, *words):
+    """A program of tests/runtime/precision, with the same report."""
+    done = subprocess.run([os.environ[program], machine.folder / "state" / "report.json", "0", *words],
                           env=machine.environment, capture_output=True, text=True, timeout=1800)
     print(done.stdout, end="")
+    return done
+
+
+def planted(machine):
+    done = with_report(machine, "PLANTED_ON_DEVICE", os.environ.get("CLVET_TEST_COUNT", "2"))
     return expect("planted faults are named exactly, and clean networks have none", done.returncode == 0, done.stderr)
+
+
+def plan_cost(machine):
+    done = with_report(machine, "PLAN_COST")
+    return expect("plans cost as little as any choice without a needless node, and what was predicted", done.returncode == 0,
+                  done.stderr)
 
 
 def main():
@@ -250,6 +260,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(clvet, pathlib.Path(folder))
         bad = sum(test(machine) for test in (clean, overflow, faster, planted))
+        bad += plan_cost(machine) if os.environ.get("PLAN_COST") else 0
         bad += sum(test(machine, models, images) for test in (det, magika))
         bad += sum(test(machine) for test in (gone, wrong_kernel, crash))
     return 1 if bad else 0

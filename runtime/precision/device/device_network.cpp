@@ -1,6 +1,8 @@
 #include "runtime/precision/device/device_network.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <span>
 #include <utility>
@@ -21,6 +23,13 @@
 #include "runtime/precision/watch.h"
 
 namespace clvet {
+namespace {
+
+// Of a run up to kShortMs; a longer one has its quiet and its busy moments within.
+constexpr int kRounds = 3;
+constexpr double kShortMs = 200;
+
+}  // namespace
 
 DeviceNetwork::DeviceNetwork(const Graph& graph, const std::vector<CalibrationInput>& inputs,
                              const DiagnoseOptions& options, DevicePlace& place)
@@ -43,7 +52,9 @@ Result<DiagnosedModel::Look> DeviceNetwork::look(size_t input) {
 }
 
 Result<DiagnosedInput> DeviceNetwork::judge(Session& session, size_t input) const {
-  CLVET_ASSIGN_OR_RETURN(const auto outputs, session.run(values(input)));
+  // Each launch is waited for: what the driver dies of has a name then.
+  NodeTimes times;
+  CLVET_ASSIGN_OR_RETURN(const auto outputs, session.run(values(input), &times));
   return judged(inputs_[input].name, outputs, references_[input], target_);
 }
 
@@ -70,30 +81,38 @@ void DeviceNetwork::time_steps() {
   timed_ = true;
   Raised mixed = nothing_;
   for (size_t n = 0; n < mixed.size(); n += 2) mixed[n] = true;
-  for (const Raised& raised : {nothing_, everything_, mixed}) {
-    const auto session = place_.session(raised);
-    const bool on_processor = is_processor(place_.device());
-    if (!session || !times_.measure(**session, values(0), on_processor)) {
-      times_ = StepTimes();
-      return;
+  const bool on_processor = is_processor(place_.device());
+  const auto timed = in_rounds({nothing_, everything_, mixed}, [&](Session& session) {
+    return times_.measure(session, values(0), on_processor);
+  });
+  if (!timed) times_ = StepTimes();
+}
+
+// The least of each, in turn: the machine may be busier for a while.
+Result<std::vector<double>> DeviceNetwork::in_rounds(
+    const std::vector<Raised>& choices, const std::function<Result<double>(Session&)>& measure) {
+  std::vector<double> least(choices.size(), std::numeric_limits<double>::infinity());
+  double longest = 0;
+  for (int round = 0; round < kRounds && longest < kShortMs; ++round) {
+    for (size_t i = 0; i < choices.size(); ++i) {
+      CLVET_ASSIGN_OR_RETURN(Session * session, place_.session(choices[i]));
+      CLVET_ASSIGN_OR_RETURN(const double ms, measure(*session));
+      least[i] = std::min(least[i], ms);
+      longest = std::max(longest, ms);
     }
   }
+  return least;
 }
 
 Result<double> DeviceNetwork::measured_ms(Session& session) const {
-  return StepTimes().measure(session, values(0), is_processor(place_.device()));
+  return measured_run_ms(session, values(0), is_processor(place_.device()));
 }
 
 Result<PlanTimes> DeviceNetwork::measured(const Raised& raised) {
-  const auto ms_of = [this](const Raised& which) -> Result<double> {
-    CLVET_ASSIGN_OR_RETURN(Session * session, place_.session(which));
-    return measured_ms(*session);
-  };
-  PlanTimes found;
-  CLVET_ASSIGN_OR_RETURN(found.low, ms_of(nothing_));
-  CLVET_ASSIGN_OR_RETURN(found.raised, ms_of(raised));
-  CLVET_ASSIGN_OR_RETURN(found.high, ms_of(everything_));
-  return found;
+  CLVET_ASSIGN_OR_RETURN(const auto ms,
+                         in_rounds({nothing_, raised, everything_},
+                                   [this](Session& session) { return measured_ms(session); }));
+  return PlanTimes{ms[0], ms[1], ms[2]};
 }
 
 }  // namespace clvet

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -43,12 +44,14 @@ class DeviceNetwork : public DiagnosedModel {
   const Raised& everything() const { return everything_; }
   // The outputs of an input that was looked at, beside the reference's.
   Result<DiagnosedInput> judge(Session& session, size_t input) const;
-  // Of warm runs, the median.
+  // measured_run_ms() with the first input.
   Result<double> measured_ms(Session& session) const;
   Result<PlanTimes> measured(const Raised& raised);
 
  private:
   void time_steps();
+  Result<std::vector<double>> in_rounds(const std::vector<Raised>& choices,
+                                        const std::function<Result<double>(Session&)>& measure);
   const std::map<std::string, Tensor>& values(size_t input) const { return inputs_[input].values; }
 
   const Graph& graph_;

@@ -1,7 +1,12 @@
 #include "runtime/precision/device/step_times.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <iterator>
 #include <map>
+#include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +21,31 @@
 namespace clvet {
 namespace {
 
-constexpr size_t kSamples = 5, kTimedRuns = 3;
+// Short runs are repeated for as long as a moment without other programs may take to come.
+constexpr size_t kLeastRuns = 5, kLeastTimedRuns = 3;
+constexpr double kPatience = 0.05;  // seconds
+
+// On a processor other programs lengthen what is measured, and nothing shortens it.
+double typical(std::vector<double> samples, bool on_processor) {
+  return on_processor ? undisturbed(samples) : median(std::move(samples));
+}
+
+// Milliseconds of a warm run. `between` follows each one: how many came before, and whether there
+// is patience left.
+Result<double> typical_run(Session& session, const std::map<std::string, Tensor>& inputs,
+                           bool on_processor,
+                           const std::function<Status(size_t run, bool patient)>& between) {
+  CLVET_RETURN_IF_ERROR(session.run(inputs));
+  std::vector<double> runs;
+  const double until = monotonic_seconds() + kPatience;
+  for (size_t i = 0; i < kLeastRuns || monotonic_seconds() < until; ++i) {
+    const double started = monotonic_seconds();
+    CLVET_RETURN_IF_ERROR(session.run(inputs));
+    runs.push_back(ms_since(started));
+    CLVET_RETURN_IF_ERROR(between(i, monotonic_seconds() < until));
+  }
+  return typical(std::move(runs), on_processor);
+}
 
 }  // namespace
 
@@ -27,48 +56,89 @@ StepTimes::Key StepTimes::key_of(const ExecutionPlan& plan, const PlanStep& step
   return key;
 }
 
+Result<double> measured_run_ms(Session& session, const std::map<std::string, Tensor>& inputs,
+                               bool on_processor) {
+  return typical_run(session, inputs, on_processor, [](size_t, bool) { return Status(); });
+}
+
 Result<double> StepTimes::measure(Session& session, const std::map<std::string, Tensor>& inputs,
                                   bool on_processor) {
-  std::vector<double> runs;
-  for (size_t i = 0; i <= kSamples; ++i) {
-    const double started = monotonic_seconds();
-    CLVET_RETURN_IF_ERROR(session.run(inputs));
-    if (i > 0) runs.push_back(ms_since(started));
-  }
   const std::vector<PlanStep>& steps = session.plan().phases.front().steps;
   std::vector<std::vector<double>> samples(steps.size());
-  for (size_t run = 0; run < kTimedRuns; ++run) {
+  // In turn, so that both meet the same moments.
+  const auto time_steps = [&](size_t run, bool patient) -> Status {
+    if (run >= kLeastTimedRuns && !patient) return {};
     NodeTimes times{.piped = on_processor};
     CLVET_RETURN_IF_ERROR(session.run(inputs, &times));
-    for (size_t i = 0; i < steps.size(); ++i) samples[i].push_back(times.steps[i]);
-  }
+    for (size_t step = 0; step < steps.size(); ++step) samples[step].push_back(times.steps[step]);
+    return {};
+  };
+  CLVET_ASSIGN_OR_RETURN(const double run_ms,
+                         typical_run(session, inputs, on_processor, time_steps));
   // Of one key the mean: a node may launch the same kernel more than once.
   std::map<Key, std::vector<double>> found;
+  MeasuredPlan measured{{}, run_ms};
   for (size_t i = 0; i < steps.size(); ++i) {
-    const double ms = on_processor ? undisturbed(samples[i]) : median(std::move(samples[i]));
-    found[key_of(session.plan(), steps[i])].push_back(ms);
-    predicted_ms_ += steps[i].ms;
-    steps_ms_ += ms;
+    const Key key = key_of(session.plan(), steps[i]);
+    found[key].push_back(typical(std::move(samples[i]), on_processor));
+    known_[key].predicted_ms = steps[i].ms;
+    measured.steps.push_back(key);
   }
   for (const auto& [key, all] : found) {
-    double total = 0;
-    for (const double ms : all) total += ms;
-    ms_[key] = total / static_cast<double>(all.size());
+    const double ms =
+        std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
+    known_[key].ms = std::min(known_[key].ms, ms);
   }
-  const double ms = median(std::move(runs));
-  runs_ms_ += ms;
+  keep(std::move(measured));
+  return run_ms;
+}
+
+void StepTimes::keep(MeasuredPlan measured) {
+  std::ranges::sort(measured.steps);
+  const auto before = std::ranges::find(plans_, measured.steps, &MeasuredPlan::steps);
+  if (before == plans_.end()) {
+    plans_.push_back(std::move(measured));
+  } else {
+    before->run_ms = std::min(before->run_ms, measured.run_ms);
+  }
+}
+
+double StepTimes::ms_of(std::span<const Key> steps) const {
+  double ms = 0;
+  for (const Key& key : steps) ms += known_.at(key).ms;
   return ms;
 }
 
-double StepTimes::predict(const ExecutionPlan& plan) const {
-  if (!(steps_ms_ > 0)) return 0;
-  const double of_prediction = predicted_ms_ > 0 ? steps_ms_ / predicted_ms_ : 0;
-  double ms = 0;
-  for (const PlanStep& step : plan.phases.front().steps) {
-    const auto known = ms_.find(key_of(plan, step));
-    ms += known != ms_.end() ? known->second : step.ms * of_prediction;
+// What a run takes over the sum of its steps, of the measured plan that has most in common with
+// `steps` (in order).
+double StepTimes::overhead_like(std::span<const Key> steps) const {
+  double overhead = 1, most = -1;
+  for (const MeasuredPlan& plan : plans_) {
+    std::vector<Key> shared;
+    std::ranges::set_intersection(plan.steps, steps, std::back_inserter(shared));
+    const double of_plan = ms_of(plan.steps);
+    const double part = ms_of(shared) / of_plan;
+    if (!(part > most)) continue;
+    most = part;
+    overhead = plan.run_ms / of_plan;
   }
-  return ms * runs_ms_ / steps_ms_;
+  return overhead;
+}
+
+double StepTimes::predict(const ExecutionPlan& plan) const {
+  double measured = 0, predicted = 0;
+  for (const auto& [key, known] : known_) measured += known.ms, predicted += known.predicted_ms;
+  if (!(measured > 0)) return 0;
+  const double of_prediction = predicted > 0 ? measured / predicted : 0;
+  double ms = 0;
+  std::vector<Key> steps;
+  for (const PlanStep& step : plan.phases.front().steps) {
+    steps.push_back(key_of(plan, step));
+    const auto known = known_.find(steps.back());
+    ms += known != known_.end() ? known->second.ms : step.ms * of_prediction;
+  }
+  std::ranges::sort(steps);
+  return ms * overhead_like(steps);
 }
 
 }  // namespace clvet

@@ -2,8 +2,11 @@
 // will take.
 #pragma once
 
+#include <limits>
 #include <map>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "kernels/contract.h"
@@ -13,15 +16,20 @@
 
 namespace clvet {
 
+// Milliseconds of a warm run: of a few the median, or on a processor, which other programs share,
+// the least.
+Result<double> measured_run_ms(Session& session, const std::map<std::string, Tensor>& inputs,
+                               bool on_processor);
+
 class StepTimes {
  public:
-  // Runs the session's plan a few times, `on_processor` as NodeTimes::piped. Milliseconds of an
-  // untimed run, the median.
+  // Times the steps of the session's plan, `on_processor` as NodeTimes::piped. Returns what
+  // measured_run_ms() does.
   Result<double> measure(Session& session, const std::map<std::string, Tensor>& inputs,
                          bool on_processor);
 
   // Milliseconds of a run. A step like none that was measured takes what the report predicts, by
-  // the mean ratio of both. 0 where nothing was measured.
+  // the ratio of both for those that were. 0 where nothing was measured.
   double predict(const ExecutionPlan& plan) const;
 
  private:
@@ -36,9 +44,20 @@ class StepTimes {
   };
   static Key key_of(const ExecutionPlan& plan, const PlanStep& step);
 
-  std::map<Key, double> ms_;
-  // Of measured plans: runs, the sums of their steps' times, and of the predictions of these.
-  double runs_ms_ = 0, steps_ms_ = 0, predicted_ms_ = 0;
+  struct StepTime {
+    double ms = std::numeric_limits<double>::infinity();  // the least that was measured
+    double predicted_ms = 0;                              // by the report
+  };
+  struct MeasuredPlan {
+    std::vector<Key> steps;  // in order
+    double run_ms = 0;
+  };
+  void keep(MeasuredPlan measured);
+  double ms_of(std::span<const Key> steps) const;
+  double overhead_like(std::span<const Key> steps) const;
+
+  std::map<Key, StepTime> known_;
+  std::vector<MeasuredPlan> plans_;
 };
 
 }  // namespace clvet

@@ -184,5 +184,47 @@ TEST_F(LadderOverPocl, GoesToHighPrecisionWhereValuesExceedHalf) {
   EXPECT_EQ(History(state_.path()).needed_precision("model", "key"), Precision::kHigh);
 }
 
+// Half has 0.5 between values near 1000: each node is right with what it reads, the answer is not.
+TEST_F(LadderOverPocl, GoesToHighPrecisionWhereAnAnswerOfZerosIsNotTheHosts) {
+  const test::FakeBoard board(rules(""), *test::pocl_library());
+  Report report = test::report_of(board.device());
+  report.devices[0].environment_key = "key";
+  test::ModelBuilder model;
+  model.input("x", {1, 16, 8}).output("y").output("z");
+  model.constant("w", {8, 8}, std::vector<float>(64, 125)).constant("c", {1}, {-1000});
+  model.node("MatMul", {"x", "w"}, {"z"});
+  model.node("Add", {"z", "c"}, {"y"});
+  std::vector<float> values(128);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = 1 + 1e-5F * static_cast<float>(i / 8);
+  const std::map<std::string, Tensor> inputs{
+      {"x", Tensor::from(Shape{1, 16, 8}, std::span<const float>(values))}};
+  ModelRunOptions options{.device = "0", .state_dir = state_.path(), .model_key = "model"};
+  options.overrides.precision = Precision::kNormal;
+  const auto made = run_model(model.build(), inputs, &report, options);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_NEAR(test::floats(made->outputs.at("y"))[127], 0.15, 1e-3);
+  EXPECT_THAT(
+      made->record.warnings,
+      ElementsAre(AllOf(HasSubstr("all values of output 'y' are zero"),
+                        HasSubstr("the host's answer differs"), HasSubstr("again with high/"))));
+  EXPECT_EQ(History(state_.path()).needed_precision("model", "key"), Precision::kHigh);
+}
+
+TEST_F(LadderOverPocl, BelievesAnAnswerOfZerosThatIsTheHosts) {
+  const test::FakeBoard board(rules(""), *test::pocl_library());
+  Report report = test::report_of(board.device());
+  test::ModelBuilder model;
+  model.input("x", {1, 16, 8}).output("y").constant("w", {8, 8}, std::vector<float>(64, 0));
+  model.node("MatMul", {"x", "w"}, {"y"});
+  const std::map<std::string, Tensor> inputs{
+      {"x", Tensor::from(Shape{1, 16, 8}, std::span<const float>(std::vector<float>(128, 1)))}};
+  ModelRunOptions options{.device = "0", .state_dir = state_.path(), .model_key = "model"};
+  options.overrides.precision = Precision::kNormal;
+  const auto made = run_model(model.build(), inputs, &report, options);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_NE(made->record.device, "host");
+  EXPECT_THAT(made->record.warnings, IsEmpty());
+}
+
 }  // namespace
 }  // namespace clvet

@@ -1,6 +1,6 @@
 #include "runtime/run/doubt.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <cmath>
 #include <cstdint>
@@ -81,6 +81,26 @@ TEST(Suspicion, IsOfValuesThatNothingComputed) {
   EXPECT_NE(suspicion_of(Outputs{{"y", row({1, -INFINITY})}}), "");
   const std::vector<float> same{4, 4};
   EXPECT_NE(suspicion_of(std::span<const float>(same)), "");
+}
+
+TEST(Suspicion, NamesTheSign) {
+  const auto said = [](const std::vector<float>& values) {
+    return suspicion_of(Outputs{{"y", row(values)}});
+  };
+  EXPECT_EQ(said({0, 0}), "all values of output 'y' are zero");
+  EXPECT_EQ(said({2, 2}), "all values of output 'y' are equal");
+  EXPECT_EQ(said({kNan, 2}), "output 'y' has values that are not finite");
+  EXPECT_EQ(said({65504, 2}), "many values of output 'y' are at the limit of half");
+}
+
+TEST(Suspicion, IsRefutedWhereTheHostsAnswerDoesNotLookSo) {
+  const Outputs saturated{{"y", row({65504, -65504, 3})}}, beyond{{"y", row({9e4F, -7e4F, 3})}};
+  EXPECT_THAT(refuted_suspicion(saturated, beyond), testing::HasSubstr("at the limit of half"));
+  EXPECT_EQ(refuted_suspicion(saturated, saturated), "");
+  EXPECT_EQ(refuted_suspicion(beyond, saturated), "") << "it does not look wrong";
+  const Outputs zero{{"y", row({0, 0})}}, constant{{"y", row({1, 1})}};
+  EXPECT_NE(refuted_suspicion(zero, constant), "");
+  EXPECT_EQ(refuted_suspicion(zero, {}), "");
 }
 
 TEST(Disagreement, IsBetweenAnswersToTheSameInputs) {
