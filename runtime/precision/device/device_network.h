@@ -46,6 +46,7 @@ class DeviceNetwork : public DiagnosedModel {
   Result<DiagnosedInput> judge(Session& session, size_t input) const;
   // measured_run_ms() with the first input.
   Result<double> measured_ms(Session& session) const;
+  // Predictions to come start from how fast the machine is now with nothing raised, and with all.
   Result<PlanTimes> measured(const Raised& raised);
 
  private:

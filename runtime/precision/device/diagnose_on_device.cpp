@@ -47,6 +47,7 @@ Status finish(DeviceNetwork& network, const Graph& graph, Policy policy,
   }
   const Raised raised = raised_by(found.plan, graph);
   CLVET_ASSIGN_OR_RETURN(found.measured, network.measured(raised));
+  if (found.plan) found.plan->predicted = network.times(raised, found.nodes);
   if (policy != Policy::kEngine) return {};
   CLVET_ASSIGN_OR_RETURN(Session * usual, network.place().session(PlanOverrides()));
   CLVET_ASSIGN_OR_RETURN(const double usual_ms, network.measured_ms(*usual));

@@ -56,6 +56,13 @@ StepTimes::Key StepTimes::key_of(const ExecutionPlan& plan, const PlanStep& step
   return key;
 }
 
+std::vector<StepTimes::Key> StepTimes::keys_of(const ExecutionPlan& plan) {
+  std::vector<Key> keys;
+  for (const PlanStep& step : plan.phases.front().steps) keys.push_back(key_of(plan, step));
+  std::ranges::sort(keys);
+  return keys;
+}
+
 Result<double> measured_run_ms(Session& session, const std::map<std::string, Tensor>& inputs,
                                bool on_processor) {
   return typical_run(session, inputs, on_processor, [](size_t, bool) { return Status(); });
@@ -77,30 +84,32 @@ Result<double> StepTimes::measure(Session& session, const std::map<std::string, 
                          typical_run(session, inputs, on_processor, time_steps));
   // Of one key the mean: a node may launch the same kernel more than once.
   std::map<Key, std::vector<double>> found;
-  MeasuredPlan measured{{}, run_ms};
   for (size_t i = 0; i < steps.size(); ++i) {
     const Key key = key_of(session.plan(), steps[i]);
     found[key].push_back(typical(std::move(samples[i]), on_processor));
     known_[key].predicted_ms = steps[i].ms;
-    measured.steps.push_back(key);
   }
   for (const auto& [key, all] : found) {
     const double ms =
         std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
     known_[key].ms = std::min(known_[key].ms, ms);
   }
-  keep(std::move(measured));
+  keep({keys_of(session.plan()), run_ms});
   return run_ms;
 }
 
 void StepTimes::keep(MeasuredPlan measured) {
-  std::ranges::sort(measured.steps);
   const auto before = std::ranges::find(plans_, measured.steps, &MeasuredPlan::steps);
   if (before == plans_.end()) {
     plans_.push_back(std::move(measured));
   } else {
     before->run_ms = std::min(before->run_ms, measured.run_ms);
   }
+}
+
+void StepTimes::set_run(const ExecutionPlan& plan, double run_ms) {
+  const auto known = std::ranges::find(plans_, keys_of(plan), &MeasuredPlan::steps);
+  if (known != plans_.end()) known->run_ms = run_ms;
 }
 
 double StepTimes::ms_of(std::span<const Key> steps) const {
@@ -131,14 +140,11 @@ double StepTimes::predict(const ExecutionPlan& plan) const {
   if (!(measured > 0)) return 0;
   const double of_prediction = predicted > 0 ? measured / predicted : 0;
   double ms = 0;
-  std::vector<Key> steps;
   for (const PlanStep& step : plan.phases.front().steps) {
-    steps.push_back(key_of(plan, step));
-    const auto known = known_.find(steps.back());
+    const auto known = known_.find(key_of(plan, step));
     ms += known != known_.end() ? known->second.ms : step.ms * of_prediction;
   }
-  std::ranges::sort(steps);
-  return ms * overhead_like(steps);
+  return ms * overhead_like(keys_of(plan));
 }
 
 }  // namespace clvet

@@ -28,6 +28,9 @@ class StepTimes {
   Result<double> measure(Session& session, const std::map<std::string, Tensor>& inputs,
                          bool on_processor);
 
+  // A plan that was timed takes `run_ms` now: the machine may be busier than then, or less.
+  void set_run(const ExecutionPlan& plan, double run_ms);
+
   // Milliseconds of a run. A step like none that was measured takes what the report predicts, by
   // the ratio of both for those that were. 0 where nothing was measured.
   double predict(const ExecutionPlan& plan) const;
@@ -43,6 +46,7 @@ class StepTimes {
     auto operator<=>(const Key&) const = default;
   };
   static Key key_of(const ExecutionPlan& plan, const PlanStep& step);
+  static std::vector<Key> keys_of(const ExecutionPlan& plan);  // in order
 
   struct StepTime {
     double ms = std::numeric_limits<double>::infinity();  // the least that was measured
