@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/graph/output_sign.h"
 #include "runtime/precision/blame.h"
 #include "runtime/precision/diagnosis.h"
 #include "runtime/precision/number_format.h"

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/graph/output_sign.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/precision/answer.h"
 #include "runtime/precision/diagnose_network.h"

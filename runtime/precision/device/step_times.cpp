@@ -35,7 +35,9 @@ double typical(std::vector<double> samples, bool on_processor) {
 Result<double> typical_run(Session& session, const std::map<std::string, Tensor>& inputs,
                            bool on_processor,
                            const std::function<Status(size_t run, bool patient)>& between) {
-  CLVET_RETURN_IF_ERROR(session.run(inputs));
+  // Each launch of the first run is waited for: what the driver dies of has a name then.
+  NodeTimes waited;
+  CLVET_RETURN_IF_ERROR(session.run(inputs, &waited));
   std::vector<double> runs;
   const double until = monotonic_seconds() + kPatience;
   for (size_t i = 0; i < kLeastRuns || monotonic_seconds() < until; ++i) {
