@@ -4,9 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include "base/language.h"
@@ -34,6 +36,21 @@ static bool all_written() {
   std::fflush(stdout);
   clvet::finish_verb(exit_code);
   ::_exit(exit_code);
+}
+
+// Memory that runs out where nothing may be thrown, in a destructor say: it is said, without any.
+[[noreturn]] static void end() {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    constexpr std::string_view kWords =
+        "clvet: there is not enough memory; free some, or raise its limit (ulimit -v)\n";
+    if (::write(STDERR_FILENO, kWords.data(), kWords.size()) < 0) std::abort();
+    ::_exit(clvet::kExitOurFault);
+  } catch (...) {
+    std::abort();
+  }
+  std::abort();
 }
 
 static std::string words_of(const std::exception& error) {
@@ -69,6 +86,7 @@ static int run_verb(int argc, const char* const* argv) {
 }
 
 int main(int argc, char** argv) {
+  std::set_terminate(end);
   try {
     clvet::end_with_parent();
     clvet::set_language_from(argc, argv);

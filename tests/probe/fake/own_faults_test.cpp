@@ -156,8 +156,8 @@ TEST(OwnFault, FewDescriptorsAreEnoughOrAreSaid) {
 
 #if !defined(__SANITIZE_ADDRESS__)  // which reserves terabytes
 TEST(OwnFault, LittleMemoryIsEnoughOrIsSaid) {
-  for (const char* limit :
-       {"ulimit -v 30000", "ulimit -v 31500", "ulimit -v 45000", "ulimit -v 90000"}) {
+  for (const char* limit : {"ulimit -v 30000", "ulimit -v 31500", "ulimit -v 44300",
+                            "ulimit -v 45000", "ulimit -v 45600", "ulimit -v 90000"}) {
     test::Bench bench;
     const auto done =
         test::Process(through_shell(limit, bench.command(kFew)), bench.environment()).wait();
