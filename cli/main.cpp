@@ -8,7 +8,6 @@
 #include <exception>
 #include <new>
 #include <string>
-#include <string_view>
 #include <system_error>
 
 #include "base/language.h"
@@ -38,14 +37,19 @@ static bool all_written() {
   ::_exit(exit_code);
 }
 
+// The line that needs no memory any more.
+static std::string& no_memory() {
+  static std::string words;
+  return words;
+}
+
 // Memory that runs out where nothing may be thrown, in a destructor say: it is said, without any.
 [[noreturn]] static void end() {
   try {
     if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
-    constexpr std::string_view kWords =
-        "clvet: there is not enough memory; free some, or raise its limit (ulimit -v)\n";
-    if (::write(STDERR_FILENO, kWords.data(), kWords.size()) < 0) std::abort();
+    const std::string& words = no_memory();
+    if (::write(STDERR_FILENO, words.data(), words.size()) < 0) std::abort();
     ::_exit(clvet::kExitOurFault);
   } catch (...) {
     std::abort();
@@ -53,9 +57,12 @@ static bool all_written() {
   std::abort();
 }
 
+static std::string out_of_memory() {
+  return clvet::tr("there is not enough memory; free some, or raise its limit (ulimit -v)");
+}
+
 static std::string words_of(const std::exception& error) {
-  if (dynamic_cast<const std::bad_alloc*>(&error))
-    return clvet::tr("there is not enough memory; free some, or raise its limit (ulimit -v)");
+  if (dynamic_cast<const std::bad_alloc*>(&error)) return out_of_memory();
   const auto* system = dynamic_cast<const std::system_error*>(&error);
   if (system && system->code() == std::errc::resource_unavailable_try_again)
     return clvet::tr(
@@ -90,6 +97,7 @@ int main(int argc, char** argv) {
   try {
     clvet::end_with_parent();
     clvet::set_language_from(argc, argv);
+    no_memory() = "clvet: " + out_of_memory() + "\n";
     clvet::raise_descriptor_limit();
     leave(run_verb(argc, argv));
   } catch (const std::exception& error) {
