@@ -231,9 +231,8 @@ void add(Verb program, int& exit_code) {
              "also write what was found (clvet.diagnosis/1) to this file; - is standard output");
   verb.footer(
       "Exit status: 0 the outputs of all inputs are right at that precision, 1 some are not,\n"
-      "2 wrong usage or a bad file, 3 no device that --device means. Without --device, no driver "
-      "is "
-      "used:\nthe host rounds values as low precision would.",
+      "2 wrong usage or a bad file, 3 no device that --device means. "
+      "Without --device, no driver is used:\nthe host rounds values as low precision would.",
       {"clvet diagnose det.onnx --input x=page.png --image-size 640x640 --policy naive",
        "clvet diagnose model.onnx --calibration inputs/ --html diagnosis.html",
        "clvet diagnose model.onnx --calibration inputs/ --device 0 --save-plan model.plan.json",

@@ -169,6 +169,8 @@ std::vector<DecoderCall> decoder_calls(const LlmConfig& config, int64_t rows, in
   return write.take();
 }
 
+std::string call_of_part(const std::string& name) { return name.substr(0, name.find('@')); }
+
 bool is_residual(const std::string& buffer) { return buffer == "hidden" || buffer == "between"; }
 
 std::set<std::string> decoder_ops(const LlmConfig& config) {

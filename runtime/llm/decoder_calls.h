@@ -60,6 +60,9 @@ std::vector<DecoderBuffer> decoder_buffers(const LlmConfig& config);
 std::vector<DecoderCall> decoder_calls(const LlmConfig& config, int64_t rows, int64_t capacity,
                                        bool answer, int64_t head_rows = 0);
 
+// The name of the whole call where a matrix is given in parts, whose calls have names of their own.
+std::string call_of_part(const std::string& name);
+
 // The ops of all its calls, those of an answer and those of a prompt.
 std::set<std::string> decoder_ops(const LlmConfig& config);
 

@@ -26,4 +26,9 @@ struct Deviation {
   double snr_db() const;  // -20 log10(part())
 };
 
+// Keeps the larger of two errors.
+inline void keep_worst(const Deviation& now, Deviation& worst) {
+  if (now.part() >= worst.part()) worst = now;
+}
+
 }  // namespace clvet

@@ -32,8 +32,8 @@ constexpr size_t kTriedOn = 2;
 void merge(size_t index, const WatchedNode& seen, DiagnosedNode& node) {
   node.floats |= seen.floats;
   node.range.add(seen.range);
-  if (seen.isolated.part() >= node.isolated.part()) node.isolated = seen.isolated;
-  if (seen.cumulative.part() >= node.cumulative.part()) node.cumulative = seen.cumulative;
+  keep_worst(seen.isolated, node.isolated);
+  keep_worst(seen.cumulative, node.cumulative);
   node.constant |= seen.constant;
   node.ms += seen.ms;
   if (!seen.blame) return;

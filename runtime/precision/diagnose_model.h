@@ -52,8 +52,8 @@ class DiagnosedModel {
   virtual Result<DiagnosedInput> with(const Raised& raised, size_t input, Detail detail) = 0;
 };
 
-// All but what PrecisionDiagnosis has of the model's file and of a device. What ends it before its
-// time, once an input was looked at, is told in PrecisionDiagnosis::stopped.
+// Fills all but what PrecisionDiagnosis says of the model's file and of a device. An error behind
+// the first input goes to PrecisionDiagnosis::stopped, and what was found until then stays.
 Result<PrecisionDiagnosis> diagnose_model(DiagnosedModel& model, const DiagnoseOptions& options);
 
 }  // namespace clvet

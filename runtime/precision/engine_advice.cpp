@@ -23,14 +23,9 @@ using Fields = std::map<std::string, std::string>;
 
 constexpr const char* kFile = "advice/engines.json";
 
-// As Python and C have it.
+// As Python has it, too.
 std::string quoted(const std::string& name) {
-  std::string text = "\"";
-  for (const char c : name) {
-    if (c == '"' || c == '\\') text += '\\';
-    text += c;
-  }
-  return text + "\"";
+  return Json(name).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 // Each {field} of which there is a value; all else stays.

@@ -24,14 +24,6 @@
 namespace clvet {
 namespace {
 
-ValueRange range_of(std::span<const Tensor> tensors, NumberFormat format) {
-  ValueRange range;
-  for (const Tensor& tensor : tensors) {
-    if (tensor.dtype() == DType::kF32) range.add(tensor.values<float>(), format);
-  }
-  return range;
-}
-
 bool each_alike(std::span<const Tensor> tensors) {
   bool several = false;
   for (const Tensor& tensor : tensors) {
@@ -54,7 +46,8 @@ class Watch {
     Watched watched;
     for (const ValueId id : graph_.inputs) {
       const Tensor& input = exact_.all()[static_cast<size_t>(id)];
-      watched.seen.inputs.push_back(range_of(std::span(&input, 1), emulation_.rules().format));
+      ValueRange& range = watched.seen.inputs.emplace_back();
+      if (input.dtype() == DType::kF32) range.add(input.values<float>(), emulation_.rules().format);
     }
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {
       CLVET_ASSIGN_OR_RETURN(WatchedNode node, look(n));
@@ -72,15 +65,8 @@ class Watch {
     const double started = monotonic_seconds();
     CLVET_ASSIGN_OR_RETURN(auto exact, emulation_.run(index, exact_.all(), Rounded::nothing()));
     found.ms = ms_since(started);
-    for (const Tensor& output : exact) {
-      if (output.dtype() != DType::kF32) continue;
-      found.floats = true;
-      found.integers |= has_large_integers(output.values<float>(), emulation_.rules().format);
-    }
-    if (found.floats) {
-      found.range = range_of(exact, emulation_.rules().format);
-      CLVET_RETURN_IF_ERROR(look_alone(index, exact, found));
-    }
+    see_values(exact, emulation_.rules().format, found);
+    if (found.floats) CLVET_RETURN_IF_ERROR(look_alone(index, exact, found));
     if (found.blame && !before_) before_.emplace(low_);
     CLVET_ASSIGN_OR_RETURN(const auto low, low_.step(false));
     if (found.floats) {
@@ -108,6 +94,15 @@ class Watch {
 };
 
 }  // namespace
+
+void see_values(std::span<const Tensor> exact, NumberFormat format, WatchedNode& node) {
+  for (const Tensor& output : exact) {
+    if (output.dtype() != DType::kF32) continue;
+    node.floats = true;
+    node.range.add(output.values<float>(), format);
+    node.integers |= has_large_integers(output.values<float>(), format);
+  }
+}
 
 Result<Watched> watch(const Emulation& emulation, const std::map<std::string, Tensor>& inputs) {
   return Watch(emulation, inputs).run();

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct WatchedNode {
   std::optional<Blame> blame;  // where `isolated` is out of bounds
   double ms = 0;               // of the reference
 };
+
+// What the reference's outputs alone tell of a node: floats, integers, range.
+void see_values(std::span<const Tensor> exact, NumberFormat format, WatchedNode& node);
 
 // What one input of the model showed.
 struct Seen {

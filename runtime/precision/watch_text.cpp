@@ -24,11 +24,6 @@
 namespace clvet {
 namespace {
 
-// The larger of two errors.
-void keep_worst(const Deviation& now, Deviation& worst) {
-  if (now.part() >= worst.part()) worst = now;
-}
-
 class TextWatch {
  public:
   explicit TextWatch(DecoderEmulation& emulation) : emulation_(emulation) {

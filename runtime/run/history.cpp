@@ -210,6 +210,19 @@ std::optional<History::MixedPrecision> History::mixed_precision(
   return mixed;
 }
 
+std::optional<History::MixedPrecision> History::known_precision(
+    const std::string& model, const std::string& environment_key,
+    std::optional<Precision> wanted) const {
+  if (const auto mixed = mixed_precision(model, environment_key)) {
+    const bool changes = !mixed->raised.empty() || mixed->residual_scale != 1;
+    const bool asked = wanted == mixed->precision && changes;
+    if (asked || (!wanted && mixed->faster)) return mixed;
+  }
+  if (wanted) return std::nullopt;
+  const auto needed = needed_precision(model, environment_key);
+  return needed ? std::optional(MixedPrecision{.precision = *needed}) : std::nullopt;
+}
+
 Status History::keep_mixed(const std::string& model, const std::string& environment_key,
                            const MixedPrecision& mixed) const {
   if (folder_.empty()) return {};

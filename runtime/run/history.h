@@ -82,6 +82,11 @@ class History {
   };
   std::optional<MixedPrecision> mixed_precision(const std::string& model,
                                                 const std::string& environment_key) const;
+  // What a start takes of both where the caller asked for `wanted` (nothing: for no precision).
+  // Nothing: it goes on as it would.
+  std::optional<MixedPrecision> known_precision(const std::string& model,
+                                                const std::string& environment_key,
+                                                std::optional<Precision> wanted) const;
   Status keep_mixed(const std::string& model, const std::string& environment_key,
                     const MixedPrecision& mixed) const;
 

@@ -92,7 +92,7 @@ Status LanguageSession::open_planned() {
   PlanOverrides& words = ladder_->words();
   if (given && !takes_residual_scale(config_, given->residual_scale)) {
     return fail(ErrorCode::kInvalidArgument,
-                "the plan scales the residual stream by {}, which this model cannot",
+                "the plan scales the residual stream by {}, which this model does not allow",
                 given->residual_scale);
   }
   if (given) config_.residual_scale = given->residual_scale;
@@ -112,18 +112,11 @@ Status LanguageSession::open_planned() {
 
 bool LanguageSession::take_found(const std::string& environment_key, PlanOverrides& words) {
   if (config_.residual_scale != 1) return false;
-  const auto found = history_.mixed_precision(options_.model_key, environment_key);
-  if (found && takes_residual_scale(config_, found->residual_scale)) {
-    const bool asked = words.precision == found->precision && found->residual_scale != 1;
-    if (asked || (!words.precision && found->faster)) {
-      words.precision = found->precision;
-      config_.residual_scale = found->residual_scale;
-      return true;
-    }
-  }
-  if (words.precision) return false;
-  words.precision = history_.needed_precision(options_.model_key, environment_key);
-  return words.precision.has_value();
+  const auto found = history_.known_precision(options_.model_key, environment_key, words.precision);
+  if (!found || !takes_residual_scale(config_, found->residual_scale)) return false;
+  words.precision = found->precision;
+  config_.residual_scale = found->residual_scale;
+  return true;
 }
 
 Status LanguageSession::open_device(PlannedDevice place) {

@@ -162,17 +162,11 @@ Status Runner::make_plan() {
 // Words for what is known of the model's precision on that device. False: they are as they were.
 bool Runner::take_found(const std::string& environment_key, PlanOverrides& words) const {
   if (!words.raised.empty()) return false;
-  if (const auto mixed = history_.mixed_precision(options_.model_key, environment_key)) {
-    const bool asked = words.precision == mixed->precision && !mixed->raised.empty();
-    if (asked || (!words.precision && mixed->faster)) {
-      words.precision = mixed->precision;
-      words.raised = mixed->raised;
-      return true;
-    }
-  }
-  if (words.precision) return false;
-  words.precision = history_.needed_precision(options_.model_key, environment_key);
-  return words.precision.has_value();
+  const auto found = history_.known_precision(options_.model_key, environment_key, words.precision);
+  if (!found) return false;
+  words.precision = found->precision;
+  words.raised = found->raised;
+  return true;
 }
 
 Status Runner::plan(const Report* report) {

@@ -1,10 +1,14 @@
 #include "tests/runtime/reports.h"
 
+#include <string>
 #include <utility>
 
+#include "base/file.h"
+#include "base/result.h"
 #include "kernels/catalog.h"
 #include "probe/report/device_features.h"
 #include "probe/report/report.h"
+#include "probe/report/report_json.h"
 
 namespace clvet::test {
 
@@ -40,6 +44,11 @@ Report report_of(const DeviceReport& device, const Judge& judge) {
     }
   }
   return report;
+}
+
+Result<Report> read_report(const std::string& file) {
+  CLVET_ASSIGN_OR_RETURN(const std::string text, read_file(file));
+  return report_from_json(text, file);
 }
 
 }  // namespace clvet::test

@@ -1,9 +1,10 @@
-// Reports of devices: limits, and a verdict on every kernel.
+// Reports of devices: limits, and a verdict on every kernel; and those of files.
 #pragma once
 
 #include <functional>
 #include <string>
 
+#include "base/result.h"
 #include "probe/report/report.h"
 
 namespace clvet {
@@ -24,5 +25,8 @@ Verdict all_pass(const Variant&);
 
 // What `judge` says of each kernel that the device could run; "unsupported" of the others.
 Report report_of(const DeviceReport& device, const Judge& judge = all_pass);
+
+// That of a file, as 'clvet probe' writes it.
+Result<Report> read_report(const std::string& file);
 
 }  // namespace clvet::test

@@ -13,6 +13,7 @@
 #include "kernels/combination.h"
 #include "runtime/exec/step_answer.h"
 #include "runtime/gguf/file.h"
+#include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/llm_config.h"
 #include "runtime/llm/weights.h"
 #include "runtime/plan/plan.h"
@@ -33,10 +34,6 @@
 
 namespace clvet {
 namespace {
-
-void keep_worst(const Deviation& now, Deviation& worst) {
-  if (now.part() >= worst.part()) worst = now;
-}
 
 // The emulation with the device's own errors: what it makes of what it has is the call's, what it
 // has beside float32 is that of all calls before, too.
@@ -83,9 +80,9 @@ class DeviceLanguage : public LanguageModel {
 
  private:
   Status compare(const StepAnswer& answer, DecoderStep step, std::vector<WatchedNode>& nodes) {
-    const auto found = index_.find(answer.node.substr(0, answer.node.find('@')));
+    const auto found = index_.find(call_of_part(answer.node));
     if (found == index_.end())
-      return fail(ErrorCode::kInternal, "the plan has a call '{}' that the model has not",
+      return fail(ErrorCode::kInternal, "the plan has a call '{}' that the model does not have",
                   answer.node);
     WatchedNode& node = nodes[found->second];
     const auto device = answer.device.values<float>();

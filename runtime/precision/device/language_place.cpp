@@ -27,12 +27,6 @@
 #include "runtime/precision/logits.h"
 
 namespace clvet {
-namespace {
-
-// The name of a call of which a part ran.
-std::string whole(const std::string& node) { return node.substr(0, node.find('@')); }
-
-}  // namespace
 
 Result<std::unique_ptr<DeviceText>> DeviceText::open(const GgufFile& file, const LlmConfig& config,
                                                      const DeviceTarget& target,
@@ -71,7 +65,7 @@ Status DeviceText::run(std::span<const int32_t> tokens, DecoderEmulation& exact,
     };
     Status compared;
     Checker checker{[&](const StepAnswer& answer) {
-      if (compared) compared = run_until(whole(answer.node));
+      if (compared) compared = run_until(call_of_part(answer.node));
       if (compared) compared = seen(answer, step);
     }};
     CLVET_ASSIGN_OR_RETURN(const auto hidden, weights_.embeddings(tokens.subspan(at, 1)));

@@ -143,12 +143,7 @@ class DeviceWatch {
   Status look(size_t index, const Reference& reference) {
     WatchedNode& node = at(index);
     node.ms = reference.ms();
-    for (const Tensor& output : reference.made()) {
-      if (output.dtype() != DType::kF32) continue;
-      node.floats = true;
-      node.range.add(output.values<float>(), format());
-      node.integers |= has_large_integers(output.values<float>(), format());
-    }
+    see_values(reference.made(), format(), node);
     if (!(node.isolated.part() > isolated_bound(format()))) return {};
     CLVET_ASSIGN_OR_RETURN(node.blame, blame(index, reference));
     return {};

@@ -12,8 +12,8 @@
 
 namespace clvet {
 
-// Each node alone, with the reference's values to read; what it makes of them is no part of
-// Watched::low. `session` has the emulation's nodes and values; its constants may be rounded.
+// Runs each node by itself: the device reads the reference's values. Watched::low stays empty.
+// `session` has the emulation's nodes and values; its constants may be rounded.
 Result<Watched> watch_alone(const Emulation& emulation, Session& session,
                             const std::map<std::string, Tensor>& inputs);
 // The same, and the network as it runs.

@@ -1,10 +1,10 @@
 // The page of a diagnosis as a browser takes it in. tests/cli/diagnose_page.py runs its scripts.
 #include "reports/render/html/diagnosis_page.h"
+#include "runtime/graph/output_sign.h"
 
 #include <gmock/gmock.h>
 
 #include <cstddef>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -82,17 +82,6 @@ test::Page read(const std::string& page) {
   return read;
 }
 
-// Every tag with its attributes' names.
-std::multiset<std::string> markup_of(const test::Page& page) {
-  std::multiset<std::string> all;
-  for (const test::Tag& tag : page.tags) {
-    std::string words = tag.name;
-    for (const auto& [name, value] : tag.attributes) words += " " + name;
-    all.insert(words);
-  }
-  return all;
-}
-
 // What stands between `from` and the next end of a script.
 std::string script_after(const std::string& page, const std::string& from) {
   const size_t start = page.find(from) + from.size();
@@ -104,10 +93,10 @@ Json data_of(const std::string& page) {
 }
 
 TEST(DiagnosisPage, TakesNoMarkupFromNames) {
-  const auto plain = markup_of(read(diagnosis_page(diagnosis_of("name"))));
+  const auto plain = test::markup_of(read(diagnosis_page(diagnosis_of("name"))));
   for (const std::string& name : kHostile) {
     const std::string page = diagnosis_page(diagnosis_of(name));
-    EXPECT_EQ(markup_of(read(page)), plain) << name;
+    EXPECT_EQ(test::markup_of(read(page)), plain) << name;
     EXPECT_TRUE(is_utf8(page)) << name;
     for (const char* turn : {"\xE2\x80\xAE", "\xE2\x81\xA6", "\xE2\x80\x8F"})
       EXPECT_THAT(page, Not(HasSubstr(turn)));

@@ -37,17 +37,6 @@ test::Page read(const std::string& page) {
 
 test::Page page_of(const Report& report) { return read(html_page({{"board.json", report}})); }
 
-// Every tag with its attributes' names, and the script.
-std::multiset<std::string> markup_of(const test::Page& page) {
-  std::multiset<std::string> all;
-  for (const test::Tag& tag : page.tags) {
-    std::string words = tag.name;
-    for (const auto& [name, value] : tag.attributes) words += " " + name;
-    all.insert(words);
-  }
-  return all;
-}
-
 // Calls `visit` for each string in the document that may hold anything, not only a word of a list.
 template <class Visit>
 void each_free_string(Json& root, Json& at, const Visit& visit) {
@@ -98,14 +87,15 @@ TEST(HtmlPage, LeadsEachLinkToAnAnchorAndNamesEachAnchorOnce) {
 TEST(HtmlPage, TakesNoMarkupFromAnyStringOfTheReport) {
   Json json = Json::parse(report_to_json(test::sample_report()));
   // What a longer text may change: which parts are there at all.
-  const auto shown = markup_of(page_of(test::sample_report()));
+  const auto shown = test::markup_of(page_of(test::sample_report()));
   const std::set<std::string> known(shown.begin(), shown.end());
   int tried = 0;
   each_free_string(json, json, [&](const Json&, const Json& old) {
     ++tried;
     const auto report = report_from_json(json.dump(), "board.json");
     const auto page = page_of(*report);
-    for (const std::string& tag : markup_of(page)) EXPECT_EQ(known.count(tag), 1u) << tag << old;
+    for (const std::string& tag : test::markup_of(page))
+      EXPECT_EQ(known.count(tag), 1u) << tag << old;
     EXPECT_EQ(std::count_if(page.tags.begin(), page.tags.end(),
                             [](const test::Tag& tag) { return tag.name == "script"; }),
               1)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct Page {
 };
 
 Page read_page(const std::string& page);
+
+// Every tag with its attributes' names.
+std::multiset<std::string> markup_of(const Page& page);
 
 // "00ff" -> "AP8=".
 std::string base64_of_hex(const std::string& hex);

@@ -125,6 +125,16 @@ class Reader {
 
 Page read_page(const std::string& page) { return Reader(page).read(); }
 
+std::multiset<std::string> markup_of(const Page& page) {
+  std::multiset<std::string> all;
+  for (const Tag& tag : page.tags) {
+    std::string words = tag.name;
+    for (const auto& [name, value] : tag.attributes) words += " " + name;
+    all.insert(words);
+  }
+  return all;
+}
+
 std::string base64_of_hex(const std::string& hex) {
   const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string bits, out;

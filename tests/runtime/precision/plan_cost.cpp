@@ -19,12 +19,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
 #include "base/numbers.h"
 #include "base/result.h"
 #include "kernels/combination.h"
-#include "probe/report/report.h"
-#include "probe/report/report_json.h"
 #include "runtime/graph/graph.h"
 #include "runtime/precision/device/broken_kernels.h"
 #include "runtime/precision/device/device_network.h"
@@ -34,6 +31,7 @@
 #include "runtime/precision/diagnosis.h"
 #include "runtime/precision/rounding.h"
 #include "tests/runtime/precision/curable_networks.h"
+#include "tests/runtime/reports.h"
 
 namespace clvet {
 namespace {
@@ -138,9 +136,7 @@ Result<Judged> judge(const test::CurableNetwork& small, const DeviceTarget& targ
 }
 
 int run(const std::string& file, const std::string& device, Precision precision) {
-  const auto text = read_file(file);
-  const auto report =
-      text ? report_from_json(*text, file) : Result<Report>(tl::unexpected(text.error()));
+  const auto report = test::read_report(file);
   if (!report) {
     fmt::print(stderr, "{}\n", report.error().message);
     return 2;

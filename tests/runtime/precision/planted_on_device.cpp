@@ -10,15 +10,13 @@
 #include <string>
 #include <tl/expected.hpp>
 
-#include "base/file.h"
 #include "base/result.h"
-#include "probe/report/report.h"
-#include "probe/report/report_json.h"
 #include "runtime/precision/blame.h"
 #include "runtime/precision/device/device_place.h"
 #include "runtime/precision/device/diagnose_on_device.h"
 #include "runtime/precision/diagnosis.h"
 #include "tests/runtime/precision/planted_networks.h"
+#include "tests/runtime/reports.h"
 
 namespace clvet {
 namespace {
@@ -57,9 +55,7 @@ void diagnose(test::Planted planted, uint32_t seed, const DeviceTarget& target, 
 }
 
 int run(const std::string& file, const std::string& device, uint32_t seeds) {
-  const auto text = read_file(file);
-  const auto report =
-      text ? report_from_json(*text, file) : Result<Report>(tl::unexpected(text.error()));
+  const auto report = test::read_report(file);
   if (!report) {
     fmt::print(stderr, "{}\n", report.error().message);
     return 2;
