@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -32,7 +33,7 @@ class Search {
     if (size_ <= kFew) {
       std::vector<size_t> all(size_);
       std::iota(all.begin(), all.end(), size_t{0});
-      CLVET_ASSIGN_OR_RETURN(Raised raised, cheapest_of(all));
+      CLVET_ASSIGN_OR_RETURN(Raised raised, cheapest_of(std::move(all)));
       return RaisePlan{std::move(raised), trials_, smallest_};
     }
     CLVET_ASSIGN_OR_RETURN(const Raised cure, enough());
@@ -111,8 +112,8 @@ class Search {
     if (members(raised).size() > kFew) {
       CLVET_ASSIGN_OR_RETURN(raised, without_parts(std::move(raised)));
     }
-    const auto nodes = members(raised);
-    return nodes.size() <= kFew ? cheapest_of(nodes) : std::move(raised);
+    auto nodes = members(raised);
+    return nodes.size() <= kFew ? cheapest_of(std::move(nodes)) : std::move(raised);
   }
 
   // Leaves out halves, quarters, and so on, down to single nodes, the dearest first.
@@ -142,30 +143,39 @@ class Search {
     return raised;
   }
 
-  Raised raised_of(const std::vector<size_t>& nodes, uint32_t word) const {
+  // Choices of some nodes, one bit each, and whether they cure: each is asked once.
+  struct Choices {
+    std::vector<size_t> nodes;
+    std::map<uint32_t, bool> cured = {};
+    uint32_t all() const { return (1U << nodes.size()) - 1; }
+  };
+
+  Raised raised_of(const Choices& of, uint32_t word) const {
     Raised raised(size_, false);
-    for (size_t i = 0; i < nodes.size(); ++i) raised[nodes[i]] = (word >> i & 1) != 0;
+    for (size_t i = 0; i < of.nodes.size(); ++i) raised[of.nodes[i]] = (word >> i & 1) != 0;
     return raised;
   }
 
-  // Those of `nodes`, one bit each, without which all others do not cure. What raises less does not
-  // either.
-  Result<uint32_t> needed_of(const std::vector<size_t>& nodes) {
-    const uint32_t all = (1U << nodes.size()) - 1;
+  Result<bool> cures(Choices& of, uint32_t word) {
+    const auto [known, is_new] = of.cured.try_emplace(word, word == of.all());
+    if (is_new && word != 0 && word != of.all()) {
+      CLVET_ASSIGN_OR_RETURN(known->second, cures(raised_of(of, word)));
+    }
+    return known->second;
+  }
+
+  // Those without which all others do not cure.
+  Result<uint32_t> needed_of(Choices& of) {
     uint32_t needed = 0;
-    for (size_t i = 0; i < nodes.size() && may_try(); ++i) {
-      const uint32_t word = all & ~(1U << i);
-      bool cured = false;  // with none raised
-      if (word != 0) {
-        CLVET_ASSIGN_OR_RETURN(cured, cures(raised_of(nodes, word)));
-      }
+    for (size_t i = 0; i < of.nodes.size() && may_try(); ++i) {
+      CLVET_ASSIGN_OR_RETURN(const bool cured, cures(of, of.all() & ~(1U << i)));
       if (!cured) needed |= 1U << i;
     }
     return needed;
   }
 
   // Choices of `count` nodes with all of `needed`, fewer nodes first.
-  static std::vector<uint32_t> choices(size_t count, uint32_t needed) {
+  static std::vector<uint32_t> with_needed(size_t count, uint32_t needed) {
     std::vector<uint32_t> words;
     for (uint32_t word = 1; word < 1U << count; ++word)
       if ((word & needed) == needed) words.push_back(word);
@@ -173,27 +183,51 @@ class Search {
     return words;
   }
 
-  // Of `nodes`, which cure together: the cheapest choice that cures and has no part that does.
-  Result<Raised> cheapest_of(const std::vector<size_t>& nodes) {
-    CLVET_ASSIGN_OR_RETURN(const uint32_t needed, needed_of(nodes));
-    const uint32_t all = (1U << nodes.size()) - 1;
+  // As if a choice cured wherever a part of it does.
+  Result<std::vector<uint32_t>> smallest_of(Choices& of, uint32_t needed) {
     std::vector<uint32_t> smallest;
-    for (const uint32_t word : choices(nodes.size(), needed)) {
+    for (const uint32_t word : with_needed(of.nodes.size(), needed)) {
       const bool has_part =
           std::ranges::any_of(smallest, [word](uint32_t part) { return (part & word) == part; });
       if (has_part) continue;
       if (!may_try()) break;
-      bool cured = word == all;
-      if (!cured) {
-        CLVET_ASSIGN_OR_RETURN(cured, cures(raised_of(nodes, word)));
-      }
+      CLVET_ASSIGN_OR_RETURN(const bool cured, cures(of, word));
       if (cured) smallest.push_back(word);
     }
+    return smallest;
+  }
+
+  // Errors may cancel out, so that a node is needed beside all others and not beside some: leaves
+  // out one at a time while that still cures.
+  Result<std::vector<uint32_t>> without_needless(Choices& of, std::vector<uint32_t> words) {
+    std::vector<uint32_t> done;
+    while (!words.empty()) {
+      const uint32_t word = words.back();
+      words.pop_back();
+      bool needless = false;
+      for (size_t i = 0; i < of.nodes.size() && may_try(); ++i) {
+        const uint32_t less = word & ~(1U << i);
+        if (less == word) continue;
+        CLVET_ASSIGN_OR_RETURN(const bool cured, cures(of, less));
+        if (cured) words.push_back(less);
+        needless |= cured;
+      }
+      if (!needless) done.push_back(word);
+    }
+    return done;
+  }
+
+  // Of `nodes`, which cure together: the cheapest choice that cures and has no part that does.
+  Result<Raised> cheapest_of(std::vector<size_t> nodes) {
+    Choices of{std::move(nodes)};
+    CLVET_ASSIGN_OR_RETURN(const uint32_t needed, needed_of(of));
+    CLVET_ASSIGN_OR_RETURN(auto words, smallest_of(of, needed));
+    CLVET_ASSIGN_OR_RETURN(words, without_needless(of, std::move(words)));
     smallest_ = may_try();
-    Raised best = raised_of(nodes, all);
+    Raised best = raised_of(of, of.all());
     double least = std::numeric_limits<double>::infinity();
-    for (const uint32_t word : smallest) {
-      Raised one = raised_of(nodes, word);
+    for (const uint32_t word : words) {
+      Raised one = raised_of(of, word);
       const double cost = problem_.cost(one);
       if (cost < least) best = std::move(one), least = cost;
     }

@@ -76,14 +76,16 @@ PlanTimes DeviceNetwork::times(const Raised& raised, std::span<const DiagnosedNo
   return {cost(nothing_, nodes), cost(raised, nodes), cost(everything_, nodes)};
 }
 
-// Nothing raised, everything, and every second node, which has casts at its borders. Where one
-// cannot be timed, the report's predictions serve.
+// Nothing raised, everything, every second node, which has casts at its borders, and the others.
+// Where one cannot be timed, the report's predictions serve.
 void DeviceNetwork::time_steps() {
   timed_ = true;
-  Raised mixed = nothing_;
-  for (size_t n = 0; n < mixed.size(); n += 2) mixed[n] = true;
+  Raised even = nothing_;
+  for (size_t n = 0; n < even.size(); n += 2) even[n] = true;
+  Raised odd = even;
+  odd.flip();
   const bool on_processor = is_processor(place_.device());
-  const auto timed = in_rounds({nothing_, everything_, mixed}, [&](Session& session) {
+  const auto timed = in_rounds({nothing_, everything_, even, odd}, [&](Session& session) {
     return times_.measure(session, values(0), on_processor);
   });
   if (!timed) times_ = StepTimes();

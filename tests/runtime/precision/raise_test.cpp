@@ -25,8 +25,11 @@ struct Chain {
   std::vector<double> costs;  // by node
   std::vector<Suspicion> suspicions;
   std::vector<double> parts;
+  bool needs_first_beside_all_others = false;
 
   bool cures(const Raised& raised) const {
+    const bool first_alone_is_low = !raised[0] && std::ranges::count(raised, false) == 1;
+    if (needs_first_beside_all_others && first_alone_is_low) return false;
     return std::ranges::any_of(sets, [&](const auto& set) {
       return std::ranges::all_of(set, [&](size_t node) { return raised[node]; });
     });
@@ -77,6 +80,15 @@ TEST(CheapestRaise, IsTheCheapestOfAllChoicesOfFewNodes) {
     EXPECT_TRUE(plan.smallest) << i;
     EXPECT_EQ(chain.cost(plan.raised), least) << i;
   }
+}
+
+// Node 0 is needed beside all others alone: what they leave cancels out with the error of node 0.
+TEST(CheapestRaise, LeavesOutANodeThatIsNeededBesideAllOthersAlone) {
+  Chain chain{.sets = {{1, 2}}, .costs = {1, 1, 1, 1, 1}};
+  chain.needs_first_beside_all_others = true;
+  const RaisePlan plan = chain.plan();
+  EXPECT_THAT(nodes_of(plan.raised), ElementsAre(1, 2));
+  EXPECT_TRUE(plan.smallest);
 }
 
 TEST(CheapestRaise, RaisesNoNodeOnlyBecauseItIsFasterSo) {
