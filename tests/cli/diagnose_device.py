@@ -1,9 +1,10 @@
 """`clvet diagnose --device` on a real driver with true half arithmetic: faults of precision, a kernel that computes something
 else, and plans that are saved and run.
 
-Usage: diagnose_device.py CLVET MODEL_DIR IMAGE_DIR. FAKE_CL names the hostile driver; the one below it is Intel's runtime
-(CLVET_TEST_OVER: another, as a path), PLANTED_ON_DEVICE and (if it is to run) PLAN_COST the programs of that name,
-CLVET_TEST_COUNT how many networks of each kind it tries (default 2). References are numpy's in float64.
+Usage: diagnose_device.py CLVET MODEL_DIR. FAKE_CL names the hostile driver; the one below it is Intel's runtime
+(CLVET_TEST_OVER: another, as a path). PLANTED_ON_DEVICE, NAIVE_ON_DEVICE and (if it is to run) PLAN_COST name the programs
+of those names, CLVET_TEST_COUNT how many networks of each kind the first one tries (default 2). References are numpy's in
+float64, and onnxruntime's.
 """
 
 import json
@@ -15,7 +16,11 @@ import tempfile
 
 import numpy as np
 import onnx
+import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
+
+import file_samples
+import text_pages
 
 WIDTH = 128
 LAUNCH = "clEnqueueNDRangeKernel"
@@ -105,15 +110,23 @@ class Machine:
 
     def diagnose(self, network, *words, scenario=None, expected=(0, 1)):
         network.save(self.folder / "m.onnx")
-        self.start("diagnose", "m.onnx", "--calibration", "inputs", "--device", "0", "--json", "found.json", "--quiet", *words,
-                   scenario=scenario, expected=expected)
+        return self.diagnose_file("m.onnx", "--calibration", "inputs", *words, scenario=scenario, expected=expected)
+
+    def diagnose_file(self, model, *words, scenario=None, expected):
+        self.start("diagnose", model, "--device", "0", "--json", "found.json", "--quiet", *words, scenario=scenario,
+                   expected=expected)
         return json.loads((self.folder / "found.json").read_text())
+
+    def answer_of(self, model, values, *words):
+        """The first output, and the record."""
+        np.save(self.folder / "given.npy", values)
+        self.start("run", model, "--input", "given.npy", "--output-dir", "out", "--quiet", *words)
+        record = json.loads((self.folder / "out" / "run.json").read_text())
+        return np.load(self.folder / "out" / record["outputs"][0]["file"].split("/")[-1]), record
 
     def run(self, network, *words):
         """The relative error of the answer, and the record."""
-        self.start("run", "m.onnx", "--input", "inputs/4.npy", "--output-dir", "out", "--quiet", *words)
-        record = json.loads((self.folder / "out" / "run.json").read_text())
-        got = np.load(self.folder / "out" / record["outputs"][0]["file"].split("/")[-1])
+        got, record = self.answer_of("m.onnx", self.inputs[4], *words)
         want = network.answer(self.inputs[4])
         return np.sqrt(((got - want) ** 2).mean() / (want**2).mean()), record
 
@@ -205,41 +218,64 @@ def crash(machine):
                   and found["place"] != "host" and all(row["right"] for row in found["inputs"]), done.stderr)
 
 
-def det(machine, models, images):
-    file = machine.folder / "det.json"
-    machine.start("diagnose", models / "ch_PP-OCRv4_det_infer.onnx", "--input", f"x={images / 'page.png'}", "--image-size",
-                  "640x640", "--mean", "127.5", "--scale", "0.00784313725", "--bgr", "--policy", "naive", "--device", "0",
-                  "--quiet", "--json", file, expected=(1,))
-    found = json.loads(file.read_text())
-    origin, plan = found["origins"][0], found["plan"]
-    return expect("PP-OCRv4 det: the BatchNormalization, a map of zeros, one node raised",
-                  origin["op"] == "BatchNormalization" and origin["value"] == "batch_norm_0.w_2"
-                  and found["inputs"][0]["outputs"][0]["sign"] == "zero" and len(plan["raised"]) == 1 and plan["right"],
-                  (origin, plan["raised"]))
-
-
-def magika(machine, models, images):
-    folder, file = machine.folder / "files", machine.folder / "magika.json"
-    folder.mkdir()
-    for source in (pathlib.Path(__file__), images / "page.png", images.parents[2] / "README.md"):
-        content = source.read_bytes().strip()
-        begin, end = list(content[:1024]), list(content[-1024:])
-        tokens = begin + [256] * (1024 - len(begin)) + [256] * (1024 - len(end)) + end
-        np.save(folder / f"{source.stem}.npy", np.array([tokens], np.int32))
-    machine.start("diagnose", models / "magika.onnx", "--calibration", folder, "--policy", "naive", "--device", "0", "--quiet",
-                  "--json", file, expected=(1,))
-    found = json.loads(file.read_text())
-    return expect("magika: the sum of squares of a LayerNorm, two nodes raised",
-                  found["origins"][0]["node"].endswith("LayerNorm_1/Sum_1") and len(found["plan"]["raised"]) <= 2
-                  and found["plan"]["right"], found["origins"][0])
-
-
 def with_report(machine, program, *words):
     """A program of tests/runtime/precision, with the same report."""
     done = subprocess.run([os.environ[program], machine.folder / "state" / "report.json", "0", *words],
                           env=machine.environment, capture_output=True, text=True, timeout=1800)
     print(done.stdout, end="")
     return done
+
+
+def floats_of(model, inputs):
+    """onnxruntime's outputs at float32."""
+    session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
+    return [session.run(None, {session.get_inputs()[0].name: values})[0] for values in inputs]
+
+
+def naive_answers(machine, model, inputs, raised):
+    """What the device makes of the inputs at half, without folding, where only the nodes of these names are raised."""
+    with tempfile.TemporaryDirectory(dir=machine.folder) as folder:
+        for number, values in enumerate(inputs):
+            np.save(pathlib.Path(folder) / f"{number}.npy", values)
+        done = with_report(machine, "NAIVE_ON_DEVICE", model, folder, *raised)
+        if done.returncode != 0:
+            sys.exit(f"clvet_naive_on_device: exit {done.returncode}\n{done.stderr}")
+        return [np.load(pathlib.Path(folder) / f"{number}.out.npy") for number in range(len(inputs))]
+
+
+def det(machine, models):
+    model = models / "ch_PP-OCRv4_det_infer.onnx"
+    pages = list(text_pages.pixels())
+    np.save(machine.folder / "page.npy", pages[0])
+    found = machine.diagnose_file(model, "--input", "page.npy", "--policy", "naive", expected=(1,))
+    origin, plan = found["origins"][0], found["plan"]
+    bad = expect("PP-OCRv4 det: the BatchNormalization, a map of zeros, one node raised",
+                 origin["op"] == "BatchNormalization" and origin["value"] == "batch_norm_0.w_2"
+                 and found["inputs"][0]["outputs"][0]["sign"] == "zero" and len(plan["raised"]) == 1 and plan["right"],
+                 (origin, plan["raised"]))
+    low, raised = (naive_answers(machine, model, pages, nodes) for nodes in ([], plan["raised"]))
+    for number, (exact, empty, got) in enumerate(zip(floats_of(model, pages), low, raised)):
+        same = text_pages.iou(text_pages.mask(got), text_pages.mask(exact))
+        bad += expect(f"page {number} has no text at half, and its text with the plan: IoU {same:.4f}",
+                      not text_pages.mask(empty).any() and same >= text_pages.least_iou(number))
+    return bad
+
+
+def magika(machine, models):
+    model, folder = models / "magika.onnx", machine.folder / "files"
+    folder.mkdir()
+    samples = file_samples.samples()
+    files = {name: np.array(file_samples.tokens_of(content), np.int32) for name, (_, content) in samples.items()}
+    for name in list(files)[::8]:
+        np.save(folder / f"{name}.npy", files[name])
+    found = machine.diagnose_file(model, "--calibration", folder, "--policy", "naive", expected=(1,))
+    plan = found["plan"]
+    bad = expect("magika: the sum of squares of a LayerNorm, two nodes raised",
+                 found["origins"][0]["node"].endswith("LayerNorm_1/Sum_1") and len(plan["raised"]) <= 2 and plan["right"],
+                 found["origins"][0])
+    got = naive_answers(machine, model, list(files.values()), plan["raised"])
+    wrong = [(name, int(row.argmax()), label) for (name, (label, _)), row in zip(samples.items(), got) if row.argmax() != label]
+    return bad + expect(f"{len(samples) - len(wrong)} of {len(samples)} files are labelled right with the plan", not wrong, wrong)
 
 
 def planted(machine):
@@ -255,13 +291,13 @@ def plan_cost(machine):
 
 def main():
     clvet = str(pathlib.Path(sys.argv[1]).resolve())
-    models, images = (pathlib.Path(path).resolve() for path in sys.argv[2:4])
+    models = pathlib.Path(sys.argv[2]).resolve()
     models = models if models.is_dir() else models.parent
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(clvet, pathlib.Path(folder))
         bad = sum(test(machine) for test in (clean, overflow, faster, planted))
         bad += plan_cost(machine) if os.environ.get("PLAN_COST") else 0
-        bad += sum(test(machine, models, images) for test in (det, magika))
+        bad += sum(test(machine, models) for test in (det, magika))
         bad += sum(test(machine) for test in (gone, wrong_kernel, crash))
     return 1 if bad else 0
 

@@ -11,30 +11,10 @@ import sys
 
 import numpy
 import onnx
-from PIL import Image
 
 import file_samples
+import text_pages
 from rounded_network import outputs_of, rounded
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "ci"))
-import render_text  # noqa: E402
-
-TEXT_THRESHOLD = 0.3
-IOU = 0.997
-PAGES = [
-    render_text.PAGE,
-    ["Ask the device, not the manual", "16384 bytes of local memory", "Kernels that are right: 212", "Wrong: 3", "Not tried: 0"],
-    ["half 65504", "float 3.4e38", "bfloat 3.39e38", "int8 127", "int4 7", "bool true"],
-    ["Größe, Maß und Gefühl", "Ελληνικά γράμματα", "Русские буквы", "1 + 1 = 2", "§ 17 (3)", "50 % off!"],
-    ["Dear reader,", "this page has a few words", "in rows of unlike length,", "as a letter has them.", "Yours", "The printer"],
-    ["INVOICE 2026-11", "12 boards at 34.50", "3 cables at 4.99", "Postage 6.20", "Sum 435.17", "Thank you"],
-    ["x = a * b + c", "y = x / sqrt(x * x)", "if y > 0.3: text", "else: paper", "return mask", "# done"],
-    ["Platform 4", "Departure 16:42", "Arrival 19:07", "Change at Kassel", "Seat 61, coach 7", "Quiet zone"],
-]
-# Little of them is text, or the text is small: a pixel at an edge counts for more.
-HARD_PAGES = [["", "", "", "The end of the page"], ["Each row of this page is rather long, so it is set in a small size of the font"] * 6]
-HARD_IOU = 0.99
-
 
 class Test:
     def __init__(self):
@@ -62,28 +42,15 @@ def blamed(found, network):
     return next(node for node in network.graph.node if node.name == origin["node"]), origin
 
 
-def iou(left, right):
-    return numpy.logical_and(left, right).sum() / numpy.logical_or(left, right).sum()
-
-
 def error_of(got, exact):
     """Relative to the size of the exact values, root mean squares."""
     return float(numpy.sqrt(numpy.square(got - exact).sum() / numpy.square(exact).sum()))
 
 
-def pages_of(folder):
-    """As the detector takes them: 640 x 640, blue first, about -1 to 1."""
-    for number, lines in enumerate(PAGES + HARD_PAGES):
-        file = folder / f"page-{number}.png"
-        render_text.render_page(lines, render_text.PAGE_FONT).resize((640, 640)).save(file)
-        pixels = numpy.asarray(Image.open(file).convert("RGB"), numpy.float32)
-        yield {"x": ((pixels[:, :, ::-1].transpose(2, 0, 1)[None] - 127.5) / 127.5).copy()}
-
-
 def det(test, clvet, models, folder):
     model = models / "ch_PP-OCRv4_det_infer.onnx"
     network = onnx.load(model)
-    pages = list(pages_of(folder))
+    pages = [{"x": page} for page in text_pages.pixels()]
     numpy.save(folder / "x.npy", pages[0]["x"])
     found = diagnose(clvet, model, folder, "--input", folder / "x.npy")
     node, origin = blamed(found, network)
@@ -99,11 +66,10 @@ def det(test, clvet, models, folder):
     said, seen = found["plan"]["after"][0]["outputs"][0]["deviation"]["part"], error_of(maps[2][0], maps[0][0])
     test.expect("clvet and onnxruntime see as much error with the plan", 0.7 < said / seen < 1.4, f"{said:.2%} and {seen:.2%}")
     for number, (exact, low, mended) in enumerate(zip(*maps)):
-        text = exact > TEXT_THRESHOLD
-        same = iou(mended > TEXT_THRESHOLD, text) if text.any() else 0
-        least = IOU if number < len(PAGES) else HARD_IOU
+        text, empty = text_pages.mask(exact), not text_pages.mask(low).any()
+        same = text_pages.iou(text_pages.mask(mended), text)
         test.expect(f"page {number} has text at float, none at half, and its text with the plan",
-                    text.any() and not low.any() and same >= least, f"{text.mean():.1%} text, IoU {same:.4f}")
+                    text.any() and empty and same >= text_pages.least_iou(number), f"{text.mean():.1%} text, IoU {same:.4f}")
 
 
 def magika(test, clvet, models, folder):
