@@ -127,7 +127,7 @@ int run(RunArguments& arguments) {
   }
   ModelRun& result = **made;
   // A driver may die when it is released: that is left to the end of the process.
-  static const auto* kept = new std::vector(std::move(result.opened));
+  static const auto* kept = new std::shared_ptr(std::move(result.session));
   static_cast<void>(kept);
   if (const Status written = write_outputs(arguments, result); !written)
     return report_error(written.error());

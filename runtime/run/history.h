@@ -25,6 +25,7 @@ struct CheckRhythm {
   int64_t since = 0;  // unchecked ones since the last check
   bool odd = false;   // the host's outputs look suspicious, too (doubt.h)
   double ms = 0;      // of the confirmed answer; 0: not known
+  bool operator==(const CheckRhythm&) const = default;
 };
 
 // Of the time, for checks.

@@ -9,6 +9,7 @@
 #include "probe/report/report.h"
 #include "probe/report/tombstones.h"
 #include "runtime/exec/device.h"
+#include "runtime/exec/opened_device.h"
 #include "runtime/exec/session.h"
 #include "runtime/graph/graph.h"
 #include "runtime/plan/device_choice.h"

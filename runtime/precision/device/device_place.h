@@ -8,8 +8,7 @@
 #include "base/result.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
-#include "runtime/exec/device.h"
-#include "runtime/exec/flight.h"
+#include "runtime/exec/opened_device.h"
 #include "runtime/exec/session.h"
 #include "runtime/graph/graph.h"
 #include "runtime/plan/device_choice.h"
@@ -25,12 +24,6 @@ struct DeviceTarget {
   Precision precision = Precision::kLow;  // or normal: half is stored, float32 computed with
   std::string model_key;                  // SHA-256 of the model's file
   std::string state_dir;                  // where a death within the driver is noted
-};
-
-// A device with what was opened of its driver, which may die when it is released.
-struct OpenedDevice {
-  Flight flight;
-  std::unique_ptr<Device> device;
 };
 
 // kUnavailable: no kernel of the plan has the precision that was wanted.

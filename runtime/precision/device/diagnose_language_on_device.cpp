@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "kernels/combination.h"
+#include "runtime/exec/opened_device.h"
 #include "runtime/exec/step_answer.h"
 #include "runtime/gguf/file.h"
 #include "runtime/llm/decoder_calls.h"

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "runtime/exec/device.h"
 #include "runtime/exec/device_decoder.h"
+#include "runtime/exec/opened_device.h"
 #include "runtime/exec/step_answer.h"
 #include "runtime/gguf/file.h"
 #include "runtime/llm/decoder_calls.h"

@@ -112,7 +112,7 @@ TEST_F(LadderOverPocl, FindsWhatBeginsLaterWithinTheRateThatIsAskedFor) {
       *test::pocl_library());
   EXPECT_THAT(run(board).record.warnings, IsEmpty());
   board.put("now");
-  const ModelRun made = run(board, {.self_check = 1});
+  const ModelRun made = run(board, {{.self_check = 1}});
   EXPECT_EQ(made.record.device, "host");
   EXPECT_THAT(made.record.warnings, testing::Contains(HasSubstr("not checked and may be wrong")));
 }
@@ -154,7 +154,8 @@ TEST_F(LadderOverPocl, TakesNoStepWhereStrict) {
                                         "do": {"action": "zeros"}})"),
                               *test::pocl_library());
   Report report = test::report_of(board.device());
-  const auto made = run_model(network().build(), inputs_, &report, {.device = "0", .strict = true});
+  const auto made =
+      run_model(network().build(), inputs_, &report, {{.device = "0", .strict = true}});
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, ErrorCode::kUnavailable);
   EXPECT_THAT(made.error().message, HasSubstr("differs from the host's"));
@@ -173,7 +174,7 @@ TEST_F(LadderOverPocl, GoesToHighPrecisionWhereValuesExceedHalf) {
   model.node("MatMul", {"a", "v"}, {"y"});
   const std::map<std::string, Tensor> inputs{
       {"x", Tensor::from(Shape{1, 16, 8}, std::span<const float>(std::vector<float>(128, 300)))}};
-  ModelRunOptions options{.device = "0", .state_dir = state_.path(), .model_key = "model"};
+  ModelRunOptions options{{.device = "0", .state_dir = state_.path(), .model_key = "model"}};
   options.overrides.precision = Precision::kNormal;
   const auto made = run_model(model.build(), inputs, &report, options);
   ASSERT_TRUE(made) << made.error().message;
@@ -198,7 +199,7 @@ TEST_F(LadderOverPocl, GoesToHighPrecisionWhereAnAnswerOfZerosIsNotTheHosts) {
   for (size_t i = 0; i < values.size(); ++i) values[i] = 1 + 1e-5F * static_cast<float>(i / 8);
   const std::map<std::string, Tensor> inputs{
       {"x", Tensor::from(Shape{1, 16, 8}, std::span<const float>(values))}};
-  ModelRunOptions options{.device = "0", .state_dir = state_.path(), .model_key = "model"};
+  ModelRunOptions options{{.device = "0", .state_dir = state_.path(), .model_key = "model"}};
   options.overrides.precision = Precision::kNormal;
   const auto made = run_model(model.build(), inputs, &report, options);
   ASSERT_TRUE(made) << made.error().message;
@@ -218,7 +219,7 @@ TEST_F(LadderOverPocl, BelievesAnAnswerOfZerosThatIsTheHosts) {
   model.node("MatMul", {"x", "w"}, {"y"});
   const std::map<std::string, Tensor> inputs{
       {"x", Tensor::from(Shape{1, 16, 8}, std::span<const float>(std::vector<float>(128, 1)))}};
-  ModelRunOptions options{.device = "0", .state_dir = state_.path(), .model_key = "model"};
+  ModelRunOptions options{{.device = "0", .state_dir = state_.path(), .model_key = "model"}};
   options.overrides.precision = Precision::kNormal;
   const auto made = run_model(model.build(), inputs, &report, options);
   ASSERT_TRUE(made) << made.error().message;

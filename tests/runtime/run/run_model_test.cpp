@@ -78,7 +78,7 @@ TEST(RunModel, RecordsThatTheHostRanAndWhy) {
   EXPECT_EQ(run.record.nodes.size(), 3u);
   EXPECT_THAT(run.record.fallbacks, IsEmpty());
   EXPECT_FALSE(run.record.choice) << "nothing was compared";
-  const ModelRun asked = run_of(small_model(), small_inputs(), {.device = "host"});
+  const ModelRun asked = run_of(small_model(), small_inputs(), {{.device = "host"}});
   EXPECT_THAT(asked.record.nodes, Each(Field(&NodeRecord::reason, "the host was requested")));
   EXPECT_THAT(asked.record.warnings, IsEmpty());
 }
@@ -100,14 +100,14 @@ TEST(RunModel, WarnsOfTheHostWhereADeviceWasHopedForInRecordAndSink) {
 }
 
 TEST(RunModel, SaysThatMemoryLowChangesNothingOfFloatWeights) {
-  ModelRunOptions options{.device = "host"};
+  ModelRunOptions options{{.device = "host"}};
   options.overrides.memory = Memory::kLow;
   EXPECT_THAT(run_of(small_model(), small_inputs(), options).record.warnings,
               ElementsAre(HasSubstr("memory low changes nothing")));
 }
 
 TEST(RunModel, TimesRunsAndNodesAsOftenAsAskedTo) {
-  ModelRunOptions options{.device = "host", .repeat = 3, .node_times = true};
+  ModelRunOptions options{{.device = "host"}, 3, true};
   const RunRecord timed = run_of(small_model(), small_inputs(), options).record;
   EXPECT_GE(timed.median_ms, timed.min_ms);
   EXPECT_THAT(timed.nodes, Each(Field(&NodeRecord::ms, Ge(0))));
@@ -209,8 +209,8 @@ TEST(RunModel, IsStrictWhereNoDeviceCanRunTheModel) {
 TEST(RunModel, RefusesASelectorOfNoDevice) {
   Report report;
   report.devices = {test::device_with()};
-  const auto run =
-      run_model(small_model().build(), small_inputs(), &report, {.device = "nothing of the kind"});
+  const auto run = run_model(small_model().build(), small_inputs(), &report,
+                             {{.device = "nothing of the kind"}});
   ASSERT_FALSE(run);
   EXPECT_EQ(run.error().code, ErrorCode::kNoDevice);
 }
@@ -228,7 +228,7 @@ TEST(RunModel, FallsToTheHostWhereTheDeviceOfTheReportIsGone) {
   EXPECT_EQ(run.record.fallbacks[0].from, "Board");
   EXPECT_THAT(run.record.warnings.back(), HasSubstr("computed again on the host"));
   EXPECT_THAT(run.record.nodes, Each(Field(&NodeRecord::place, Place::kHost)));
-  const auto strict = run_model(small_model().build(), small_inputs(), &report, {.strict = true});
+  const auto strict = run_model(small_model().build(), small_inputs(), &report, {{.strict = true}});
   ASSERT_FALSE(strict);
   EXPECT_EQ(strict.error().code, ErrorCode::kUnavailable);
   EXPECT_THAT(strict.error().message, HasSubstr("--strict: "));

@@ -1,0 +1,387 @@
+#include "runtime/run/network_session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/numbers.h"
+#include "base/result.h"
+#include "kernels/combination.h"
+#include "probe/report/report.h"
+#include "runtime/exec/device.h"
+#include "runtime/exec/opened_device.h"
+#include "runtime/exec/session.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/passes.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/host/executor.h"
+#include "runtime/infer/infer.h"
+#include "runtime/plan/device_choice.h"
+#include "runtime/plan/network_plan.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/planner.h"
+#include "runtime/run/doubt.h"
+#include "runtime/run/doubting_session.h"
+#include "runtime/run/history.h"
+#include "runtime/run/measured_times.h"
+#include "runtime/run/node_times.h"
+#include "runtime/run/run_record.h"
+#include "runtime/run/warn.h"
+
+namespace clvet {
+namespace {
+
+std::map<std::string, TensorType> types_of(const NetworkSession::Inputs& inputs) {
+  std::map<std::string, TensorType> types;
+  for (const auto& [name, tensor] : inputs) types.emplace(name, tensor.type());
+  return types;
+}
+
+bool same_values(const Tensor& a, const Tensor& b) {
+  return a.bytes() == b.bytes() &&
+         (a.bytes() == 0 || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<NetworkSession>> NetworkSession::open(Graph graph, const Report* report,
+                                                             NetworkOptions options) {
+  const double started = monotonic_seconds();
+  CLVET_RETURN_IF_ERROR(optimise(graph));
+  std::unique_ptr<NetworkSession> session(new NetworkSession(std::move(graph), std::move(options)));
+  session->ladder_.emplace(session->history_, report, session->options_.overrides,
+                           session->options_.model_key);
+  session->record_.load_ms = ms_since(started);
+  return session;
+}
+
+// Once: what is planned anew for other shapes says the same again.
+void NetworkSession::warn(const std::string& text) {
+  if (std::ranges::find(record_.warnings, text) != record_.warnings.end()) return;
+  clvet::warn(options_.sink, record_.warnings, text);
+}
+
+bool NetworkSession::is_ready_for(const Inputs& inputs) const {
+  if (!graph_ || types_ != types_of(inputs)) return false;
+  return std::ranges::all_of(graph_->given, [&](const auto& given) {
+    return same_values(given.second, inputs.at(given.first));
+  });
+}
+
+Status NetworkSession::prepare(const Inputs& inputs) {
+  if (is_ready_for(inputs)) return {};
+  const double started = monotonic_seconds();
+  CLVET_RETURN_IF_ERROR(check_inputs(source_, inputs));
+  CLVET_ASSIGN_OR_RETURN(Graph graph, specialise(source_, shapes_of(inputs), inputs));
+  place_.reset();
+  host_.reset();
+  graph_ = std::move(graph);
+  types_.clear();
+  record_.load_ms += ms_since(started);
+  CLVET_RETURN_IF_ERROR(plan(inputs));
+  types_ = types_of(inputs);
+  return {};
+}
+
+Status NetworkSession::plan(const Inputs& inputs) {
+  ++places_;
+  record_.choice.reset();
+  record_.not_best.clear();
+  if (given_up_) {
+    take_host(choice_.reason);
+    return {};
+  }
+  types_ = types_of(inputs);
+  const double started = monotonic_seconds();
+  CLVET_RETURN_IF_ERROR(make_plan());
+  record_.plan_ms += ms_since(started);
+  CLVET_RETURN_IF_ERROR(refuse_fallback());
+  describe();
+  if (choice_.device) record_.not_best = why_not_best(*choice_.device, choice_.plan);
+  warn_of_plan();
+  if (!may_compare()) return {};
+  if (const auto times = MeasuredTimesFile(times_file()).find(times_key())) prefer_host(*times);
+  return {};
+}
+
+Status NetworkSession::make_plan() {
+  const ExecutionPlan* given = options_.plan && !ladder_->stepped() ? &*options_.plan : nullptr;
+  PlanOverrides& words = ladder_->words();
+  const NetworkPlanRequest request{ladder_->report(), options_.device, words, options_.model_key,
+                                   given};
+  CLVET_ASSIGN_OR_RETURN(choice_, plan_network_on(*graph_, request));
+  if (!choice_.device || given || !take_found(choice_.device->environment_key, words)) return {};
+  return make_plan();
+}
+
+bool NetworkSession::take_found(const std::string& environment_key, PlanOverrides& words) const {
+  if (!words.raised.empty()) return false;
+  const auto found = history_.known_precision(options_.model_key, environment_key, words.precision);
+  if (!found) return false;
+  words.precision = found->precision;
+  words.raised = found->raised;
+  return true;
+}
+
+Status NetworkSession::refuse_fallback() const {
+  if (!options_.strict) return {};
+  if (!choice_.device && options_.device != "host") {
+    return fail(ErrorCode::kUnavailable, "--strict: no device can run the model ({})",
+                choice_.reason);
+  }
+  if (choice_.plan.fallbacks.empty()) return {};
+  const Fallback& first = choice_.plan.fallbacks.front();
+  return fail(ErrorCode::kUnavailable, "--strict: node '{}' needs a fallback from {} to {} ({})",
+              first.node, first.from, first.to, first.verdict);
+}
+
+void NetworkSession::describe() {
+  describe_plan(choice_.plan, record_);
+  record_.device = choice_.device ? choice_.device->name : "host";
+}
+
+void NetworkSession::warn_of_plan() {
+  if (options_.overrides.memory == Memory::kLow)
+    warn("memory low changes nothing: the model's weights are not quantised");
+  if (choice_.plan.fallbacks.empty()) return;
+  const Fallback& first = choice_.plan.fallbacks.front();
+  warn(
+      fmt::format("{} nodes avoid kernels that are not correct here; the first: node '{}' uses {} "
+                  "instead of {} ({})",
+                  choice_.plan.fallbacks.size(), first.node, first.to, first.from, first.verdict));
+}
+
+bool NetworkSession::may_compare() const {
+  const PlanOverrides& words = options_.overrides;
+  return choice_.device && !options_.plan && options_.device == "auto" &&
+         !options_.state_dir.empty() && !options_.strict && !words.precision && !words.memory &&
+         !words.activations && !words.weights;
+}
+
+std::string NetworkSession::times_key() const {
+  std::string shapes;
+  for (const auto& [name, type] : types_) shapes += fmt::format(" {}={}", name, to_string(type));
+  return fmt::format("{} {} {}{}", options_.model_key.substr(0, 16),
+                     choice_.device->environment_key.substr(0, 16),
+                     to_string(choice_.plan.combination), shapes);
+}
+
+// From now on the host's, for the reason `why`.
+void NetworkSession::take_host(std::string why) {
+  ++places_;
+  choice_.device = nullptr;
+  choice_.plan = plan_on_host(*graph_, why);
+  choice_.reason = std::move(why);
+  describe();
+}
+
+// Takes the host where that was measured to be faster.
+void NetworkSession::prefer_host(const MeasuredTimes& times) {
+  record_.choice = times;
+  if (!times.host_wins()) return;
+  take_host(fmt::format("the host is faster: {:.3g} ms instead of {:.3g} ms on {}", times.host_ms,
+                        times.device_ms, choice_.device->name));
+  leave_device();
+}
+
+// A driver may die where it releases something: what was opened stays.
+void NetworkSession::leave_device() {
+  if (place_) left_.push_back(std::move(place_));
+}
+
+// The medians of warm runs in turn. The host's are given up once it is behind.
+Result<MeasuredTimes> NetworkSession::measure_both(const Inputs& inputs) {
+  CLVET_ASSIGN_OR_RETURN(Session on_host,
+                         Session::create(*graph_, plan_on_host(*graph_, "measured"), nullptr));
+  constexpr int kSamples = 3;
+  std::vector<double> device_ms, host_ms;
+  for (int i = 0; i <= kSamples; ++i) {
+    const bool warms_up = i == 0;
+    double started = monotonic_seconds();
+    CLVET_RETURN_IF_ERROR(place_->session.run(inputs));
+    device_ms.push_back(ms_since(started));
+    const double patience = (warms_up ? 4 : 1.5) * median(device_ms);
+    started = monotonic_seconds();
+    const auto ran = on_host.run(inputs, nullptr, started + patience * 1e-3);
+    const double took = ms_since(started);
+    if (!ran && ran.error().code == ErrorCode::kDeadlineExceeded)
+      return MeasuredTimes{median(device_ms), took};
+    if (!ran) return tl::unexpected(ran.error());
+    if (!warms_up) host_ms.push_back(took);
+  }
+  return MeasuredTimes{median(device_ms), median(host_ms)};
+}
+
+Status NetworkSession::compare_places(const Inputs& inputs) {
+  if (!may_compare() || record_.choice) return {};
+  CLVET_ASSIGN_OR_RETURN(const MeasuredTimes times, measure_both(inputs));
+  if (const auto kept = MeasuredTimesFile(times_file()).keep(times_key(), times); !kept)
+    warn(fmt::format("the measured times could not be saved; the next run measures them again: {}",
+                     kept.error().message));
+  prefer_host(times);
+  return {};
+}
+
+// The device in use, opened once.
+Result<std::shared_ptr<OpenedDevice>> NetworkSession::opened_device(bool confirmed) {
+  std::shared_ptr<OpenedDevice>& known = devices_[choice_.device->environment_key];
+  if (known) return known;
+  auto opened = std::make_shared<OpenedDevice>(OpenedDevice{history_.flight(!confirmed), nullptr});
+  auto device = Device::open(*choice_.device, opened->flight);
+  if (!device) {
+    if (device.error().code == ErrorCode::kDeviceError)
+      fault_ = fault_of(opened->flight.read(), device.error());
+    return tl::unexpected(device.error());
+  }
+  opened->device = std::move(*device);
+  known = opened;
+  return opened;
+}
+
+Status NetworkSession::open_place() {
+  const double started = monotonic_seconds();
+  const std::string key = History::key_of(choice_.plan);
+  const auto rhythm = history_.rhythm(key);
+  CLVET_ASSIGN_OR_RETURN(const auto opened, opened_device(rhythm.has_value()));
+  const double built_before = opened->device->build_ms();
+  auto session = Session::create(*graph_, choice_.plan, opened->device.get());
+  if (!session) {
+    if (session.error().code == ErrorCode::kDeviceError)
+      fault_ = fault_of(opened->flight.read(), session.error());
+    return tl::unexpected(session.error());
+  }
+  place_ = std::make_unique<Place>(Place{key, opened, std::move(*session)});
+  place_->doubting.emplace(place_->session, *opened->device, rhythm, options_.self_check);
+  const double build_ms = opened->device->build_ms() - built_before;
+  record_.build_ms += build_ms;
+  record_.load_ms += ms_since(started) - build_ms;
+  return {};
+}
+
+Result<Outputs> NetworkSession::on_device(const Inputs& inputs, const Ask& ask) {
+  fault_.reset();
+  if (!place_) CLVET_RETURN_IF_ERROR(open_place());
+  DoubtingSession& doubting = *place_->doubting;
+  const double started = monotonic_seconds();
+  auto outputs = ask(doubting);
+  const double ms = ms_since(started);
+  if (!outputs) {
+    fault_ = doubting.fault();
+    if (fault_ && doubting.unchecked() > 0)
+      warn(fmt::format("{} earlier answers of this model were not checked and may be wrong",
+                       doubting.unchecked()));
+    return outputs;
+  }
+  record_.checked_every = doubting.rhythm().every;
+  if (place_->answered) return outputs;
+  place_->answered = true;
+  record_.first_ms = ms;
+  note();
+  CLVET_RETURN_IF_ERROR(compare_places(inputs));
+  return outputs;
+}
+
+Result<Outputs> NetworkSession::on_host(const Inputs& inputs) {
+  if (options_.device != "host" && !record_.choice && !ladder_->stepped())
+    warn(fmt::format("the model runs on the host: {}", choice_.reason));
+  const bool is_first = !host_;
+  if (is_first) {
+    CLVET_ASSIGN_OR_RETURN(host_, Session::create(*graph_, choice_.plan, nullptr));
+  }
+  const double started = monotonic_seconds();
+  CLVET_ASSIGN_OR_RETURN(Outputs outputs, host_->run(inputs));
+  if (is_first) record_.first_ms = ms_since(started);
+  return outputs;
+}
+
+// The next rung of the ladder.
+Status NetworkSession::step_down(const Error& error) {
+  if (options_.strict)
+    return fail(ErrorCode::kUnavailable, "--strict: the device failed: {}", error.message);
+  leave_device();
+  left_.push_back(std::move(devices_[choice_.device->environment_key]));
+  ++places_;
+  const auto warn_now = [this](const std::string& text) { warn(text); };
+  bool left = false;
+  if (fault_) {
+    left = ladder_->step_down(*choice_.device, choice_.plan.combination, *fault_, warn_now);
+  } else {
+    ladder_->give_up(record_.device, error.message);
+  }
+  given_up_ = !left || !make_plan();
+  if (given_up_) take_host(error.message);
+  describe();
+  return {};
+}
+
+void NetworkSession::say_steps() {
+  const bool here = choice_.device != nullptr;
+  const std::string text =
+      ladder_->said(here ? std::optional(choice_.plan.combination) : std::nullopt);
+  if (text.empty()) return;
+  warn(text);
+  record_.fallbacks.insert(record_.fallbacks.begin(), ladder_->steps().begin(),
+                           ladder_->steps().end());
+}
+
+// What `ask` gives where the network is; after a fault, an answer of the next place.
+Result<Outputs> NetworkSession::answer(const Inputs& inputs, const Ask& ask) {
+  CLVET_RETURN_IF_ERROR(prepare(inputs));
+  const Ask anew = [&](DoubtingSession& session) { return session.run(inputs); };
+  for (bool is_first = true; choice_.device; is_first = false) {
+    auto outputs = on_device(inputs, is_first ? ask : anew);
+    if (!outputs) {
+      CLVET_RETURN_IF_ERROR(step_down(outputs.error()));
+      continue;
+    }
+    say_steps();
+    if (choice_.device) return outputs;
+  }
+  if (ladder_->stepped()) say_steps();
+  return on_host(inputs);
+}
+
+Result<Outputs> NetworkSession::run(const Inputs& inputs) {
+  return answer(inputs, [&](DoubtingSession& session) { return session.run(inputs); });
+}
+
+Result<Outputs> NetworkSession::again(const Inputs& inputs, const Outputs& before) {
+  return answer(inputs, [&](DoubtingSession& session) { return session.again(inputs, before); });
+}
+
+Result<Outputs> NetworkSession::settled(const Inputs& inputs, Outputs last, const Outputs& first) {
+  if (!choice_.device) return last;
+  return answer(inputs, [&](DoubtingSession& session) -> Result<Outputs> {
+    CLVET_RETURN_IF_ERROR(session.compare_repeats(inputs, last, first));
+    return last;
+  });
+}
+
+Status NetworkSession::time_nodes(const Inputs& inputs) {
+  CLVET_RETURN_IF_ERROR(prepare(inputs));
+  if (!choice_.device) return host_ ? clvet::time_nodes(*host_, inputs, false, record_) : Status();
+  if (!place_) return {};
+  return clvet::time_nodes(place_->session, inputs, is_processor(*choice_.device), record_);
+}
+
+void NetworkSession::note() {
+  if (!place_ || !place_->doubting->confirmed()) return;
+  const CheckRhythm& rhythm = place_->doubting->rhythm();
+  if (place_->noted == rhythm) return;
+  place_->noted = rhythm;
+  const auto kept = history_.keep({{place_->key, rhythm}}, choice_.device->environment_key);
+  if (!kept)
+    warn(fmt::format("it could not be noted that the host confirms the results: {}",
+                     kept.error().message));
+}
+
+}  // namespace clvet

@@ -1,0 +1,142 @@
+// A network where it runs best, again and again, and elsewhere once it fails there.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/event.h"
+#include "base/result.h"
+#include "probe/report/report.h"
+#include "runtime/exec/flight.h"
+#include "runtime/exec/opened_device.h"
+#include "runtime/exec/session.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/plan/network_plan.h"
+#include "runtime/plan/plan.h"
+#include "runtime/run/doubt.h"
+#include "runtime/run/doubting_session.h"
+#include "runtime/run/history.h"
+#include "runtime/run/ladder.h"
+#include "runtime/run/measured_times.h"
+#include "runtime/run/run_record.h"
+
+namespace clvet {
+
+struct NetworkOptions {
+  std::string device = "auto";  // "auto", "host" or a selector of the report's devices
+  PlanOverrides overrides;
+  bool strict = false;  // no fallback
+  // Executes this plan (checked for this model and device) and does not plan anew.
+  std::optional<ExecutionPlan> plan;
+  // With device "auto" and no word of a combination given: a model's first run on a device is timed
+  // against the host, the figures are kept in `state_dir` under `model_key`, and the faster one
+  // serves. What is found out in use is kept there, too. Empty: nothing is kept, and the device
+  // serves.
+  std::string state_dir;
+  std::string model_key;  // SHA-256 of the model's file
+  // The part of the answers that the host computes as well; empty: as many as take a fiftieth of
+  // the time. The first one of a plan in an environment always is.
+  std::optional<double> self_check;
+  EventSink sink;
+};
+
+class NetworkSession {
+ public:
+  using Inputs = std::map<std::string, Tensor>;
+
+  // `graph` as read from the file; `report` may be null for the host, and must outlive it.
+  static Result<std::unique_ptr<NetworkSession>> open(Graph graph, const Report* report,
+                                                      NetworkOptions options);
+
+  // Makes ready for inputs of these shapes, where it is not: chooses the place and plans. Inputs
+  // are checked by name, type and shape. Errors: kInvalidArgument (inputs), kNoDevice (selector),
+  // kUnavailable (strict and a fallback was needed; the message names it).
+  Status prepare(const Inputs& inputs);
+
+  // The outputs by name, right as far as is known; prepares first. Errors as there.
+  Result<Outputs> run(const Inputs& inputs);
+  // The same for inputs that had the answer `before`.
+  Result<Outputs> again(const Inputs& inputs, const Outputs& before);
+  // `last` where it agrees with `first`, an earlier answer to the same inputs of the same place();
+  // another answer where it does not.
+  Result<Outputs> settled(const Inputs& inputs, Outputs last, const Outputs& first);
+
+  // Another number once another plan, device or the host answers.
+  size_t place() const { return places_; }
+  // Fills in how long each node of the plan takes. Its error spoils no answer.
+  Status time_nodes(const Inputs& inputs);
+  // Keeps for the starts to come what was confirmed.
+  void note();
+
+  const RunRecord& record() const { return record_; }
+  const Graph& graph() const { return source_; }
+
+ private:
+  // Of a plan, ready to run.
+  struct Place {
+    std::string key;  // of the plan
+    std::shared_ptr<OpenedDevice> opened;
+    Session session;
+    std::optional<DoubtingSession> doubting = {};
+    std::optional<CheckRhythm> noted = {};
+    bool answered = false;
+  };
+  using Ask = std::function<Result<Outputs>(DoubtingSession& session)>;
+
+  NetworkSession(Graph source, NetworkOptions options)
+      : source_(std::move(source)), options_(std::move(options)), history_(options_.state_dir) {}
+
+  void warn(const std::string& text);
+  bool is_ready_for(const Inputs& inputs) const;
+  Status plan(const Inputs& inputs);
+  Status make_plan();
+  // Words for what is known of the model's precision on that device. False: they are as they were.
+  bool take_found(const std::string& environment_key, PlanOverrides& words) const;
+  Status refuse_fallback() const;
+  void warn_of_plan();
+  void describe();
+
+  // Whether host and device are to be compared: the caller set no device, combination or plan.
+  bool may_compare() const;
+  std::string times_file() const { return options_.state_dir + "/times.json"; }
+  std::string times_key() const;
+  void prefer_host(const MeasuredTimes& times);
+  Result<MeasuredTimes> measure_both(const Inputs& inputs);
+  Status compare_places(const Inputs& inputs);
+  void take_host(std::string why);
+  void leave_device();
+
+  Result<std::shared_ptr<OpenedDevice>> opened_device(bool confirmed);
+  Status open_place();
+  Result<Outputs> answer(const Inputs& inputs, const Ask& ask);
+  Result<Outputs> on_device(const Inputs& inputs, const Ask& ask);
+  Result<Outputs> on_host(const Inputs& inputs);
+  Status step_down(const Error& error);
+  void say_steps();
+
+  const Graph source_;
+  NetworkOptions options_;
+  RunRecord record_;
+  const History history_;
+  std::optional<Ladder> ladder_;
+  bool given_up_ = false;  // no device is asked any more
+  // Of the inputs that all below is for.
+  std::optional<Graph> graph_;
+  std::map<std::string, TensorType> types_;
+  NetworkPlan choice_;
+  std::unique_ptr<Place> place_;  // on the device, once it was opened
+  std::optional<Session> host_;
+  size_t places_ = 0;
+  std::optional<Fault> fault_;                                    // of the last attempt
+  std::map<std::string, std::shared_ptr<OpenedDevice>> devices_;  // by environment key
+  std::vector<std::shared_ptr<void>> left_;                       // devices, and places on them
+};
+
+}  // namespace clvet
