@@ -24,6 +24,8 @@ const char* to_string(ErrorCode code) {
       return "resource exhausted";
     case ErrorCode::kDeadlineExceeded:
       return "deadline exceeded";
+    case ErrorCode::kCancelled:
+      return "cancelled";
     case ErrorCode::kInternal:
       return "internal error";
   }

@@ -23,6 +23,7 @@ enum class ErrorCode {
   kDeviceError,        // the driver refused or failed a call; fall back
   kResourceExhausted,  // too large; try a smaller one
   kDeadlineExceeded,   // ran out of time; keep what is there
+  kCancelled,          // the caller wanted no answer any more
   kInternal,           // our own bug; report it
 };
 

@@ -14,6 +14,8 @@ import pathlib
 import re
 import sys
 
+# What programs get of the library they get in English.
+ENGLISH = ("runtime/api/", "runtime/include/")
 LAYERS = ("base", "kernels", "probe", "runtime", "reports", "cli")
 TOKEN = re.compile(
     r"""//[^\n]*|/\*.*?\*/|\#[ \t]*include[^\n]*|R"([^()\\ ]*)\((?P<raw>.*?)\)\1"|"(?P<text>(?:[^"\\\n]|\\.)*)"|'(?:[^'\\\n]|\\.)+'"""
@@ -96,6 +98,8 @@ def source_texts(root):
     """(file, line, text, whether people read it) of each literal."""
     for layer in LAYERS:
         for path in sources_of(root, layer):
+            if path.relative_to(root).as_posix().startswith(ENGLISH):
+                continue
             for line, text, call in literals(path.read_text()):
                 yield path.relative_to(root).as_posix(), line, text, is_text(text, call, layer)
 

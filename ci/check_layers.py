@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """ci/check_layers.py [ROOT]: which file may include which.
 
-- Quoted includes are relative to the root and exist (but for generated ones).
+- Quoted includes are relative to the root and exist (but for generated ones); clvet/ is runtime/include/clvet/.
 - base < kernels < probe < runtime < reports < cli: a layer includes itself and lower ones. samples stand where runtime does;
   only tests include tests and samples, and nothing includes cli.
 - Rooms (folders) have no circles: no room includes another that leads back to it.
@@ -17,6 +17,7 @@ from sources import sources
 
 LAYERS = ("base", "kernels", "probe", "runtime", "reports", "cli")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
+PUBLIC = "runtime/include/"
 GENERATED = re.compile(r"(^|/)embedded_[^/]*\.h$|\.pb\.h$")
 OPENCL_ROOMS = r"(probe/(cl|discover|checks|trial|worker)|runtime/exec|tests)/"
 # (included path, who may include it, why)
@@ -40,6 +41,8 @@ def rank_of(path):
 
 
 def faults_of_include(root, name, delimiter, path):
+    if path.startswith("clvet/"):  # as those who install them see the public headers
+        path = PUBLIC + path
     own = rank_of(path) is not None
     if delimiter == "<":
         if own and (root / path).exists():

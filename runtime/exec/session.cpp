@@ -1,6 +1,7 @@
 #include "runtime/exec/session.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -341,6 +342,11 @@ Result<std::vector<Tensor>> Session::input_values(
   return values;
 }
 
+Status Session::check_cancelled() const {
+  if (!cancelled_ || !cancelled_->load(std::memory_order_relaxed)) return {};
+  return fail(ErrorCode::kCancelled, "the run was cancelled");
+}
+
 Result<std::map<std::string, Tensor>> Session::run(const std::map<std::string, Tensor>& inputs,
                                                    NodeTimes* times, double deadline) {
   CLVET_ASSIGN_OR_RETURN(std::vector<Tensor> values, input_values(inputs));
@@ -349,6 +355,7 @@ Result<std::map<std::string, Tensor>> Session::run(const std::map<std::string, T
     times->steps.assign(phase().steps.size(), 0);
   }
   for (size_t i = 0; i < phase().steps.size(); ++i) {
+    CLVET_RETURN_IF_ERROR(check_cancelled());
     if (monotonic_seconds() > deadline) {
       return fail(ErrorCode::kDeadlineExceeded, "the run took too long");
     }

@@ -1,6 +1,7 @@
 // A plan made ready to run: programs built, constants packed and uploaded, arguments set.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <limits>
 #include <map>
@@ -55,6 +56,9 @@ class Session {
   Result<std::map<std::string, Tensor>> watch(const std::map<std::string, Tensor>& inputs,
                                               const Observer& observer);
 
+  // While it is true, each of the above ends with kCancelled before its next step.
+  void set_cancel(const std::atomic<bool>* cancelled) { cancelled_ = cancelled; }
+
   const ExecutionPlan& plan() const { return plan_; }
   const Graph& graph() const { return graph_; }
 
@@ -65,6 +69,7 @@ class Session {
   };
   Session(Graph graph, ExecutionPlan plan, Device* device)
       : graph_(std::move(graph)), plan_(std::move(plan)), device_(device) {}
+  Status check_cancelled() const;
   Status allocate();
   Status upload_constants();
   struct ReadyStep {
@@ -105,6 +110,7 @@ class Session {
   Graph graph_;
   ExecutionPlan plan_;
   Device* device_ = nullptr;
+  const std::atomic<bool>* cancelled_ = nullptr;
   std::vector<ClMem> slots_;
   std::vector<Memory> tensors_;
   std::vector<ClMem> constants_;

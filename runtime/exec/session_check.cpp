@@ -135,6 +135,7 @@ Result<std::map<std::string, Tensor>> Session::check(const std::map<std::string,
   state.known.assign(graph_.values.size(), false);
   for (const ValueId id : graph_.inputs) state.known[static_cast<size_t>(id)] = true;
   for (size_t i = 0; i < phase().steps.size(); ++i) {
+    CLVET_RETURN_IF_ERROR(check_cancelled());
     CLVET_RETURN_IF_ERROR(check_step(i, state, checker));
   }
   return outputs_of(graph_, state.values);

@@ -81,6 +81,7 @@ Result<std::map<std::string, Tensor>> Session::watch(const std::map<std::string,
                                                      const Observer& observer) {
   CLVET_ASSIGN_OR_RETURN(std::vector<Tensor> values, input_values(inputs));
   for (size_t i = 0; i < phase().steps.size(); ++i) {
+    CLVET_RETURN_IF_ERROR(check_cancelled());
     const PlanStep& step = phase().steps[i];
     switch (step.kind) {
       case StepKind::kKernel:

@@ -13,6 +13,7 @@
 #include "runtime/precision/blame.h"
 #include "runtime/precision/deviation.h"
 #include "runtime/precision/emulation.h"
+#include "runtime/precision/number_format.h"
 #include "runtime/precision/value_range.h"
 
 namespace clvet {

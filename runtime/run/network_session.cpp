@@ -260,6 +260,7 @@ Status NetworkSession::open_place() {
     return tl::unexpected(session.error());
   }
   place_ = std::make_unique<Place>(Place{key, opened, std::move(*session)});
+  place_->session.set_cancel(options_.cancelled.get());
   place_->doubting.emplace(place_->session, *opened->device, rhythm, options_.self_check);
   const double build_ms = opened->device->build_ms() - built_before;
   record_.build_ms += build_ms;
@@ -296,6 +297,7 @@ Result<Outputs> NetworkSession::on_host(const Inputs& inputs) {
   const bool is_first = !host_;
   if (is_first) {
     CLVET_ASSIGN_OR_RETURN(host_, Session::create(*graph_, choice_.plan, nullptr));
+    host_->set_cancel(options_.cancelled.get());
   }
   const double started = monotonic_seconds();
   CLVET_ASSIGN_OR_RETURN(Outputs outputs, host_->run(inputs));
@@ -340,6 +342,7 @@ Result<Outputs> NetworkSession::answer(const Inputs& inputs, const Ask& ask) {
   for (bool is_first = true; choice_.device; is_first = false) {
     auto outputs = on_device(inputs, is_first ? ask : anew);
     if (!outputs) {
+      if (outputs.error().code == ErrorCode::kCancelled) return outputs;
       CLVET_RETURN_IF_ERROR(step_down(outputs.error()));
       continue;
     }

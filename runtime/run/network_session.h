@@ -1,6 +1,7 @@
 // A network where it runs best, again and again, and elsewhere once it fails there.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -45,6 +46,8 @@ struct NetworkOptions {
   // the time. The first one of a plan in an environment always is.
   std::optional<double> self_check;
   EventSink sink;
+  // While it is true, a run ends with kCancelled before its next step.
+  std::shared_ptr<const std::atomic<bool>> cancelled;
 };
 
 class NetworkSession {

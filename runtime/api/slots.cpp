@@ -1,0 +1,212 @@
+#include "runtime/api/slots.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "clvet/result.h"
+#include "clvet/tensor.h"
+#include "runtime/api/guarded.h"
+#include "runtime/graph/tensor.h"
+
+namespace clvet::v1 {
+namespace {
+
+bool is_open(const Shape& shape) {
+  return std::ranges::any_of(shape, [](int64_t dim) { return dim < 0; });
+}
+
+DType dtype_of(DataType type) { return static_cast<DType>(type); }
+
+}  // namespace
+
+Slots::Slots(std::vector<TensorInfo> inputs, std::vector<TensorInfo> outputs) {
+  for (TensorInfo& info : inputs) slots_.push_back({.info = std::move(info), .is_input = true});
+  for (TensorInfo& info : outputs) slots_.push_back({.info = std::move(info)});
+  for (const Slot& slot : slots_) declared_.push_back(slot.info);
+}
+
+std::vector<TensorInfo> Slots::infos(bool inputs) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<TensorInfo> found;
+  for (const Slot& slot : slots_)
+    if (slot.is_input == inputs) found.push_back(slot.info);
+  return found;
+}
+
+uint64_t Slots::generation() const {
+  const std::lock_guard lock(mutex_);
+  return generation_;
+}
+
+// Of an input and an output of one name, the input: it is the one that can be written.
+Slots::Slot* Slots::find(const std::string& name) {
+  const auto slot =
+      std::ranges::find_if(slots_, [&](const Slot& one) { return one.info.name == name; });
+  return slot == slots_.end() ? nullptr : &*slot;
+}
+
+std::string Slots::names(bool inputs) const {
+  std::string all;
+  for (const Slot& slot : slots_) {
+    if (inputs && !slot.is_input) continue;
+    all += (all.empty() ? "'" : ", '") + slot.info.name + "'";
+  }
+  return all;
+}
+
+Status Slots::check_free(const char* what) const {
+  if (running_) return Error{ErrorCode::busy, fmt::format("a run is in flight: {} after it", what)};
+  return {};
+}
+
+Status Slots::check_shape(const Slot& slot, const TensorInfo& declared, const Shape& shape) const {
+  const auto refuse = [&](const std::string& why) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("'{}' cannot have the shape {}: {}", slot.info.name,
+                             ::clvet::to_string(shape), why)};
+  };
+  if (is_open(shape)) return refuse("each axis needs 0 or more elements");
+  if (const auto count = checked_elements(shape); !count) return refuse(count.error().message);
+  const Shape& allowed = declared.shape;
+  if (shape.size() != allowed.size())
+    return refuse(fmt::format("the model wants {} axes", allowed.size()));
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (allowed[axis] >= 0 && allowed[axis] != shape[axis])
+      return refuse(fmt::format("the model wants {}", ::clvet::to_string(allowed)));
+  }
+  return {};
+}
+
+Status Slots::resize(const std::map<std::string, Shape>& shapes) {
+  const std::lock_guard lock(mutex_);
+  if (const Status free = check_free("resize"); !free) return free;
+  for (const auto& [name, shape] : shapes) {
+    Slot* slot = find(name);
+    if (!slot || !slot->is_input) {
+      return Error{
+          ErrorCode::invalid_argument,
+          fmt::format("the model has no input '{}': it has {}", clean_utf8(name), names(true))};
+    }
+    const TensorInfo& declared = declared_[static_cast<size_t>(slot - slots_.data())];
+    if (const Status fits = check_shape(*slot, declared, shape); !fits) return fits;
+  }
+  for (const auto& [name, shape] : shapes) find(name)->info.shape = shape;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
+    if (!slot.is_input) slot.info.shape = declared_[i].shape;
+    slot.has_values = slot.is_written = false;
+    slot.readers = 0;
+    slot.values = {};
+  }
+  ++generation_;
+  return {};
+}
+
+Result<Slots::Mapped> Slots::map(const std::string& name, Access access) {
+  const std::lock_guard lock(mutex_);
+  const auto refuse = [&](ErrorCode code, const std::string& why) {
+    return Error{code, fmt::format("'{}' cannot be mapped: {}", clean_utf8(name), why)};
+  };
+  Slot* slot = find(name);
+  if (!slot) return refuse(ErrorCode::invalid_argument, "the model has " + names(false) + " alone");
+  const bool writes = access == Access::write;
+  if (writes && !slot->is_input)
+    return refuse(ErrorCode::invalid_argument, "outputs are for reading");
+  if (running_) return refuse(ErrorCode::busy, "a run is in flight; wait for its end");
+  if (slot->is_written)
+    return refuse(ErrorCode::busy, "it is mapped for writing; drop that mapping first");
+  if (writes && slot->readers > 0)
+    return refuse(ErrorCode::busy, "it is mapped for reading; drop these mappings first");
+  if (!slot->is_input && !slot->has_values)
+    return refuse(ErrorCode::unavailable, "it has no values before the first run");
+  if (is_open(slot->info.shape))
+    return refuse(ErrorCode::invalid_argument,
+                  fmt::format("its shape {} is open; set it with resize()",
+                              ::clvet::to_string(slot->info.shape)));
+  if (!writes && !slot->has_values)
+    return refuse(ErrorCode::unavailable, "it has no values yet; map it for writing first");
+  if (writes && !(slot->has_values && slot->values.sole())) {
+    auto fresh = ::clvet::Tensor::create(dtype_of(slot->info.type), slot->info.shape);
+    if (!fresh) return public_error(fresh.error());
+    if (slot->has_values && fresh->bytes() > 0)
+      std::memcpy(fresh->raw(), slot->values.raw(), fresh->bytes());
+    slot->values = std::move(*fresh);
+  }
+  slot->is_written = writes;
+  slot->has_values = true;
+  if (!writes) ++slot->readers;
+  return Mapped{slot->info, slot->values, generation_};
+}
+
+Status Slots::unmap(const std::string& name, Access access, uint64_t generation) {
+  const std::lock_guard lock(mutex_);
+  if (generation != generation_)
+    return Error{ErrorCode::stale, fmt::format("the mapping of '{}' ended with resize()", name)};
+  Slot* slot = find(name);
+  if (access == Access::write) {
+    slot->is_written = false;
+  } else if (slot->readers > 0) {
+    --slot->readers;
+  }
+  return {};
+}
+
+Result<std::map<std::string, ::clvet::Tensor>> Slots::take(bool with_zeros) {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, ::clvet::Tensor> inputs;
+  for (const Slot& slot : slots_) {
+    if (!slot.is_input) continue;
+    const std::string& name = slot.info.name;
+    if (slot.is_written)
+      return Error{ErrorCode::busy,
+                   fmt::format("'{}' is mapped for writing: drop the mapping, then run", name)};
+    if (slot.has_values) {
+      inputs.emplace(name, slot.values);
+      continue;
+    }
+    if (is_open(slot.info.shape))
+      return Error{ErrorCode::invalid_argument,
+                   fmt::format("the shape {} of '{}' is open; set it with resize()",
+                               ::clvet::to_string(slot.info.shape), name)};
+    if (!with_zeros)
+      return Error{ErrorCode::invalid_argument,
+                   fmt::format("'{}' has no values yet: map it for writing", name)};
+    auto zeros = ::clvet::Tensor::create(dtype_of(slot.info.type), slot.info.shape);
+    if (!zeros) return public_error(zeros.error());
+    inputs.emplace(name, std::move(*zeros));
+  }
+  running_ = true;
+  return inputs;
+}
+
+Result<std::map<std::string, ::clvet::Tensor>> Slots::begin_run() { return take(false); }
+Result<std::map<std::string, ::clvet::Tensor>> Slots::begin_warm_up() { return take(true); }
+
+void Slots::end_run() {
+  const std::lock_guard lock(mutex_);
+  running_ = false;
+}
+
+void Slots::set_outputs(const std::map<std::string, ::clvet::Tensor>& outputs, bool has_values) {
+  const std::lock_guard lock(mutex_);
+  for (Slot& slot : slots_) {
+    const auto found = slot.is_input ? outputs.end() : outputs.find(slot.info.name);
+    if (found == outputs.end()) continue;
+    slot.info.shape = found->second.shape();
+    slot.info.type = static_cast<DataType>(found->second.dtype());
+    if (!has_values) continue;
+    slot.values = found->second;
+    slot.has_values = true;
+  }
+}
+
+}  // namespace clvet::v1

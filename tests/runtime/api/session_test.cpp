@@ -1,0 +1,177 @@
+// The public session as a program sees it that has the installed headers alone: right use.
+#include <gmock/gmock.h>
+#include "clvet/clvet.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <future>
+#include <map>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/runtime/api/model_files.h"
+#include "tests/support.h"
+
+namespace {
+
+using clvet::Access;
+using clvet::ErrorCode;
+using clvet::Session;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class PublicSession : public testing::Test {
+ protected:
+  static Session open(const std::string& file) {
+    auto session = Session::open(file, {.device = "host"});
+    EXPECT_TRUE(session) << session.error().message;
+    return std::move(*session);
+  }
+  template <class T>
+  static void fill(Session& session, const std::string& name, const std::vector<T>& values) {
+    auto mapped = session.map(name, Access::write);
+    ASSERT_TRUE(mapped) << mapped.error().message;
+    const auto view = mapped->as<T>();
+    ASSERT_TRUE(view) << view.error().message;
+    ASSERT_EQ(view->size(), values.size());
+    std::copy(values.begin(), values.end(), view->begin());
+  }
+  template <class T>
+  static std::vector<T> values_of(Session& session, const std::string& name) {
+    const auto mapped = session.map(name, Access::read);
+    EXPECT_TRUE(mapped) << (mapped ? "" : mapped.error().message);
+    if (!mapped) return {};
+    const auto view = mapped->template as<const T>();
+    EXPECT_TRUE(view);
+    return std::vector<T>(view->begin(), view->end());
+  }
+
+  const clvet::test::TempDir folder_;
+  const std::string doubling_ = clvet::test::write_doubling(folder_.path());
+};
+
+TEST_F(PublicSession, RunsWhatItsInputsHold) {
+  Session session = open(doubling_);
+  ASSERT_TRUE(session.resize({{"x", {2, 2}}}));
+  fill<float>(session, "x", {1, 2, 3, 4});
+  fill<int64_t>(session, "n", {7, 8});
+  ASSERT_TRUE(session.run());
+  EXPECT_THAT(values_of<float>(session, "y"), ElementsAre(2, 4, 6, 8));
+  EXPECT_THAT(values_of<int64_t>(session, "m"), ElementsAre(7, 8));
+  fill<float>(session, "x", {-1, 0, 1, 2});
+  ASSERT_TRUE(session.run());
+  EXPECT_THAT(values_of<float>(session, "y"), ElementsAre(-2, 0, 2, 4));
+}
+
+TEST_F(PublicSession, TellsNamesTypesAndShapes) {
+  Session session = open(doubling_);
+  const auto inputs = session.inputs();
+  ASSERT_TRUE(inputs);
+  ASSERT_EQ(inputs->size(), 2u);
+  EXPECT_EQ((*inputs)[0].name, "x");
+  EXPECT_EQ((*inputs)[0].type, clvet::DataType::f32);
+  EXPECT_THAT((*inputs)[0].shape, ElementsAre(-1, 2));
+  EXPECT_EQ((*inputs)[1].type, clvet::DataType::i64);
+  ASSERT_TRUE(session.resize({{"x", {3, 2}}}));
+  EXPECT_THAT((*session.inputs())[0].shape, ElementsAre(3, 2));
+  ASSERT_TRUE(session.warm_up());
+  EXPECT_THAT((*session.outputs())[0].shape, ElementsAre(3, 2));
+}
+
+TEST_F(PublicSession, KeepsWhatAnInputHoldsFromRunToRun) {
+  Session session = open(doubling_);
+  ASSERT_TRUE(session.resize({{"x", {1, 2}}}));
+  fill<float>(session, "x", {1, 2});
+  fill<int64_t>(session, "n", {0, 0});
+  ASSERT_TRUE(session.run());
+  {
+    auto mapped = session.map("x", Access::write);
+    const auto view = mapped->as<float>();
+    EXPECT_THAT(*view, ElementsAre(1, 2)) << "a mapping for writing shows what is there";
+    (*view)[1] = 5;
+  }
+  ASSERT_TRUE(session.run());
+  EXPECT_THAT(values_of<float>(session, "y"), ElementsAre(2, 10));
+}
+
+TEST_F(PublicSession, TakesAnInputThatDecidesShapesAnewEachTime) {
+  Session session = open(clvet::test::write_reshaping(folder_.path()));
+  fill<float>(session, "x", {1, 2, 3, 4, 5, 6});
+  for (const std::vector<int64_t>& shape : {std::vector<int64_t>{3, 2}, {6, 1}, {2, 3}}) {
+    fill<int64_t>(session, "shape", shape);
+    ASSERT_TRUE(session.run());
+    EXPECT_EQ(session.map("y", Access::read)->info().shape, shape);
+  }
+}
+
+TEST_F(PublicSession, ComputesOnAThreadOfItsOwn) {
+  Session session = open(doubling_);
+  ASSERT_TRUE(session.resize({{"x", {1, 2}}}));
+  fill<float>(session, "x", {1, 2});
+  fill<int64_t>(session, "n", {0, 0});
+  auto first = session.run_async(), second = session.run_async();
+  EXPECT_TRUE(first.get());
+  EXPECT_TRUE(second.get());
+  EXPECT_THAT(values_of<float>(session, "y"), ElementsAre(2, 4));
+}
+
+TEST_F(PublicSession, CancelsWhatRunsAndWhatWaits) {
+  Session session = open(clvet::test::write_long(folder_.path(), 400));
+  ASSERT_TRUE(session.resize({{"x", {2048, 64}}}));
+  fill<float>(session, "x", std::vector<float>(2048 * 64, 1));
+  auto running = session.run_async(), waiting = session.run_async();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  session.cancel();
+  for (auto* run : {&running, &waiting}) {
+    const auto done = run->get();
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, ErrorCode::cancelled) << done.error().message;
+  }
+  ASSERT_TRUE(session.run()) << "one that is asked for later runs";
+  EXPECT_THAT(values_of<float>(session, "y"), testing::Each(1));
+}
+
+TEST_F(PublicSession, EndsWhatRunsWhereItIsDropped) {
+  std::future<clvet::Status> running;
+  {
+    Session session = open(clvet::test::write_long(folder_.path(), 400));
+    ASSERT_TRUE(session.resize({{"x", {2048, 64}}}));
+    fill<float>(session, "x", std::vector<float>(2048 * 64, 1));
+    running = session.run_async();
+  }
+  const auto done = running.get();
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::cancelled);
+}
+
+TEST_F(PublicSession, ServesManyThreadsOneAfterTheOther) {
+  Session session = open(doubling_);
+  ASSERT_TRUE(session.resize({{"x", {1, 2}}}));
+  fill<float>(session, "x", {1, 2});
+  fill<int64_t>(session, "n", {0, 0});
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) EXPECT_TRUE(session.run());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(values_of<float>(session, "y"), ElementsAre(2, 4));
+}
+
+TEST_F(PublicSession, WarnsWhereThereIsNoReport) {
+  std::vector<std::string> said;
+  auto session =
+      Session::open(doubling_, {.state_dir = folder_.path(),
+                                .warning = [&](const std::string& text) { said.push_back(text); }});
+  ASSERT_TRUE(session) << session.error().message;
+  EXPECT_THAT(said, ElementsAre(HasSubstr("'clvet probe' makes one")));
+  ASSERT_TRUE(session->resize({{"x", {1, 2}}}));
+  ASSERT_TRUE(session->warm_up());
+  EXPECT_EQ(session->placement()->device, "host");
+}
+
+}  // namespace
