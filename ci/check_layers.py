@@ -18,6 +18,8 @@ from sources import sources
 LAYERS = ("base", "kernels", "probe", "runtime", "reports", "cli")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 PUBLIC = "runtime/include/"
+# Built as programs are that have the installed library alone.
+OUTSIDE = "samples/embed/"
 GENERATED = re.compile(r"(^|/)embedded_[^/]*\.h$|\.pb\.h$")
 OPENCL_ROOMS = r"(probe/(cl|discover|checks|trial|worker)|runtime/exec|tests)/"
 # (included path, who may include it, why)
@@ -45,7 +47,7 @@ def faults_of_include(root, name, delimiter, path):
         path = PUBLIC + path
     own = rank_of(path) is not None
     if delimiter == "<":
-        if own and (root / path).exists():
+        if own and (root / path).exists() and not name.startswith(OUTSIDE):
             yield f"includes <{path}>: write our own headers in quotes"
     elif re.search(r"(^|/)\.\.?/", path):
         yield f'includes "{path}": write it relative to the root'
