@@ -41,7 +41,9 @@ std::string take_word(const std::vector<std::string>& words, std::string& value)
     value = word;
     return {};
   }
-  return tr("'{}' is not one of {}", one_line(value), fmt::join(words, ", ")) + guess(value, words);
+  std::string known;
+  for (const std::string& word : words) known += (known.empty() ? "'" : ", '") + word + "'";
+  return tr("'{}' is not one of {}", one_line(value), known) + guess(value, words);
 }
 
 }  // namespace
@@ -78,8 +80,13 @@ Option Option::seconds() {
 }
 
 Option Option::not_empty(const std::string& fault) {
-  return Option(
-      option_->check([fault](const std::string& value) { return value.empty() ? fault : ""; }));
+  option_->check([fault](const std::string& value) { return value.empty() ? fault : ""; });
+  return *this;
+}
+
+Option Option::fits(std::string (*fault)(const std::string& value)) {
+  option_->check([fault](const std::string& value) { return fault(value); });
+  return *this;
 }
 
 Verb Verb::add_subcommand(const std::string& name, const std::string& what) {

@@ -38,6 +38,8 @@ class Option {
   Option above_zero();
   Option seconds();  // above 0
   Option not_empty(const std::string& fault);
+  // `fault` gives what is wrong with a value, in the user's language; empty: nothing.
+  Option fits(std::string (*fault)(const std::string& value));
 
  private:
   CLI::Option* option_;

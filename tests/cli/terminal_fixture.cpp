@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/probe/fake/helpers.h"
+
 namespace clvet::test {
 
 TerminalSession run_on_terminal(const std::vector<std::string>& arguments,

@@ -2,6 +2,9 @@
 // a new one needs no line here.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -91,6 +94,44 @@ TEST(EveryVerb, NamesTheWordThatItDoesNotKnow) {
        {{"report", "nosuch"}, "'clvet report nosuch' is not a verb\n"}});
 }
 
+// What stands first in each line below `title`, up to a line that is empty.
+std::set<std::string> names_below(const std::string& text, const std::string& title) {
+  std::set<std::string> names;
+  std::istringstream lines(text.substr(std::min(text.find(title), text.size())));
+  std::string line;
+  std::getline(lines, line);
+  while (std::getline(lines, line) && line.starts_with("  "))
+    names.insert(line.substr(2, line.find(' ', 2) - 2));
+  return names;
+}
+
+// The words in backticks, or numbers, of the first column of the table below a heading.
+std::set<std::string> rows_below(const std::string& page, const std::string& heading) {
+  std::set<std::string> names;
+  std::istringstream lines(page.substr(page.find("\n## " + heading + "\n") + 1));
+  std::string line;
+  std::getline(lines, line);
+  while (std::getline(lines, line) && !line.starts_with("## ")) {
+    if (!line.starts_with("| ")) continue;
+    std::istringstream cell(line.substr(2, line.find(" |") - 2));
+    for (std::string word; cell >> word;) {
+      std::erase_if(word, [](char c) { return c == '`' || c == ','; });
+      if (word != "code" && word != "variable") names.insert(word);
+    }
+  }
+  return names;
+}
+
+TEST(EveryVerb, SharesExitCodesAndVariablesThatHelpListsAsTheDocsDo) {
+  const std::string help = help_of({}), page = doc("interfaces");
+  const auto codes = names_below(help, "Exit status:"),
+             variables = names_below(help, "Environment variables:");
+  EXPECT_THAT(codes, Contains("130"));
+  EXPECT_THAT(variables, Contains("CLVET_STATE_DIR"));
+  EXPECT_EQ(codes, rows_below(page, "Exit codes"));
+  EXPECT_EQ(variables, rows_below(page, "Environment variables"));
+}
+
 TEST(EveryVerb, NamesTheKnownWordThatIsNearest) {
   expect_refused(
       {{{"prob"}, "'clvet prob' is not a verb; did you mean 'probe'?"},
@@ -99,9 +140,10 @@ TEST(EveryVerb, NamesTheKnownWordThatIsNearest) {
        {{"run", "m.onnx", "--ouput-dir", "x"}, "did you mean '--output-dir'?"},
        {{"run", "m.onnx", "--ouput-dir=x"}, "did you mean '--output-dir'?"},
        {{"generate", "m.gguf", "--promt", "x"}, "did you mean '--prompt'?"},
-       {{"probe", "--tier", "cor"}, "--tier: 'cor' is not one of core, full; did you mean 'core'?"},
-       {{"run", "m.onnx", "--layout", "x"}, "--layout: 'x' is not one of nchw, nhwc\n"},
-       {{"probe", "--lang", "fr"}, "--lang: 'fr' is not one of en, zh\n"}});
+       {{"probe", "--tier", "cor"},
+        "--tier: 'cor' is not one of 'core', 'full'; did you mean 'core'?"},
+       {{"run", "m.onnx", "--layout", "x"}, "--layout: 'x' is not one of 'nchw', 'nhwc'\n"},
+       {{"probe", "--lang", "fr"}, "--lang: 'fr' is not one of 'en', 'zh'\n"}});
 }
 
 TEST(EveryVerb, TakesAWordOfAListInAnyCase) {
@@ -134,7 +176,7 @@ TEST(EveryVerb, SaysOfEachNumberWhatItNeeds) {
   for (const std::string& verb : subcommands(help_of({}))) {
     for (const std::string& option : numeric_options(help_of({verb}))) {
       ++count;
-      const auto done = bench.run({verb, "x.onnx", option, "abc"});
+      const auto done = bench.run({verb, "x", option, "abc"});
       EXPECT_EQ(done.exit_code, 2);
       EXPECT_THAT(done.err, HasSubstr(option + ": needs a ")) << verb;
       EXPECT_THAT(done.err, HasSubstr(", not 'abc'\n")) << verb;
