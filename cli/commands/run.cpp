@@ -134,6 +134,7 @@ int run(RunArguments& arguments) {
     return report_error(written.error());
   if (!arguments.output.quiet && arguments.output.json != "-") {
     print_text(run_text(result.record, arguments.explain));
+    if (arguments.output_dir.empty()) print_text(outputs_text(result.outputs));
     print_text(decoded_text(result.record));
     if (arguments.top > 0) print_text(top_text(result.outputs, arguments.top));
   }
