@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -108,6 +109,18 @@ void set_language_from(int argc, const char* const* argv) {
 void set_help_labels(CLI::App& app) {
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_help_flag("-h,--help", translated("print this help and exit"));
+}
+
+std::string program_notes() {
+  const auto table = [](const std::string& title, std::span<const HelpRow> rows) {
+    std::string text = "\n\n" + title;
+    for (const HelpRow& row : rows)
+      text += fmt::format("\n  {:<26}  {}", row.name, translated(row.meaning));
+    return text;
+  };
+  return tr("Start with 'clvet probe'. Each verb has --help with examples.") +
+         table(tr("Exit status:"), kExitCodeRows) +
+         table(tr("Environment variables:"), kVariableRows);
 }
 
 int report_usage(const CLI::App& app, const CLI::ParseError& error) {
