@@ -113,6 +113,14 @@ std::string folder_of(std::string_view path) {
   return std::string(path.substr(0, slash == std::string_view::npos ? 0 : slash));
 }
 
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
 bool contains_ignoring_case(std::string_view text, std::string_view part) {
   const auto same = [](unsigned char a, unsigned char b) {
     return std::tolower(a) == std::tolower(b);

@@ -25,6 +25,7 @@ bool all_digits(std::string_view text);  // false of an empty one
 // "c" and "/a/b" of "/a/b/c"; of a bare name the name and "".
 std::string file_name_of(std::string_view path);
 std::string folder_of(std::string_view path);
+std::string lower_case(std::string_view text);  // of ASCII letters; others stay
 // Compares ASCII letters without case.
 bool contains_ignoring_case(std::string_view text, std::string_view part);
 

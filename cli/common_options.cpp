@@ -31,7 +31,7 @@ void add_isolation(Verb verb, GuardOptions& guard) {
   verb.add_option("--hang-after", guard.hang_after_s,
                   "with --isolate: seconds that the driver may take, beyond ten times the longest\n"
                   "inference so far")
-      .above_zero()
+      .seconds()
       .shows_default();
 }
 

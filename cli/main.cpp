@@ -81,7 +81,7 @@ static int run_verb(int argc, const char* const* argv) {
   int exit_code = clvet::kExitFine;
   clvet::Verb program(&app);
   program.add_language();
-  program.footer("Start with 'clvet probe'. Each verb has --help with examples.");
+  program.footer(clvet::program_notes());
   for (const clvet::Command* command : clvet::commands()) command->add(program, exit_code);
   try {
     app.parse(argc, argv);

@@ -5,8 +5,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "cli/number_rule.h"
 
 namespace CLI {
 class App;
@@ -17,7 +21,8 @@ namespace clvet {
 
 class Option {
  public:
-  explicit Option(CLI::Option* option) : option_(option) {}
+  explicit Option(CLI::Option* option, std::shared_ptr<NumberRule> number = nullptr)
+      : option_(option), number_(std::move(number)) {}
 
   Option required();
   Option type_name(const std::string& name);  // what help calls the value
@@ -27,13 +32,18 @@ class Option {
   Option needs(const Option& other);
   Option excludes(const std::string& name);  // of an option that was added before
 
-  Option one_of(const std::vector<std::string>& words);
+  Option one_of(const std::vector<std::string>& words);  // in any case
+  // Of an option that is a number:
   Option within(int64_t least, int64_t greatest);
   Option above_zero();
+  Option seconds();  // above 0
   Option not_empty(const std::string& fault);
+  // `fault` gives what is wrong with a value, in the user's language; empty: nothing.
+  Option fits(std::string (*fault)(const std::string& value));
 
  private:
   CLI::Option* option_;
+  std::shared_ptr<NumberRule> number_;  // null: no number
 };
 
 // The program, one of its verbs, or a group of a verb's options.

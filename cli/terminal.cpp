@@ -1,9 +1,11 @@
 #include "cli/terminal.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +20,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "cli/exit_code.h"
+#include "reports/render/progress_text.h"
 
 namespace clvet {
 namespace {
@@ -32,13 +35,24 @@ EventLevel wanted_level() {
   return word == "debug" ? EventLevel::kDebug : EventLevel::kInfo;
 }
 
+// Of the terminal that stderr is; 80 where nothing tells.
+size_t terminal_columns() {
+  winsize size{};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  const char* text = std::getenv("COLUMNS");
+  const int columns = text ? std::atoi(text) : 0;
+  return columns > 0 ? static_cast<size_t>(columns) : 80;
+}
+
+// One column stays free: some terminals go on to the next line as soon as the last one is filled.
 void show_progress(const Event& event) {
   static double last = 0;
+  static ProgressText progress;
   const double now = monotonic_seconds();
+  const std::string line = progress.line(event, now, terminal_columns() - 1);
   if (event.done != event.total && now - last < 0.1) return;
   last = now;
-  std::fprintf(stderr, "\r\x1b[K[%d/%d] %s", event.done, event.total,
-               one_line(translated(event.text), 100).c_str());
+  std::fprintf(stderr, "\r\x1b[K%s", line.c_str());
   progress_open = true;
 }
 

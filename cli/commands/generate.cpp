@@ -23,6 +23,7 @@
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/isolate.h"
+#include "cli/model_file.h"
 #include "cli/options.h"
 #include "cli/prompt_inputs.h"
 #include "cli/report_source.h"
@@ -302,7 +303,10 @@ void add_sampling(Verb verb, GenerateArguments& arguments) {
 void add(Verb program, int& exit_code) {
   Verb verb = program.add_subcommand("generate", "generate text with a language model");
   auto arguments = std::make_shared<GenerateArguments>();
-  verb.add_option("model", arguments->model, "GGUF file").required().type_name("MODEL");
+  verb.add_option("model", arguments->model, "GGUF file")
+      .required()
+      .type_name("MODEL")
+      .fits(fault_of_language_model);
   add_prompts(verb, *arguments);
   add_sampling(verb, *arguments);
   add_report(verb, arguments->report);

@@ -115,7 +115,7 @@ void add_cases(Verb verb, ProbeArguments& arguments, const Option& out) {
       .needs(out);
   verb.add_option("--budget", options.budget_seconds,
                   "stop after this many seconds and report what was found until then")
-      .above_zero()
+      .seconds()
       .type_name("SECONDS");
   verb.add_flag("--fresh", options.fresh, "do not continue an interrupted probe; start again");
   verb.add_flag("--if-changed", arguments.if_changed,

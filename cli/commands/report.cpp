@@ -2,14 +2,18 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/file.h"
 #include "base/language.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/exit_code.h"
@@ -74,23 +78,27 @@ std::string render_bug_summary(const Reports& reports, const ReportArguments&) {
 struct Subcommand {
   const char *name, *what, *examples[2];
   Render render;
+  const char* file;  // of what no terminal can show; null: it can
 };
 
 constexpr Subcommand kSubcommands[] = {
     {"show",
      "reports as text",
      {"clvet report show", "clvet report show board.json other.json"},
-     render_text},
+     render_text,
+     nullptr},
     {"html",
      "reports as one HTML page, for a browser or for paper; it needs no network",
      {"clvet report html --out report.html",
       "clvet report html board.json other.json --out boards.html"},
-     render_html},
+     render_html,
+     "html"},
     {"summary",
      "about ten lines for a bug report, with no user names, host names, serial numbers or home "
      "folders",
      {"clvet report summary", "clvet report summary board.json --out summary.txt"},
-     render_bug_summary},
+     render_bug_summary,
+     nullptr},
 };
 
 Result<Reports> read_reports(std::vector<std::string> files, const std::string& data_dir) {
@@ -118,6 +126,22 @@ Result<Reports> read_reports(std::vector<std::string> files, const std::string& 
   return reports;
 }
 
+// A name in the working folder that nobody has yet: board.html of board.json, reports.html of
+// several; then board-2.html and so on.
+Result<std::string> new_file(const Reports& reports, const std::string& ending) {
+  std::string name = reports.size() > 1 ? "reports" : file_name_of(reports.front().name);
+  if (name.ends_with(".json")) name.resize(name.size() - std::string_view(".json").size());
+  constexpr int kMost = 1000;
+  std::error_code error;
+  for (int n = 1; n < kMost; ++n) {
+    const std::string path =
+        n == 1 ? fmt::format("{}.{}", name, ending) : fmt::format("{}-{}.{}", name, n, ending);
+    const auto status = std::filesystem::symlink_status(path, error);
+    if (status.type() == std::filesystem::file_type::not_found) return path;
+  }
+  return fail(ErrorCode::kInvalidArgument, "name a file for the page with --out");
+}
+
 // One report as it is, several as an array.
 std::string as_json(const Reports& reports) {
   if (reports.size() == 1) return report_to_json(reports.front().report);
@@ -127,8 +151,18 @@ std::string as_json(const Reports& reports) {
   return text + "]\n";
 }
 
-Status write_all(const ReportArguments& arguments, const Reports& reports, Render render) {
-  const std::string text = render(reports, arguments);
+// Where the text goes: "" is standard output.
+Result<std::string> place_of(const ReportArguments& arguments, const Reports& reports,
+                             const Subcommand& row) {
+  const bool silent = arguments.output.quiet || arguments.output.json == "-";
+  if (!arguments.out.empty() || silent || !row.file || !::isatty(STDOUT_FILENO))
+    return arguments.out;
+  return new_file(reports, row.file);
+}
+
+Status write_all(ReportArguments& arguments, const Reports& reports, const Subcommand& row) {
+  CLVET_ASSIGN_OR_RETURN(arguments.out, place_of(arguments, reports, row));
+  const std::string text = row.render(reports, arguments);
   if (!arguments.out.empty()) CLVET_RETURN_IF_ERROR(write_file_atomically(arguments.out, text));
   if (!arguments.output.json.empty())
     CLVET_RETURN_IF_ERROR(write_document(arguments.output, as_json(reports)));
@@ -138,10 +172,10 @@ Status write_all(const ReportArguments& arguments, const Reports& reports, Rende
   return {};
 }
 
-int run(const ReportArguments& arguments, Render render) {
+int run(ReportArguments& arguments, const Subcommand& row) {
   const auto reports = read_reports(arguments.files, arguments.data_dir);
   if (!reports) return report_error(reports.error());
-  const Status written = write_all(arguments, *reports, render);
+  const Status written = write_all(arguments, *reports, row);
   return written ? kExitFine : report_error(written.error());
 }
 
@@ -152,14 +186,17 @@ void add_subcommand(Verb verb, const Subcommand& row, int& exit_code) {
       .add_option("report", arguments->files,
                   "reports that 'clvet probe' wrote (default: this machine's)")
       .type_name("REPORT");
-  command.add_option("--out", arguments->out, "write to this file (default: standard output)")
+  command
+      .add_option("--out", arguments->out,
+                  "write to this file (default: standard output; a page never goes to a\n"
+                  "terminal, but to a new file in the working folder)")
       .type_name("FILE");
   add_data_dir(command, arguments->data_dir);
   add_output(command, arguments->output,
              "also write the reports to this file, several as an array; - is standard output");
   command.footer("Exit status: 0 done, 2 wrong usage, or a file is not a usable report.",
                  {row.examples[0], row.examples[1]});
-  command.callback([arguments, &row, &exit_code] { exit_code = run(*arguments, row.render); });
+  command.callback([arguments, &row, &exit_code] { exit_code = run(*arguments, row); });
 }
 
 void add(Verb program, int& exit_code) {

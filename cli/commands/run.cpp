@@ -16,6 +16,7 @@
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/isolate.h"
+#include "cli/model_file.h"
 #include "cli/model_inputs.h"
 #include "cli/options.h"
 #include "cli/report_source.h"
@@ -133,6 +134,7 @@ int run(RunArguments& arguments) {
     return report_error(written.error());
   if (!arguments.output.quiet && arguments.output.json != "-") {
     print_text(run_text(result.record, arguments.explain));
+    if (arguments.output_dir.empty()) print_text(outputs_text(result.outputs));
     print_text(decoded_text(result.record));
     if (arguments.top > 0) print_text(top_text(result.outputs, arguments.top));
   }
@@ -170,7 +172,10 @@ void add(Verb program, int& exit_code) {
   Verb verb =
       program.add_subcommand("run", "run an ONNX network with kernels that passed the tests");
   auto arguments = std::make_shared<RunArguments>();
-  verb.add_option("model", arguments->model, "ONNX file").required().type_name("MODEL");
+  verb.add_option("model", arguments->model, "ONNX file")
+      .required()
+      .type_name("MODEL")
+      .fits(fault_of_network);
   add_inputs(verb, arguments->inputs);
   add_results(verb, *arguments);
   add_ways(verb, *arguments);

@@ -153,6 +153,30 @@ std::vector<Fact> all_facts(const FileSystemView& view, const Diagnosis& diagnos
   return live;
 }
 
+// Whether the loader's name led to a device here; nullopt where it was not tried.
+std::optional<bool> loader_reaches(const Report& live) {
+  std::vector<std::string> loaders;
+  for (const CandidateReport& row : live.candidates) {
+    if (row.origin == Origin::kLoader) loaders.push_back(row.name);
+  }
+  if (loaders.empty()) return std::nullopt;
+  const auto leads = [&](const std::string& name) { return has_word(loaders, name); };
+  return std::any_of(live.devices.begin(), live.devices.end(), [&](const DeviceReport& device) {
+    return leads(device.library) ||
+           std::any_of(device.also_via.begin(), device.also_via.end(), leads);
+  });
+}
+
+// What happened here outweighs what the files say.
+bool is_reachable(const Diagnosis& found, std::vector<Fact>& facts) {
+  const auto tried = found.live ? loader_reaches(*found.live) : std::nullopt;
+  const auto files = std::find_if(facts.begin(), facts.end(),
+                                  [](const Fact& fact) { return fact.kind == "files"; });
+  if (files == facts.end()) return tried.value_or(false);
+  if (tried && *tried) files->fields["reachable"] = "yes";
+  return tried.value_or(files->at("reachable") == "yes");
+}
+
 // By what happened here, or by the files of a tree.
 bool any_gpu(const Diagnosis& found) {
   if (!found.live) return found.survey.gpu;
@@ -228,7 +252,9 @@ Result<Diagnosis> diagnose(const DiagnosisOptions& options) {
   found.survey = survey_files(*view, setting, scanned);
   if (found.live) add_kernel_log(own_kernel_log(), found.survey.kernel);
   found.usable = found.live ? !found.live->devices.empty() : found.survey.usable;
-  found.findings = find_failures(rules, all_facts(*view, found));
+  std::vector<Fact> facts = all_facts(*view, found);
+  found.reachable = found.usable && is_reachable(found, facts);
+  found.findings = find_failures(rules, facts);
   if (found.framework) diagnose_framework(*view, setting, found);
   return found;
 }

@@ -42,6 +42,8 @@ struct Diagnosis {
   std::vector<Finding> findings;
   std::optional<FrameworkDiagnosis> framework;
   bool usable = false;  // a device here; of a tree: a driver that opens
+  // What is usable, by libOpenCL.so or libOpenCL.so.1, which programs look for.
+  bool reachable = false;
 };
 
 // kInvalidArgument: an unknown framework, bad data; kNotFound: no such tree; kDeadlineExceeded: an

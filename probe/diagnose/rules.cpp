@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "probe/data/data_files.h"
 #include "probe/diagnose/fact.h"
+#include "probe/diagnose/packages.h"
 #include "probe/files/change.h"
 
 namespace clvet {
@@ -62,8 +63,14 @@ Change read_change(const Json& json) {
           json.at("value").get<std::string>()};
 }
 
+std::string words_of(const Json& json) {
+  const auto words = with_commands(json.get<std::string>());
+  if (!words) throw std::invalid_argument(words.error().message);
+  return *words;
+}
+
 LanguageText read_text(const Json& json) {
-  return {{"en", json.at("en").get<std::string>()}, {"zh", json.at("zh").get<std::string>()}};
+  return {{"en", words_of(json.at("en"))}, {"zh", words_of(json.at("zh"))}};
 }
 
 Rule read_rule(const Json& json) {

@@ -1,5 +1,7 @@
 #include "probe/files/personalities.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <exception>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/nearest.h"
 #include "base/pattern.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -273,13 +276,18 @@ Result<std::vector<Personality>> personalities(const std::string& data_dir) {
 
 Result<Personality> find_personality(const std::string& data_dir, const std::string& name) {
   CLVET_ASSIGN_OR_RETURN(std::vector<Personality> all, personalities(data_dir));
-  std::string names;
+  std::vector<std::string> names;
   for (Personality& row : all) {
-    if (row.name == name) return std::move(row);
-    names += (names.empty() ? "" : " ") + row.name;
+    if (lower_case(row.name) == lower_case(name)) return std::move(row);
+    names.push_back(row.name);
   }
-  return fail(ErrorCode::kInvalidArgument, "clvet does not know the framework '{}'; it knows: {}",
-              name, names);
+  const std::vector<std::string> likely = likely_words(name, names);
+  if (likely.empty())
+    return fail(ErrorCode::kInvalidArgument, "clvet does not know the framework '{}'; it knows: {}",
+                name, fmt::join(names, " "));
+  return fail(ErrorCode::kInvalidArgument,
+              "clvet does not know the framework '{}'; did you mean {}? It knows: {}", name,
+              fmt::join(likely, " "), fmt::join(names, " "));
 }
 
 const Lookup& lookup_on(const Personality& personality, System system) {

@@ -43,6 +43,7 @@ struct Personality {
 };
 
 Result<std::vector<Personality>> personalities(const std::string& data_dir);
+// By its name, in any case. kInvalidArgument: no such framework; the message names the likely ones.
 Result<Personality> find_personality(const std::string& data_dir, const std::string& name);
 
 const Lookup& lookup_on(const Personality& personality, System system);

@@ -4,6 +4,8 @@
 #include <cctype>
 #include <cstddef>
 #include <exception>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -252,6 +254,11 @@ bool names_a_driver(const KnownIssue& issue) {
                       [](const auto& pattern) { return has(pattern.stack, "*"); });
 }
 
+int rank_of(Observation observation) {
+  if (observation == Observation::kObserved) return 0;
+  return observation == Observation::kUntested ? 1 : 2;
+}
+
 AdviceReport advice_of(const KnownIssue& issue, const DeviceReport& device, const char* lang,
                        const std::string& reason, const IssueEvidence& seen) {
   const bool english = std::string(lang) == "en";
@@ -326,7 +333,7 @@ IssueEvidence observe_issue(const KnownIssue& issue, const DeviceReport& device,
 
 std::vector<AdviceReport> advise_known_issues(const std::vector<KnownIssue>& issues,
                                               const Report& report) {
-  std::vector<AdviceReport> rows;
+  std::map<int, std::vector<AdviceReport>> by_rank;  // what was seen here first
   for (const DeviceReport& device : report.devices) {
     const DeviceFacts facts = facts_of(device, report.host);
     for (const KnownIssue& issue : issues) {
@@ -335,9 +342,13 @@ std::vector<AdviceReport> advise_known_issues(const std::vector<KnownIssue>& iss
       const IssueEvidence seen = observe_issue(issue, device, report.verdicts);
       if (!names_a_driver(issue) && seen.observation != Observation::kObserved) continue;
       for (const char* lang : {"en", "zh"})
-        rows.push_back(advice_of(issue, device, lang, *reason, seen));
+        by_rank[rank_of(seen.observation)].push_back(advice_of(issue, device, lang, *reason, seen));
     }
   }
+  std::vector<AdviceReport> rows;
+  for (auto& [rank, some] : by_rank)
+    rows.insert(rows.end(), std::make_move_iterator(some.begin()),
+                std::make_move_iterator(some.end()));
   return rows;
 }
 

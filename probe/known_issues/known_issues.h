@@ -72,8 +72,8 @@ IssueEvidence observe_issue(const KnownIssue& issue, const DeviceReport& device,
                             const std::vector<VerdictReport>& verdicts);
 
 // The issues that concern the report's devices, in English and in Chinese: "known-<id>-<device>".
-// One whose check passed says so and has no fix. One that concerns any driver is told only where it
-// was seen.
+// Those that were observed come first, those whose check passed last; these say so and have no fix.
+// One that concerns any driver is told only where it was seen.
 std::vector<AdviceReport> advise_known_issues(const std::vector<KnownIssue>& issues,
                                               const Report& report);
 

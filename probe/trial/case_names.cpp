@@ -6,12 +6,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "base/nearest.h"
 #include "base/result.h"
 #include "kernels/catalog.h"
 
@@ -30,21 +28,6 @@ std::vector<std::string> all_names(const Catalog& catalog) {
   return names;
 }
 
-// How many letters have to be changed, added or left out.
-size_t distance(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i + 1);
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, changed});
-    }
-  }
-  return row[b.size()];
-}
-
 // As many parts of the name as the pattern has.
 std::string beginning(const std::string& name, std::ptrdiff_t slashes) {
   size_t end = 0;
@@ -60,16 +43,10 @@ std::vector<std::string> nearest(const std::string& pattern,
   const auto slashes = std::count(pattern.begin(), pattern.end(), '/');
   std::string letters_of_pattern = pattern;
   std::erase(letters_of_pattern, '*');
-  std::set<std::pair<size_t, std::string>> found;
-  for (const std::string& name : names) {
-    const std::string part = beginning(name, slashes);
-    found.emplace(distance(letters_of_pattern, part), part);
-  }
-  std::vector<std::string> best;
-  for (const auto& [letters, name] : found) {
-    if (best.size() < kMost) best.push_back(name);
-  }
-  return best;
+  std::vector<std::string> parts;
+  parts.reserve(names.size());
+  for (const std::string& name : names) parts.push_back(beginning(name, slashes));
+  return nearest_words(letters_of_pattern, parts, kMost);
 }
 
 }  // namespace

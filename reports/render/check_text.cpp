@@ -175,11 +175,11 @@ std::string findings_text(const CheckRecord& record) {
 }  // namespace
 
 std::string readable_bytes(int64_t bytes) {
-  const char* const units[] = {"B", "kB", "MB", "GB", "TB"};
+  const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   auto value = static_cast<double>(bytes);
   size_t unit = 0;
-  while (value >= 1000 && unit + 1 < std::size(units)) {
-    value /= 1000;
+  while (value >= 1024 && unit + 1 < std::size(units)) {
+    value /= 1024;
     ++unit;
   }
   return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, units[unit]);

@@ -12,7 +12,7 @@ namespace clvet {
 // `all_nodes`, every node of a network; else those that are not on OpenCL.
 std::string check_text(const CheckRecord& record, bool all_nodes);
 
-// "85.3 MB", decimal.
+// "85.3 MiB": binary units.
 std::string readable_bytes(int64_t bytes);
 
 }  // namespace clvet

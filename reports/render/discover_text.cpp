@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "base/text.h"
 #include "probe/diagnose/diagnosis.h"
 #include "probe/diagnose/fix_script.h"
+#include "probe/diagnose/packages.h"
 #include "probe/diagnose/rules.h"
 #include "probe/files/change.h"
 #include "probe/files/icd_view.h"
@@ -28,26 +30,34 @@ namespace {
 
 constexpr size_t kLongestLine = 4000;
 
-// What has to be installed first, by the word that FrameworkDiagnosis::missing has for it.
+// What has to be installed first, by the word that FrameworkDiagnosis::missing has for it. The
+// fields are how `parts` are installed.
 struct MissingPart {
   const char *word, *text;
+  std::array<const char*, 2> parts = {"", ""};
 };
 constexpr MissingPart kMissing[] = {
     {"library",
-     "there is no library that it can use: install the loader (Debian: ocl-icd-libopencl1) and "
-     "the GPU's driver (the board vendor's package; for the CPU: pocl-opencl-icd), then run "
-     "'clvet discover' again"},
+     "there is no library that it can use: install the loader ({}) and the GPU's driver (the "
+     "board vendor's package; for the CPU: {}), then run 'clvet discover' again",
+     {"loader", "cpu"}},
     {"driver",
      "a driver is missing: install the GPU's driver (the board vendor's package; for the CPU: "
-     "pocl-opencl-icd), then run 'clvet discover' again"},
+     "{}), then run 'clvet discover' again",
+     {"cpu", ""}},
     {"gpu-driver",
-     "it needs a GPU, but only drivers for the CPU are installed: install the GPU's driver "
-     "(the "
+     "it needs a GPU, but only drivers for the CPU are installed: install the GPU's driver (the "
      "board vendor's package), then run 'clvet discover' again"},
     {"device", "it accepts none of the devices here; another framework may accept one"},
     {"listing",
      "there is a driver, but Android does not let apps use it: only the phone's maker can "
      "change that; see above"}};
+
+std::string text_of(const MissingPart& part) {
+  const std::string first = install_commands(part.parts[0]).value_or("");
+  const std::string second = install_commands(part.parts[1]).value_or("");
+  return fmt::vformat(translated_format(part.text), fmt::make_format_args(first, second));
+}
 
 class Writer {
  public:
@@ -72,12 +82,17 @@ class Writer {
     return reason.empty() ? word : word + ", " + translated(reason);
   }
 
+  std::string verdict() const {
+    if (!diagnosis_.usable) return tr("OpenCL is not usable");
+    return diagnosis_.reachable ? tr("OpenCL is usable")
+                                : tr("a driver is here, but programs do not find it");
+  }
+
   void heading() {
     const LinkerSetting& setting = diagnosis_.survey.setting;
     line(fmt::format("{} ({} {}): {}",
                      diagnosis_.root.empty() ? tr("this machine") : diagnosis_.root,
-                     to_string(setting.system), abi_name(setting.abi),
-                     diagnosis_.usable ? tr("OpenCL is usable") : tr("OpenCL is not usable")));
+                     to_string(setting.system), abi_name(setting.abi), verdict()));
   }
 
   void live() {
@@ -207,7 +222,7 @@ class Writer {
 
   static std::string nothing_helps(const std::string& missing) {
     for (const MissingPart& row : kMissing) {
-      if (missing == row.word) return "  " + translated(row.text);
+      if (missing == row.word) return "  " + text_of(row);
     }
     return "  " + tr("no single change would help; see above");
   }

@@ -7,10 +7,14 @@
 #include <cstddef>
 #include <map>
 #include <numeric>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "base/half.h"
 #include "base/language.h"
+#include "base/text.h"
 #include "reports/render/plan_text.h"
 #include "reports/render/shown.h"
 #include "reports/render/text.h"
@@ -34,6 +38,28 @@ std::string node_line(const NodeRecord& node) {
 bool precedes(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && !std::isnan(b);
   return a > b;
+}
+
+template <class T>
+std::string value_text(T value) {
+  if constexpr (std::is_same_v<T, Half>) {
+    return fmt::format("{:.5g}", half_to_float(value.bits));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return fmt::format("{:.5g}", value);
+  } else {
+    return fmt::format("{}", value);
+  }
+}
+
+// "1, 2, 3 ..."
+template <class T>
+std::string first_values(const Tensor& tensor) {
+  constexpr size_t kShown = 6;
+  const std::span<const T> values = tensor.values<T>();
+  std::string text;
+  for (const T value : values.first(std::min(kShown, values.size())))
+    text += (text.empty() ? "" : ", ") + value_text(value);
+  return values.size() > kShown ? text + " ..." : text;
 }
 
 }  // namespace
@@ -79,6 +105,21 @@ std::string top_text(const std::map<std::string, Tensor>& outputs, int count) {
   std::string text = fmt::format("{} {}\n", name, to_string(tensor.type()));
   for (size_t i = 0; i < kept; ++i)
     text += tr("  class {:<6} {:.6f}", order[i], all[order[i]]) + "\n";
+  return text;
+}
+
+std::string outputs_text(const std::map<std::string, Tensor>& outputs) {
+  constexpr size_t kLines = 20;
+  std::string text;
+  size_t lines = 0;
+  for (const auto& [name, tensor] : outputs) {
+    if (lines++ == kLines) break;
+    const std::string values =
+        visit(tensor.dtype(), [&tensor = tensor]<class T>() { return first_values<T>(tensor); });
+    text += fmt::format("{} {}: {}\n", one_line(name), to_string(tensor.type()),
+                        values.empty() ? tr("no values") : values);
+  }
+  if (outputs.size() > kLines) text += tr("and {} more outputs", outputs.size() - kLines) + "\n";
   return text;
 }
 

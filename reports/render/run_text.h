@@ -16,6 +16,10 @@ std::string run_text(const RunRecord& record, bool explain);
 // indices.
 std::string top_text(const std::map<std::string, Tensor>& outputs, int count);
 
+// One line an output, in the order of their names: name, type, shape and its first values, floats
+// with five digits. Of more than twenty outputs the rest is counted.
+std::string outputs_text(const std::map<std::string, Tensor>& outputs);
+
 // One line a decoded text, with its score.
 std::string decoded_text(const RunRecord& record);
 

@@ -11,6 +11,7 @@
 #include "base/language.h"
 #include "base/text.h"
 #include "kernels/combination.h"
+#include "probe/diagnose/packages.h"
 #include "probe/report/report.h"
 #include "reports/render/shown.h"
 
@@ -167,9 +168,9 @@ std::string what_was_tried(const Report& report) {
   const std::string candidates = candidate_lines(report);
   if (!candidates.empty()) return candidates;
   return "  " +
-         tr("No OpenCL library was found; install the board's OpenCL driver, or pocl-opencl-icd "
-            "for "
-            "the CPU.") +
+         tr("No OpenCL library was found; install the board's OpenCL driver, or one for the CPU "
+            "({}).",
+            install_commands("cpu").value_or("PoCL")) +
          "\n";
 }
 

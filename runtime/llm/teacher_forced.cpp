@@ -99,7 +99,8 @@ Result<TeacherForcedCount> compare_teacher_forced(const std::vector<TeacherForce
   for (size_t n = 0; n < cases.size(); ++n) {
     const TeacherForcedCase& one = cases[n];
     if (sink) {
-      sink({EventLevel::kProgress, fmt::format("reference text {} of {}", n + 1, cases.size())});
+      sink({EventLevel::kProgress, "reference texts", static_cast<int>(n),
+            static_cast<int>(cases.size())});
     }
     model.restart();
     std::span<const int32_t> next = one.prompt;

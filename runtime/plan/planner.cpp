@@ -40,6 +40,8 @@ bool is_timed(const ExecutionPlan& plan) {
          });
 }
 
+constexpr double kMiB = 1 << 20;
+
 std::string why_not(const ExecutionPlan& plan, const ExecutionPlan& best) {
   if (plan.fallbacks.size() > best.fallbacks.size()) {
     const Fallback& first = plan.fallbacks.front();
@@ -49,9 +51,9 @@ std::string why_not(const ExecutionPlan& plan, const ExecutionPlan& best) {
   if (!is_timed(plan)) return "not all of its kernels were timed";
   if (plan.ms() < best.ms() * kNear && plan.bytes > best.bytes) {
     return fmt::format(
-        "predicted to take {:.3g} ms instead of {:.3g} ms, with {:.3g} MB of weights instead of "
-        "{:.3g} MB",
-        plan.ms(), best.ms(), plan.bytes * 1e-6, best.bytes * 1e-6);
+        "predicted to take {:.3g} ms instead of {:.3g} ms, with {:.3g} MiB of weights instead "
+        "of {:.3g} MiB",
+        plan.ms(), best.ms(), plan.bytes / kMiB, best.bytes / kMiB);
   }
   return fmt::format("predicted to take {:.3g} ms instead of {:.3g} ms", plan.ms(), best.ms());
 }

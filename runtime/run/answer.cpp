@@ -72,8 +72,8 @@ Result<Answer> answer(LanguageSession& session, std::vector<int32_t> prompt,
   out.prompt = std::move(prompt);
   double started = monotonic_seconds();
   CLVET_ASSIGN_OR_RETURN(auto logits, session.take(out.prompt, [&](size_t done) {
-    options.sink(
-        {EventLevel::kProgress, fmt::format("prompt: {} of {} tokens", done, out.prompt.size())});
+    options.sink({EventLevel::kProgress, "tokens of the prompt", static_cast<int>(done),
+                  static_cast<int>(out.prompt.size())});
   }));
   out.prompt_ms = ms_since(started);
   started = monotonic_seconds();

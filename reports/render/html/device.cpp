@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,11 +62,31 @@ void add_what_failed(Html& page, const std::vector<FailureKind>& failures, const
   page.markup("</p>\n");
 }
 
-std::string speeds(const CombinationReport& row) {
-  std::string text;
-  for (const auto& [op, speed] : row.speed)
-    text += fmt::format("{}{} {:.3g}", text.empty() ? "" : ", ", op, speed);
-  return text;
+// The greatest speed of each operation among the device's combinations.
+std::map<std::string, double> greatest_speeds(const DeviceReport& device) {
+  std::map<std::string, double> greatest;
+  for (const CombinationReport& row : device.combinations) {
+    for (const auto& [op, speed] : row.speed) greatest[op] = std::max(greatest[op], speed);
+  }
+  return greatest;
+}
+
+// A bar as long as the speed is beside the operation's greatest, as a picture: paper shows it, too.
+void add_speeds(Html& page, const CombinationReport& row,
+                const std::map<std::string, double>& greatest) {
+  page.open("td", {{"class", "speeds"}});
+  for (const auto& [op, speed] : row.speed) {
+    const double most = greatest.at(op);
+    const double part = most > 0 && speed > 0 ? std::min(speed / most, 1.0) : 0;
+    page.open("div").element("span", fmt::format("{} {:.3g}", op, speed));
+    page.open("svg", {{"class", "bar"},
+                      {"viewBox", "0 0 100 6"},
+                      {"preserveAspectRatio", "none"},
+                      {"aria-hidden", "true"}});
+    page.open("rect", {{"width", fmt::format("{:.1f}", 100 * part)}, {"height", "6"}});
+    page.markup("</rect></svg></div>");
+  }
+  page.close("td");
 }
 
 const char* tone_of(CombinationStatus status) {
@@ -91,15 +113,31 @@ std::string note_of(const CombinationReport& row) {
   return note;
 }
 
+// As they are, but a precision of which nothing is supported comes last.
+std::vector<const CombinationReport*> in_order(const std::vector<CombinationReport>& rows) {
+  std::set<Precision> supported;
+  std::vector<const CombinationReport*> ordered;
+  for (const CombinationReport& row : rows) {
+    if (row.status != CombinationStatus::kUnsupported) supported.insert(row.combination.precision);
+    ordered.push_back(&row);
+  }
+  std::stable_partition(ordered.begin(), ordered.end(), [&](const CombinationReport* row) {
+    return supported.contains(row->combination.precision);
+  });
+  return ordered;
+}
+
 void add_combinations(Html& page, const DeviceReport& device) {
-  open_fold(page, tr("Combinations and their speed"));
+  const auto greatest = greatest_speeds(device);
+  open_fold(page, tr("Combinations and their speed"), true);
   open_table(page, tr("precision/memory/activations/weights; - means that there are no weights"),
              {tr("combination"), tr("status"), tr("right"), "GFLOP/s", tr("note")});
-  for (const CombinationReport& row : device.combinations) {
+  for (const CombinationReport* shown_row : in_order(device.combinations)) {
+    const CombinationReport& row = *shown_row;
     page.open("tr").element("th", to_string(row.combination), {{"scope", "row"}});
     page.element("td", shown(row.status), {{"class", tone_of(row.status)}});
     page.element("td", fmt::format("{} / {}", row.passed, row.planned));
-    page.element("td", speeds(row));
+    add_speeds(page, row, greatest);
     page.element("td", shorten(note_of(row), kLongestText)).markup("</tr>\n");
   }
   close_table(page);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,48 @@ void add_icd_files(Html& page, const std::vector<IcdFileReport>& files) {
   close_table(page);
 }
 
+constexpr std::string_view kKnownIssue = "known-";  // begins the id of their advice
+
+// An address is a link where all of it is shown.
+void add_shown(Html& page, const std::string& text) {
+  if (text.size() <= kLongestText)
+    add_linked(page, text);
+  else
+    page.text(shorten(text, kLongestText));
+}
+
+void add_fixes_and_evidence(Html& page, const AdviceReport& row) {
+  if (!row.fixes.empty()) {
+    page.markup("<ul>\n");
+    for (const std::string& fix : row.fixes) {
+      page.open("li");
+      add_shown(page, fix);
+      page.close("li");
+    }
+    page.markup("</ul>\n");
+  }
+  for (const std::string& text : row.evidence) {
+    page.open("p", {{"class", "dim"}}).open("code");
+    add_shown(page, translated(text));
+    page.markup("</code></p>");
+  }
+}
+
+// Each is a fold. Those that trials refute have no fix, and come last.
+void add_known_issues(Html& page, std::vector<const AdviceReport*> known) {
+  if (known.empty()) return;
+  const auto refuted = std::stable_partition(
+      known.begin(), known.end(), [](const AdviceReport* row) { return !row->fixes.empty(); });
+  page.element("h3", tr("Known issues of such drivers: {}, of which {} do not show here",
+                        known.size(), known.end() - refuted));
+  for (const AdviceReport* row : known) {
+    page.open("details", {{"class", "advice kind"}});
+    page.element("summary", shorten(row->cause, kLongestText));
+    add_fixes_and_evidence(page, *row);
+    close_fold(page);
+  }
+}
+
 }  // namespace
 
 void add_tombstones(Html& page, const std::vector<Tombstone>& tombstones) {
@@ -75,18 +118,19 @@ void add_tombstones(Html& page, const std::vector<Tombstone>& tombstones) {
 
 void add_advice(Html& page, const std::vector<AdviceReport>& advice) {
   page.element("h2", tr("Advice"));
+  std::vector<const AdviceReport*> known;
   for (const AdviceReport& row : advice) {
     if (row.lang != to_string(language())) continue;
-    page.open("article", {{"class", "advice"}});
-    page.open("p").element("b", shorten(row.cause, kLongestText)).markup("</p><ul>\n");
-    for (const std::string& fix : row.fixes) page.element("li", shorten(fix, kLongestText));
-    page.markup("</ul>\n");
-    for (const std::string& text : row.evidence) {
-      page.open("p", {{"class", "dim"}});
-      page.element("code", shorten(translated(text), kLongestText)).close("p");
+    if (row.id.starts_with(kKnownIssue)) {
+      known.push_back(&row);
+      continue;
     }
+    page.open("article", {{"class", "advice"}});
+    page.open("p").element("b", shorten(row.cause, kLongestText)).markup("</p>");
+    add_fixes_and_evidence(page, row);
     page.markup("</article>\n");
   }
+  add_known_issues(page, std::move(known));
 }
 
 void add_discovery(Html& page, const Report& report) {

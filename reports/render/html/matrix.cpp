@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/language.h"
+#include "base/text.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
 #include "reports/render/html/builder.h"
@@ -107,9 +108,20 @@ void add_cell(Html& page, const MatrixRow& row, const Combination& combination, 
   page.close("td");
 }
 
+// A name may go on in the next line after each '_'.
+void add_name(Html& page, const std::string& name) {
+  const std::vector<std::string> parts = split(name, '_');
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) page.text("_").markup("<wbr>");
+    page.text(parts[i]);
+  }
+}
+
 void add_row(Html& page, const MatrixRow& row, Precision precision, bool wide,
              const Anchors& anchors) {
-  page.open("tr").element("th", row.name, {{"scope", "row"}});
+  page.open("tr").open("th", {{"scope", "row"}});
+  add_name(page, row.name);
+  page.close("th");
   for (const Storage activations : kStorages) {
     if (!row.weights) {
       add_cell(page, row, {precision, std::nullopt, activations, std::nullopt}, wide ? 4 : 1,
@@ -156,6 +168,27 @@ void add_table(Html& page, const std::vector<const MatrixRow*>& rows, const Prec
   close_table(page);
 }
 
+std::vector<const MatrixRow*> rows_at(const std::vector<MatrixRow>& rows, Precision precision) {
+  std::vector<const MatrixRow*> present;
+  for (const MatrixRow& row : rows) {
+    if (std::any_of(row.cells.begin(), row.cells.end(),
+                    [&](const auto& cell) { return cell.first.precision == precision; }))
+      present.push_back(&row);
+  }
+  return present;
+}
+
+// True where the device can try anything at this precision.
+bool any_supported(const std::vector<MatrixRow>& rows, Precision precision) {
+  for (const MatrixRow& row : rows) {
+    for (const auto& [combination, counts] : row.cells) {
+      if (combination.precision != precision) continue;
+      if (counts.size() > counts.count(Verdict::kUnsupported)) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 void add_legend(Html& page, const std::vector<MatrixRow>& rows) {
@@ -179,15 +212,13 @@ void add_legend(Html& page, const std::vector<MatrixRow>& rows) {
 void add_matrix(Html& page, const std::vector<MatrixRow>& rows,
                 const std::vector<FailureKind>& failures, const std::string& id) {
   const Anchors anchors(failures, id);
+  auto notes = kNotes;
+  std::stable_partition(notes.begin(), notes.end(), [&](const PrecisionNote& note) {
+    return any_supported(rows, note.precision);
+  });
   page.open("div", {{"class", "matrices"}});
-  for (const PrecisionNote& note : kNotes) {
-    std::vector<const MatrixRow*> present;
-    for (const MatrixRow& row : rows) {
-      if (std::any_of(row.cells.begin(), row.cells.end(),
-                      [&](const auto& cell) { return cell.first.precision == note.precision; })) {
-        present.push_back(&row);
-      }
-    }
+  for (const PrecisionNote& note : notes) {
+    const auto present = rows_at(rows, note.precision);
     if (!present.empty()) add_table(page, present, note, anchors);
   }
   page.markup("</div>\n");

@@ -15,7 +15,7 @@ struct NamedReport {
 };
 
 // What fails is shown with its evidence; what is right or was not tried, as counts. Long logs are
-// shortened, and where evidence would take more than about 1 MB for a report, the rest of it is
+// shortened, and where evidence would take more than about 1 MiB for a report, the rest of it is
 // named and left out: report.json has it all.
 std::string html_page(const std::vector<NamedReport>& reports);
 

@@ -11,6 +11,12 @@ document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href^='#']");
   if (link && link.hash === location.hash) openTarget();
 });
+// On a phone a table is a list, in which each cell names its column.
+for (const table of document.querySelectorAll("table:not(.matrix):not(.facts)")) {
+  const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent);
+  for (const row of table.tBodies[0].rows)
+    for (const cell of [...row.cells].slice(1)) cell.dataset.column = names[cell.cellIndex];
+}
 // Buttons are made here: without scripts they could do nothing.
 const tools = document.createElement("p");
 tools.className = "tools";

@@ -20,6 +20,9 @@ void close_table(Html& page);
 void open_fold(Html& page, const std::string& summary, bool open = false);
 void close_fold(Html& page);
 
+// Text in which each https:// address is a link; what could end one is text.
+void add_linked(Html& page, const std::string& text);
+
 // Name and value, a row each.
 void add_facts(Html& page, const std::string& caption,
                const std::vector<std::pair<std::string, std::string>>& rows);

@@ -50,6 +50,38 @@ TEST_F(DiscoverCommand, SaysOfATreeWhatIsWrongAndWhatToType) {
   EXPECT_EQ(done.err, "");
 }
 
+TEST_F(DiscoverCommand, NeverCallsUsableWhatItSaysThatNothingLeadsTo) {
+  size_t unreachable = 0;
+  for (const std::string& name : test::board_names()) {
+    if (!test::board(name).contains("tree")) continue;
+    const auto done = run({"--root", tree(name), "--lang", "en"});
+    const std::string first = done.out.substr(0, done.out.find('\n'));
+    const bool usable = first.ends_with(": OpenCL is usable");
+    for (const char* finding : {"\nout_of_reach:", "\nno_library:"})
+      EXPECT_FALSE(usable && done.out.find(finding) != std::string::npos) << name << "\n"
+                                                                          << done.out;
+    if (done.out.find("\nout_of_reach:") == std::string::npos) continue;
+    ++unreachable;
+    EXPECT_EQ(done.exit_code, 0) << "a program that is given its path can use it";
+    EXPECT_THAT(first, HasSubstr(": a driver is here, but programs do not find it"));
+  }
+  EXPECT_GE(unreachable, 3U);
+}
+
+TEST_F(DiscoverCommand, SaysOfThisMachineThatTheLoaderDoesNotLeadToItsDevice) {
+  test::Bench bench("none", test::scenario("plain-g78.json"));
+  std::filesystem::create_directory(bench / "alone");
+  std::filesystem::create_directory(bench / "no-icd");
+  std::filesystem::copy_file(FAKE_CL, bench / "alone/libnvidia-opencl.so.1");
+  bench.environment()["LD_LIBRARY_PATH"] = bench / "alone";
+  const auto apart = bench.run({"discover", "--lang", "en"});
+  EXPECT_THAT(apart.out, HasSubstr(": a driver is here, but programs do not find it\n"));
+  EXPECT_THAT(apart.out, HasSubstr("Mali-G78"));
+  test::put(bench / "no-icd/fake.icd", std::string(FAKE_CL) + "\n");
+  const auto led = bench.run({"discover", "--lang", "en"});
+  EXPECT_THAT(led.out, HasSubstr(": OpenCL is usable\n"));
+}
+
 TEST_F(DiscoverCommand, SpeaksChineseWhereAskedOrWhereTheLocaleDoes) {
   const std::string root = tree("no_library");
   EXPECT_THAT(run({"--root", root, "--lang", "zh"}).out, HasSubstr("未安装"));

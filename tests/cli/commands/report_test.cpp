@@ -8,6 +8,7 @@
 
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
+#include "tests/cli/terminal.h"
 #include "tests/json_fields.h"
 #include "tests/probe/fake/helpers.h"
 #include "tests/probe/samples.h"
@@ -41,6 +42,29 @@ TEST_F(ReportCommand, ShowsAReportAsTextWithoutColoursInAFile) {
   EXPECT_THAT(done.out, HasSubstr("Mali-G78"));
   EXPECT_THAT(done.out, Not(HasSubstr("\x1B")));
   EXPECT_EQ(done.err, "");
+}
+
+TEST_F(ReportCommand, WritesThePageToANewFileWhereItWouldFillATerminal) {
+  const test::TempDir folder;
+  const auto html = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"report", "html", board_};
+    words.insert(words.end(), more.begin(), more.end());
+    return test::run_on_terminal(words, bench_.environment(), 80, folder.path());
+  };
+  EXPECT_EQ(html({}).shown, "written: board.html\r\n");
+  EXPECT_THAT(test::get(folder / "board.html"), StartsWith("<!"));
+  test::put(folder / "board.html", "mine");
+  EXPECT_EQ(html({}).shown, "written: board-2.html\r\n");
+  EXPECT_EQ(html({other_}).shown, "written: reports.html\r\n");
+  EXPECT_EQ(test::get(folder / "board.html"), "mine") << "nothing is overwritten";
+  EXPECT_EQ(html({"--quiet"}).shown, "");
+  EXPECT_EQ(html({"--out", "given.html"}).shown, "written: given.html\r\n");
+}
+
+TEST_F(ReportCommand, GivesThePageToAPipe) {
+  const auto done = run({"html", board_});
+  EXPECT_THAT(done.out, StartsWith("<!"));
+  EXPECT_THAT(done.out, Not(HasSubstr("written:")));
 }
 
 TEST_F(ReportCommand, ShowsTheStateFoldersReportWhereNoneIsNamed) {

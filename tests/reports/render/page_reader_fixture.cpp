@@ -13,7 +13,7 @@
 namespace clvet::test {
 namespace {
 
-const std::set<std::string> kVoid{"meta", "br", "input"};
+const std::set<std::string> kVoid{"meta", "br", "wbr", "input"};
 const std::map<std::string, std::string> kEntities{
     {"lt", "<"}, {"gt", ">"}, {"amp", "&"}, {"quot", "\""}, {"#39", "'"}};
 

@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdint>
 #include <limits>
 #include <map>
+#include <string>
 
 #include "base/text.h"
 #include "runtime/graph/tensor.h"
@@ -20,6 +22,33 @@ TEST(TopText, ListsNanBeforeTheLargestValues) {
   const auto lines = split(top_text({{"y", scores}}, 4), '\n');
   EXPECT_THAT(lines, ElementsAre(HasSubstr("f32[1,7]"), HasSubstr("nan"), HasSubstr("nan"),
                                  HasSubstr("class 5"), HasSubstr("class 2"), ""));
+}
+
+TEST(OutputsText, ShowsTypeShapeAndTheFirstValuesOfEachOutput) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::map<std::string, Tensor> outputs{
+      {"scores", Tensor::of<float>({2, 4}, {0.333333F, -1.5F, 1e-7F, 123456.7F, 0, 1, 2, 3})},
+      {"ids", Tensor::of<int64_t>({2}, {9007199254740993, -1})},
+      {"half", Tensor::of<Half>({1}, {Half{0x3C00}})},
+      {"odd", Tensor::of<double>({2}, {nan, -1 / 0.0})},
+      {"sure", Tensor::scalar(true)},
+      {"bytes", Tensor::of<uint8_t>({2}, {65, 255})},
+      {"none", Tensor::of<float>({0, 3}, {})}};
+  EXPECT_THAT(
+      split(outputs_text(outputs), '\n'),
+      ElementsAre("bytes u8[2]: 65, 255", "half f16[1]: 1", "ids i64[2]: 9007199254740993, -1",
+                  "none f32[0,3]: no values", "odd f64[2]: nan, -inf",
+                  "scores f32[2,4]: 0.33333, -1.5, 1e-07, 1.2346e+05, 0, 1 ...",
+                  "sure bool[]: true", ""));
+}
+
+TEST(OutputsText, IsALineAnOutputAndCountsThoseBeyondTwenty) {
+  std::map<std::string, Tensor> outputs;
+  for (int i = 0; i < 30; ++i) outputs[fmt::format("y\n\x1b{}", i)] = Tensor::scalar(1.0F);
+  const auto lines = split(outputs_text(outputs), '\n');
+  ASSERT_EQ(lines.size(), 22U);
+  EXPECT_EQ(lines[20], "and 10 more outputs");
+  EXPECT_EQ(lines[0].find('\x1b'), std::string::npos);
 }
 
 }  // namespace

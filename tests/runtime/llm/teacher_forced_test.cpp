@@ -104,13 +104,14 @@ TEST(TeacherForced, GivesThePromptAtOnceAndThenTokenByToken) {
        .exact = {},
        .exact_margins = {}},
       {.prompt = {8}, .chosen = {}, .margins = {}, .exact = {}, .exact_margins = {}}};
-  const auto count =
-      compare_teacher_forced(cases, model, [&](const Event& event) { told.push_back(event.text); });
+  const auto count = compare_teacher_forced(cases, model, [&](const Event& event) {
+    told.push_back(fmt::format("{} {} of {}", event.text, event.done, event.total));
+  });
   ASSERT_TRUE(count);
   EXPECT_EQ(count->right, 2);
   EXPECT_EQ(count->of, 3);
   EXPECT_EQ(taken, (std::vector<std::vector<int32_t>>{{}, {5, 6, 7}, {0}, {1}, {}}));
-  EXPECT_EQ(told, (std::vector<std::string>{"reference text 1 of 2", "reference text 2 of 2"}));
+  EXPECT_EQ(told, (std::vector<std::string>{"reference texts 0 of 2", "reference texts 1 of 2"}));
 }
 
 }  // namespace

@@ -144,8 +144,8 @@ TEST(BestPlan, TakesTheFewestBytesOfPlansThatAreWithinATenthOfTheFastest) {
     EXPECT_EQ(best->combination, both[row.second]) << row.name;
     if (row.second) {
       EXPECT_EQ(best->refused[0].reason,
-                "predicted to take 2 ms instead of 2.19 ms, with 0.002 MB of weights instead of "
-                "0.0019 MB");
+                "predicted to take 2 ms instead of 2.19 ms, with 0.00191 MiB of weights "
+                "instead of 0.00181 MiB");
     }
   }
 }
