@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+
 namespace CLI {
 class App;
 class Option;
@@ -53,6 +55,9 @@ class Verb {
                     const std::string& what = "");
   Option add_option(const std::string& name, std::vector<double>& values,
                     const std::string& what = "");
+  // `take` gets the value when the command line is read; its error is one of the command line.
+  Option add_option(const std::string& name, std::function<Status(const std::string&)> take,
+                    const std::string& what);
   void add_flag(const std::string& name, bool& value, const std::string& what);
 
   void require_option(int count);
@@ -62,6 +67,8 @@ class Verb {
   // Below the options: how it ends, and commands that may be copied.
   void footer(const std::string& notes, const std::vector<std::string>& examples = {});
   void callback(std::function<void()> act);
+  // Of the program: once the command line is read, before the verb acts. As with `take`.
+  void before_verbs(std::function<Status()> check);
 
  private:
   CLI::App* app_;

@@ -310,6 +310,7 @@ void add(Verb program, int& exit_code) {
   add_combination(verb, arguments->combination, {"auto", "buffer"});
   add_plan_option(verb, arguments->plan);
   add_strict(verb, arguments->options.strict);
+  add_threads(verb);
   add_guard(verb, arguments->guard);
   verb.add_flag("--explain", arguments->explain,
                 "print which kernels run, which combinations were not taken, and why");
