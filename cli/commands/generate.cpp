@@ -35,7 +35,6 @@
 #include "runtime/gguf/file.h"
 #include "runtime/llm/arch.h"
 #include "runtime/llm/chat.h"
-#include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/llm_config.h"
 #include "runtime/llm/sampler.h"
 #include "runtime/llm/teacher_forced.h"
@@ -60,14 +59,6 @@ struct GenerateArguments {
   LanguageOptions options;
   OutputOptions output;
 };
-
-// The cases of the kernels that a language model needs: all that is tried before its first token,
-// where nothing is known of this machine yet.
-std::vector<std::string> needs_of(const LlmConfig& config) {
-  std::vector<std::string> patterns;
-  for (const std::string& op : decoder_ops(config)) patterns.push_back(op + "_*");
-  return patterns;
-}
 
 Result<std::vector<int32_t>> prompt_of(const GenerateArguments& arguments, const GgufFile& file,
                                        const Tokenizer& tokenizer) {

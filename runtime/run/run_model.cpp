@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/event.h"
 #include "base/numbers.h"
 #include "base/result.h"
 #include "kernels/combination.h"
@@ -77,16 +78,20 @@ Status time_nodes(Session& session, const std::map<std::string, Tensor>& inputs,
 // A first answer, or another one to the same inputs.
 using Answer = std::function<Result<Outputs>(const Outputs* before)>;
 
-Result<Outputs> timed_answers(const Answer& answer, int repeat, RunRecord& record) {
+Result<Outputs> timed_answers(const Answer& answer, const ModelRunOptions& options,
+                              RunRecord& record) {
   double started = monotonic_seconds();
   CLVET_ASSIGN_OR_RETURN(Outputs outputs, answer(nullptr));
   record.first_ms = ms_since(started);
   std::vector<double> samples;
-  for (int i = 0; i < repeat; ++i) {
+  for (int i = 0; i < options.repeat && !(options.stop && options.stop()); ++i) {
+    if (options.sink && options.repeat > 1)
+      options.sink({EventLevel::kProgress, "timed runs", i, options.repeat});
     started = monotonic_seconds();
     CLVET_ASSIGN_OR_RETURN(outputs, answer(&outputs));
     samples.push_back(ms_since(started));
   }
+  record.samples_ms = samples;
   if (!samples.empty()) {
     record.min_ms = *std::min_element(samples.begin(), samples.end());
     record.median_ms = median(std::move(samples));
@@ -299,7 +304,7 @@ Result<Outputs> Runner::repeated(DoubtingSession& session) {
     CLVET_ASSIGN_OR_RETURN(first, session.run(inputs_));
     return first;
   };
-  CLVET_ASSIGN_OR_RETURN(Outputs last, timed_answers(answer, options_.repeat, record_));
+  CLVET_ASSIGN_OR_RETURN(Outputs last, timed_answers(answer, options_, record_));
   CLVET_RETURN_IF_ERROR(session.compare_repeats(inputs_, last, first));
   return last;
 }
@@ -337,9 +342,9 @@ Result<Outputs> Runner::answers_of(Opened& place) {
 Result<Outputs> Runner::run_on_host() {
   CLVET_ASSIGN_OR_RETURN(Session session,
                          Session::create(graph_, std::move(choice_.plan), nullptr));
-  CLVET_ASSIGN_OR_RETURN(auto outputs,
-                         timed_answers([&](const Outputs*) { return session.run(inputs_); },
-                                       options_.repeat, record_));
+  CLVET_ASSIGN_OR_RETURN(
+      auto outputs,
+      timed_answers([&](const Outputs*) { return session.run(inputs_); }, options_, record_));
   if (options_.node_times) CLVET_RETURN_IF_ERROR(time_nodes(session, inputs_, false, record_));
   return outputs;
 }

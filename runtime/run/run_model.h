@@ -1,6 +1,7 @@
 // Runs a model once or more on what a report allows, and falls back instead of dying.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,8 +21,9 @@ namespace clvet {
 struct ModelRunOptions {
   std::string device = "auto";  // "auto", "host" or a selector of the report's devices
   PlanOverrides overrides;
-  bool strict = false;  // no fallback
-  int repeat = 1;       // timed runs after the first
+  bool strict = false;         // no fallback
+  int repeat = 1;              // timed runs after the first
+  std::function<bool()> stop;  // true: no more timed runs; may be empty
   bool node_times = false;
   // Executes this plan (checked for this model and device) and does not plan anew.
   std::optional<ExecutionPlan> plan;

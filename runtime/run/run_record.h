@@ -37,6 +37,7 @@ struct RunRecord {
   std::string not_best;  // why not the combination that the report calls best
   std::vector<std::string> warnings;
   double load_ms = 0, plan_ms = 0, build_ms = 0, first_ms = 0;
+  std::vector<double> samples_ms;       // of the timed runs, in order; not in the document
   double min_ms = 0, median_ms = 0;     // 0: no run after the first was timed
   std::optional<MeasuredTimes> choice;  // where host and device were compared
   // Answers of the device up to the next one that the host confirms: a fault is found within so

@@ -23,6 +23,7 @@
 #include "reports/schema/schemas.h"
 #include "runtime/check/check.h"
 #include "runtime/check/check_record.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/plan_json.h"
 #include "runtime/plan/planner.h"
@@ -31,6 +32,7 @@
 #include "runtime/precision/float_fault.h"
 #include "runtime/precision/normalise.h"
 #include "runtime/run/answer.h"
+#include "runtime/run/bench_record.h"
 #include "runtime/run/generate_record.h"
 #include "runtime/run/language_session.h"
 #include "runtime/run/run_record.h"
@@ -98,7 +100,7 @@ TEST(Schema, IsInTheProgramForEachFileAsItIs) {
     EXPECT_EQ(file.text, test::get(std::string(CLVET_SOURCE_DIR) + "/reports/schema/" + file.name +
                                    ".schema.json"));
   }
-  for (const char* name : {"check", "diagnosis", "discover", "failure_class", "generate",
+  for (const char* name : {"bench", "check", "diagnosis", "discover", "failure_class", "generate",
                            "known_issue", "plan", "report", "run"})
     EXPECT_TRUE(names.contains(name)) << name;
 }
@@ -127,7 +129,7 @@ TEST(Schema, ThatDoesNotExistIsNamedWithThoseThatDo) {
   const auto file = schema_file("runn");
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().code, ErrorCode::kNotFound);
-  EXPECT_THAT(file.error().message, testing::HasSubstr("no schema 'runn'; there are check, "));
+  EXPECT_THAT(file.error().message, testing::HasSubstr("no schema 'runn'; there are bench, "));
 }
 
 TEST(Schema, AllowsNullForTimesThatWereNotTaken) {
@@ -169,6 +171,21 @@ TEST(Schema, HoldsForARunRecord) {
   record.outputs = {{"y", "f32", {1, 2}, "out/y.npy"}, {"z", "i64", {}, ""}};
   record.texts = {{"Board 4711", 0.98}};
   EXPECT_EQ(fault_in("run", Document::parse(run_record_to_json(record))), "");
+}
+
+TEST(Schema, HoldsForABench) {
+  BenchRecord record;
+  record.format = "gguf";
+  record.device = "Board";
+  record.combination = {Precision::kLow, Memory::kLow, Storage::kBuffer, Storage::kImage};
+  record.threads = record.repeat = 1;
+  record.inputs = {{"x", {DType::kF32, {1, 2}}}};
+  record.measurements = {{"run", 0, {1, 2}}, {"prompt", 5, {3}}, {"token", 1, {}}};
+  record.warnings = {"a warning"};
+  for (const bool random : {false, true}) {
+    record.random = random;
+    EXPECT_EQ(fault_in("bench", Document::parse(bench_record_to_json(record))), "");
+  }
 }
 
 TEST(Schema, HoldsForPlansOfANetwork) {

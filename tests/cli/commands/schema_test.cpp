@@ -47,7 +47,7 @@ TEST(SchemaCommand, NamesTheSchemaThatThereIsNot) {
   for (const std::string name : {"runn", "", "../run", "\xff"}) {
     const auto done = test::Bench().run({"schema", name});
     EXPECT_EQ(done.exit_code, name.empty() ? 0 : 2) << name;
-    if (!name.empty()) EXPECT_THAT(done.err, HasSubstr("; there are check, "));
+    if (!name.empty()) EXPECT_THAT(done.err, HasSubstr("; there are bench, "));
   }
 }
 
