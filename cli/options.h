@@ -17,6 +17,8 @@ class Option;
 
 namespace clvet {
 
+struct ShownVerb;
+
 class Option {
  public:
   explicit Option(CLI::Option* option) : option_(option) {}
@@ -69,6 +71,7 @@ class Verb {
   void callback(std::function<void()> act);
   // Of the program: once the command line is read, before the verb acts. As with `take`.
   void before_verbs(std::function<Status()> check);
+  ShownVerb shown() const;  // of the program, once all verbs are added
 
  private:
   CLI::App* app_;
