@@ -6,6 +6,9 @@
 
 #include <string>
 
+#include "base/processors.h"
+#include "base/result.h"
+
 namespace clvet {
 
 void add_report(Verb verb, std::string& file) {
@@ -18,6 +21,18 @@ void add_device(Verb verb, std::string& selector) {
                   "or part of its name")
       .type_name("DEVICE")
       .shows_default();
+}
+
+void add_threads(Verb verb) {
+  const auto take = [](const std::string& text) -> Status {
+    CLVET_ASSIGN_OR_RETURN(const int count, parse_threads(text));
+    set_threads(count);
+    return {};
+  };
+  verb.add_option("--threads", take,
+                  "threads that compute on the host; 0: as many as this process may use (default:\n"
+                  "CLVET_THREADS, else 0)")
+      .type_name("N");
 }
 
 void add_strict(Verb verb, bool& strict) {

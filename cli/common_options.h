@@ -12,6 +12,8 @@ namespace clvet {
 
 void add_report(Verb verb, std::string& file);
 void add_device(Verb verb, std::string& selector);
+// --threads, which wins over the variable.
+void add_threads(Verb verb);
 void add_strict(Verb verb, bool& strict);
 // What keeps a wrong or dying driver from the user.
 struct GuardOptions {

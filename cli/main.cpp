@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/language.h"
+#include "base/processors.h"
 #include "base/result.h"
 #include "base/version.h"
 #include "cli/command.h"
@@ -81,6 +82,7 @@ static int run_verb(int argc, const char* const* argv) {
   int exit_code = clvet::kExitFine;
   clvet::Verb program(&app);
   program.add_language();
+  program.before_verbs(clvet::check_threads_variable);
   program.footer(clvet::program_notes());
   for (const clvet::Command* command : clvet::commands()) command->add(program, exit_code);
   try {

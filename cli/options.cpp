@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/language.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cli/guess.h"
 #include "cli/number_rule.h"
@@ -129,6 +130,15 @@ Option Verb::add_option(const std::string& name, std::vector<double>& values,
   return numeric<double>(app_->add_option(name, values, translated(what)));
 }
 
+Option Verb::add_option(const std::string& name, std::function<Status(const std::string&)> take,
+                        const std::string& what) {
+  const auto taken = [name, take = std::move(take)](const std::string& text) {
+    if (const Status status = take(text); !status)
+      throw CLI::ValidationError(name, status.error().message);
+  };
+  return Option(app_->add_option_function<std::string>(name, taken, translated(what)));
+}
+
 void Verb::add_flag(const std::string& name, bool& value, const std::string& what) {
   app_->add_flag(name, value, translated(what));
 }
@@ -152,5 +162,12 @@ void Verb::footer(const std::string& notes, const std::vector<std::string>& exam
 }
 
 void Verb::callback(std::function<void()> act) { app_->callback(std::move(act)); }
+
+void Verb::before_verbs(std::function<Status()> check) {
+  app_->parse_complete_callback([check = std::move(check)] {
+    if (const Status status = check(); !status)
+      throw CLI::ValidationError(status.error().message, CLI::ExitCodes::ValidationError);
+  });
+}
 
 }  // namespace clvet

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "cli/number_rule.h"
 
 namespace CLI {
@@ -18,6 +19,8 @@ class Option;
 }  // namespace CLI
 
 namespace clvet {
+
+struct ShownVerb;
 
 class Option {
  public:
@@ -63,6 +66,9 @@ class Verb {
                     const std::string& what = "");
   Option add_option(const std::string& name, std::vector<double>& values,
                     const std::string& what = "");
+  // `take` gets the value when the command line is read; its error is one of the command line.
+  Option add_option(const std::string& name, std::function<Status(const std::string&)> take,
+                    const std::string& what);
   void add_flag(const std::string& name, bool& value, const std::string& what);
 
   void require_option(int count);
@@ -72,6 +78,9 @@ class Verb {
   // Below the options: how it ends, and commands that may be copied.
   void footer(const std::string& notes, const std::vector<std::string>& examples = {});
   void callback(std::function<void()> act);
+  // Of the program: once the command line is read, before the verb acts. As with `take`.
+  void before_verbs(std::function<Status()> check);
+  ShownVerb shown() const;  // of the program, once all verbs are added
 
  private:
   CLI::App* app_;

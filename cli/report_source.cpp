@@ -17,6 +17,8 @@
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
 #include "probe/worker/worker_limits.h"
+#include "runtime/llm/decoder_calls.h"
+#include "runtime/llm/llm_config.h"
 #include "runtime/run/history.h"
 
 namespace clvet {
@@ -124,6 +126,12 @@ Result<bool> keep_report(const std::string& file, bool narrowed, const EventSink
 Result<Report> current_report(const std::string& path, const EventSink& sink,
                               const std::vector<std::string>& needs) {
   return with_history(found_or_made(path, sink, needs));
+}
+
+std::vector<std::string> needs_of(const LlmConfig& config) {
+  std::vector<std::string> patterns;
+  for (const std::string& op : decoder_ops(config)) patterns.push_back(op + "_*");
+  return patterns;
 }
 
 Result<std::optional<Report>> kept_report(const std::string& path) {

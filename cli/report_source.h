@@ -11,6 +11,8 @@
 
 namespace clvet {
 
+struct LlmConfig;
+
 // Reads the report in `path` (empty: the state folder's). If it cannot serve, this probes the core
 // tier, tells `sink` so and keeps the new report in the state folder. A report cannot serve
 //  - where there is none yet;
@@ -22,6 +24,10 @@ namespace clvet {
 // alone are probed, and kept beside it for the next who has the same needs.
 Result<Report> current_report(const std::string& path, const EventSink& sink,
                               const std::vector<std::string>& needs = {});
+
+// The cases of the kernels that a language model needs: all that is tried before its first token,
+// where nothing is known of this machine yet.
+std::vector<std::string> needs_of(const LlmConfig& config);
 
 // The same where nothing may be probed: the file in `path`, of whichever machine; or what the state
 // folder keeps, preferably made with this program's kernels; nullopt where it keeps none.

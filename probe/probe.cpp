@@ -4,13 +4,13 @@
 
 #include <cstddef>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/event.h"
 #include "base/file.h"
+#include "base/processors.h"
 #include "base/result.h"
 #include "base/version.h"
 #include "kernels/catalog.h"
@@ -135,7 +135,7 @@ RunnerSettings runner_settings(const ProbeOptions& options, const WorkerSettings
   settings.scratch = options.state_dir + "/scratch";
   settings.stage_path = options.state_dir + "/probe.stage";
   settings.left_behind = StageView::left_behind(settings.stage_path);
-  settings.lanes = std::thread::hardware_concurrency() < 2 ? 1 : kLanes;
+  settings.lanes = thread_count() < 2 ? 1 : kLanes;
   settings.sink = options.sink;
   return settings;
 }

@@ -59,6 +59,7 @@ void add(Verb program, int& exit_code) {
                   "(default: this machine's, if there is one)")
       .type_name("FILE");
   add_shapes(verb, arguments->shapes);
+  add_threads(verb);
   verb.add_flag("--nodes", arguments->nodes, "ONNX: also list the nodes that run on OpenCL");
   add_output(verb, arguments->output, "also write the findings to this file; - is standard output");
   verb.footer(

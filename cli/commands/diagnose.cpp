@@ -214,6 +214,7 @@ void add(Verb program, int& exit_code) {
       .one_of({"engine", "naive"})
       .shows_default();
   add_diagnose_place(verb, arguments->place);
+  add_threads(verb);
   verb.add_option("--target", arguments->options.target,
                   "the largest error of an output, relative to its size, that is right")
       .above_zero()

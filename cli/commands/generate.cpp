@@ -36,7 +36,6 @@
 #include "runtime/gguf/file.h"
 #include "runtime/llm/arch.h"
 #include "runtime/llm/chat.h"
-#include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/llm_config.h"
 #include "runtime/llm/sampler.h"
 #include "runtime/llm/teacher_forced.h"
@@ -61,14 +60,6 @@ struct GenerateArguments {
   LanguageOptions options;
   OutputOptions output;
 };
-
-// The cases of the kernels that a language model needs: all that is tried before its first token,
-// where nothing is known of this machine yet.
-std::vector<std::string> needs_of(const LlmConfig& config) {
-  std::vector<std::string> patterns;
-  for (const std::string& op : decoder_ops(config)) patterns.push_back(op + "_*");
-  return patterns;
-}
 
 Result<std::vector<int32_t>> prompt_of(const GenerateArguments& arguments, const GgufFile& file,
                                        const Tokenizer& tokenizer) {
@@ -314,6 +305,7 @@ void add(Verb program, int& exit_code) {
   add_combination(verb, arguments->combination, {"auto", "buffer"});
   add_plan_option(verb, arguments->plan);
   add_strict(verb, arguments->options.strict);
+  add_threads(verb);
   add_guard(verb, arguments->guard);
   verb.add_flag("--explain", arguments->explain,
                 "print which kernels run, which combinations were not taken, and why");

@@ -151,6 +151,7 @@ void add(Verb program, int& exit_code) {
   add_inputs(verb, arguments->inputs);
   add_device(verb, arguments->device);
   add_combination(verb, arguments->combination, {"auto", "buffer", "image"});
+  add_threads(verb);
   add_output(verb, arguments->output, "also write the plan to this file; - is standard output");
   verb.footer(
       "Exit status: 0 a plan was made, 2 wrong usage or a bad file, 3 there is no report, no "

@@ -137,6 +137,7 @@ void add(Verb program, int& exit_code) {
       .type_name("DEVICE");
   add_cases(verb, *arguments, out);
   add_data_dir(verb, options.data_dir);
+  add_threads(verb);
   add_output(verb, arguments->output, "also write the report to this file; - is standard output");
   verb.footer(
       "Exit status: 0 a device has a combination in which nothing failed and every operation is "

@@ -162,6 +162,7 @@ void add_ways(Verb verb, RunArguments& arguments) {
   add_combination(verb, arguments.combination, {"auto", "buffer", "image"});
   add_plan_option(verb, arguments.plan);
   add_strict(verb, arguments.options.strict);
+  add_threads(verb);
   add_guard(verb, arguments.guard);
   verb.add_option("--repeat", arguments.options.repeat, "timed runs after the first one")
       .within(0, 1000000)

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/processors.h"
 #include "base/threads.h"
 
 namespace clvet {
@@ -46,9 +47,9 @@ class Pool {
 
  private:
   Pool() {
-    const unsigned processors = std::max(1u, std::thread::hardware_concurrency());
     try {
-      for (unsigned i = 1; i < processors; ++i) threads_.emplace_back([this] { serve(); });
+      const int count = thread_count();
+      for (int i = 1; i < count; ++i) threads_.emplace_back([this] { serve(); });
     } catch (const std::system_error&) {
       // The system gives no more threads: those that there are do the work.
     }

@@ -1,4 +1,4 @@
-// Loops over the processors of the machine.
+// Loops over several threads: as many as base/processors.h says when the first one starts.
 #pragma once
 
 #include <cstdint>

@@ -23,6 +23,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // JSON has no infinities.
+// Milliseconds; null: not timed, or not known.
+Json time_or_null(double ms) { return ms > 0 ? Json(ms) : Json(nullptr); }
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 Json range_json(const ValueRange& range) {
@@ -72,7 +74,8 @@ Json blame_json(const Blame& blame) {
 }
 
 Json node_json(const DiagnosedNode& node) {
-  Json json = {{"name", node.name}, {"op", node.op}, {"reads", node.reads}, {"ms", node.ms}};
+  Json json = {
+      {"name", node.name}, {"op", node.op}, {"reads", node.reads}, {"ms", time_or_null(node.ms)}};
   if (!node.floats) return json;
   json["range"] = range_json(node.range);
   json["isolated"] = deviation_json(node.isolated);
@@ -99,7 +102,9 @@ Json origin_json(const ErrorOrigin& origin) {
 }
 
 Json times_json(const PlanTimes& times) {
-  return {{"low", times.low}, {"raised", times.raised}, {"high", times.high}};
+  return {{"low", time_or_null(times.low)},
+          {"raised", time_or_null(times.raised)},
+          {"high", time_or_null(times.high)}};
 }
 
 Json file_node_json(const FileNode& node) {

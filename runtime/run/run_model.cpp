@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/event.h"
 #include "base/numbers.h"
 #include "base/result.h"
 #include "probe/report/report.h"
@@ -26,13 +27,18 @@ namespace {
 // As many answers as were asked for. The last one, which leaves, agrees with the first.
 class Repeats {
  public:
-  Repeats(NetworkSession& session, const std::map<std::string, Tensor>& inputs)
-      : session_(session), inputs_(inputs) {}
+  Repeats(NetworkSession& session, const std::map<std::string, Tensor>& inputs,
+          const ModelRunOptions& options)
+      : session_(session), inputs_(inputs), options_(options) {}
 
-  Result<Outputs> run(int repeat) {
+  Result<Outputs> run() {
     CLVET_ASSIGN_OR_RETURN(first_, session_.run(inputs_));
     begin();
-    for (int i = 0; i < repeat; ++i) CLVET_RETURN_IF_ERROR(once_more());
+    for (int i = 0; i < options_.repeat && !(options_.stop && options_.stop()); ++i) {
+      if (options_.sink && options_.repeat > 1)
+        options_.sink({EventLevel::kProgress, "timed runs", i, options_.repeat});
+      CLVET_RETURN_IF_ERROR(once_more());
+    }
     return session_.settled(inputs_, last_, first_);
   }
 
@@ -60,6 +66,7 @@ class Repeats {
 
   NetworkSession& session_;
   const std::map<std::string, Tensor>& inputs_;
+  const ModelRunOptions& options_;
   Outputs first_, last_;
   size_t place_ = 0;
   std::vector<double> ms_;
@@ -72,14 +79,15 @@ Result<ModelRun> run_model(Graph graph, const std::map<std::string, Tensor>& inp
   ModelRun result;
   CLVET_ASSIGN_OR_RETURN(result.session, NetworkSession::open(std::move(graph), report, options));
   NetworkSession& session = *result.session;
-  Repeats repeats(session, inputs);
-  CLVET_ASSIGN_OR_RETURN(result.outputs, repeats.run(options.repeat));
+  Repeats repeats(session, inputs, options);
+  CLVET_ASSIGN_OR_RETURN(result.outputs, repeats.run());
   const Status timed = options.node_times ? session.time_nodes(inputs) : Status();
   session.note();
   result.record = session.record();
   if (!timed)
     warn(options.sink, result.record.warnings,
          fmt::format("the nodes could not be timed: {}", timed.error().message));
+  result.record.samples_ms = repeats.ms();
   if (const std::vector<double>& ms = repeats.ms(); !ms.empty()) {
     result.record.min_ms = *std::ranges::min_element(ms);
     result.record.median_ms = median(ms);

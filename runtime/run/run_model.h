@@ -1,6 +1,7 @@
 // Runs a model once or more on what a report allows, and falls back instead of dying.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,7 +16,8 @@
 namespace clvet {
 
 struct ModelRunOptions : NetworkOptions {
-  int repeat = 1;  // timed runs after the first
+  int repeat = 1;              // timed runs after the first
+  std::function<bool()> stop;  // true: no more timed runs; may be empty
   bool node_times = false;
 };
 

@@ -15,6 +15,9 @@ using Json = nlohmann::ordered_json;
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
+// Milliseconds; null: not timed.
+Json time_or_null(double ms) { return ms > 0 ? Json(ms) : Json(nullptr); }
+
 Json nodes_json(const std::vector<NodeRecord>& rows) {
   Json json = Json::array();
   for (const NodeRecord& row : rows) {
@@ -22,8 +25,8 @@ Json nodes_json(const std::vector<NodeRecord>& rows) {
     node["variant_key"] = text_or_null(row.variant_key);
     node["kernel"] = text_or_null(row.kernel);
     if (!row.reason.empty()) node["reason"] = row.reason;
-    node["ms"] = row.ms;
-    node["predicted_ms"] = row.predicted_ms > 0 ? Json(row.predicted_ms) : Json(nullptr);
+    node["ms"] = time_or_null(row.ms);
+    node["predicted_ms"] = time_or_null(row.predicted_ms);
     json.push_back(std::move(node));
   }
   return json;
@@ -57,9 +60,12 @@ std::string run_record_to_json(const RunRecord& record) {
   json["nodes"] = nodes_json(record.nodes);
   json["fallbacks"] = fallbacks_json(record.fallbacks);
   json["warnings"] = record.warnings;
-  json["timing"] = {{"load_ms", record.load_ms},   {"plan_ms", record.plan_ms},
-                    {"build_ms", record.build_ms}, {"first_ms", record.first_ms},
-                    {"min_ms", record.min_ms},     {"median_ms", record.median_ms}};
+  json["timing"] = {{"load_ms", record.load_ms},
+                    {"plan_ms", record.plan_ms},
+                    {"build_ms", record.build_ms},
+                    {"first_ms", record.first_ms},
+                    {"min_ms", time_or_null(record.min_ms)},
+                    {"median_ms", time_or_null(record.median_ms)}};
   if (record.choice) {
     json["choice"] = {{"device_ms", record.choice->device_ms}, {"host_ms", record.choice->host_ms}};
   }

@@ -18,7 +18,7 @@ struct NodeRecord {
   std::string name, op;
   Place place = Place::kHost;  // never kAlias
   std::string kernel, variant_key, reason;
-  double ms = 0;
+  double ms = 0;            // 0: not timed
   double predicted_ms = 0;  // 0: no prediction
 };
 
@@ -36,7 +36,9 @@ struct RunRecord {
   std::vector<RefusedCombination> refused;
   std::string not_best;  // why not the combination that the report calls best
   std::vector<std::string> warnings;
-  double load_ms = 0, plan_ms = 0, build_ms = 0, first_ms = 0, min_ms = 0, median_ms = 0;
+  double load_ms = 0, plan_ms = 0, build_ms = 0, first_ms = 0;
+  std::vector<double> samples_ms;       // of the timed runs, in order; not in the document
+  double min_ms = 0, median_ms = 0;     // 0: no run after the first was timed
   std::optional<MeasuredTimes> choice;  // where host and device were compared
   // Answers of the device up to the next one that the host confirms: a fault is found within so
   // many. 0: the host computed them.

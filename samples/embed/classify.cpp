@@ -1,5 +1,5 @@
-// classify MODEL [DEVICE]: gives each input of a network ones, runs it, and prints the largest value
-// of its first output. Open dims become 1, or what follows as NAME=AxBxC.
+// classify MODEL [DEVICE]: gives each input of a network ones, runs it, and prints the largest
+// value of its first output. Open dims become 1, or what follows as NAME=AxBxC.
 #include <clvet/clvet.h>
 
 #include <algorithm>

@@ -33,7 +33,7 @@ TEST(NodeTimes, OfANodeDoNotHoldTheHandOverBeforeIt) {
   model.node("MatMul", {"x", "w"}, {"a"});
   model.node("ReduceSum", {"a", "axes"}, {"y"});
   model.output("y");
-  const ModelRunOptions options{{.device = "0"}, 0, true};
+  const ModelRunOptions options{{.device = "0"}, 0, {}, true};
   const auto run =
       run_model(model.build(), {{"x", *Tensor::create(DType::kF32, {1, 16, 8})}}, &report, options);
   ASSERT_TRUE(run) << run.error().message;
@@ -58,7 +58,7 @@ TEST(NodeTimes, OfAProcessorAreOfLaunchesBehindEachOther) {
   model.input("x", {1, 16, 8}).constant("w", {8, 8}, std::vector<float>(64, 0));
   model.node("MatMul", {"x", "w"}, {"y"});
   model.output("y");
-  const ModelRunOptions options{{.device = "0"}, 0, true};
+  const ModelRunOptions options{{.device = "0"}, 0, {}, true};
   const auto run =
       run_model(model.build(), {{"x", *Tensor::create(DType::kF32, {1, 16, 8})}}, &report, options);
   ASSERT_TRUE(run) << run.error().message;

@@ -107,7 +107,7 @@ TEST(RunModel, SaysThatMemoryLowChangesNothingOfFloatWeights) {
 }
 
 TEST(RunModel, TimesRunsAndNodesAsOftenAsAskedTo) {
-  ModelRunOptions options{{.device = "host"}, 3, true};
+  ModelRunOptions options{{.device = "host"}, 3, {}, true};
   const RunRecord timed = run_of(small_model(), small_inputs(), options).record;
   EXPECT_GE(timed.median_ms, timed.min_ms);
   EXPECT_THAT(timed.nodes, Each(Field(&NodeRecord::ms, Ge(0))));
