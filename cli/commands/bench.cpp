@@ -94,10 +94,10 @@ Result<std::map<std::string, Tensor>> inputs_of(const BenchArguments& arguments,
   return random_inputs(graph, shapes, arguments.seed);
 }
 
-using Kept = std::vector<std::shared_ptr<void>>;
-
 // A driver may die when it is released: that is left to the end of the process.
-void keep(Kept opened) { static_cast<void>(new Kept(std::move(opened))); }
+void keep(std::shared_ptr<void> opened) {
+  static_cast<void>(new std::shared_ptr<void>(std::move(opened)));
+}
 
 // The first samples of a run are those that warm it up.
 std::vector<double> samples_of(const RunRecord& record, int warm_up) {

@@ -9,6 +9,7 @@
 
 #include "kernels/combination.h"
 #include "runtime/plan/plan.h"
+#include "runtime/run/answer.h"
 #include "runtime/run/generate_record.h"
 #include "runtime/run/language_session.h"
 #include "runtime/run/measured_times.h"
