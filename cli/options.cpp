@@ -65,7 +65,7 @@ Option Option::one_of(const std::vector<std::string>& words) {
 
 Option Option::within(int64_t least, int64_t greatest) {
   number_->range = std::pair(least, greatest);
-  option_->check(remark(tr("{} to {}", least, greatest)));
+  option_->check(remark(tr("from {} to {}", least, greatest)));
   return *this;
 }
 
