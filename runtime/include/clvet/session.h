@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "clvet/abi.h"
+#include "clvet/context.h"
+#include "clvet/placement.h"
 #include "clvet/result.h"
 #include "clvet/tensor.h"
 
@@ -24,17 +26,11 @@ struct SessionOptions {
   std::string report;
   // Where earlier starts kept what they found out; empty: $CLVET_STATE_DIR or the XDG folder.
   std::string state_dir;
+  // Shares its report and its devices; `report` and `state_dir` stay empty then.
+  std::optional<Context> context;
   bool strict = false;  // an error, where a fallback is needed
   // Gets each warning as it comes, from the thread that runs.
   std::function<void(const std::string& text)> warning;
-};
-
-// What runs where, at the moment.
-struct Placement {
-  std::string device;     // its name, or "host"
-  std::string precision;  // "low", "normal" or "high"
-  std::vector<std::string> warnings;
-  uint64_t generation = 0;  // one more after each resize()
 };
 
 // All calls may come from any thread; those that compute wait for each other. After a move, and in
@@ -61,6 +57,13 @@ class CLVET_API Session {
   // in flight. invalid_argument: no such tensor, its shape is open, an output for writing.
   // unavailable: an output before the first run.
   Result<Mapping> map(const std::string& name, Access access);
+
+  // The inputs in `values` have these values from now on, and these shapes. They are read where they
+  // lie, without a copy: until others are set or written, or the session goes, they stay as they
+  // are. Where a shape is another than before, mappings of that input and of all outputs are stale.
+  // invalid_argument: no such input, another type, a shape that the model does not allow, null. busy:
+  // one is mapped for writing, or a run is in flight. After an error all is as it was.
+  Status set(const std::map<std::string, Values>& values);
 
   // Plans, builds, and checks an answer to zeros: a run after that takes what runs take. Inputs
   // keep their values.

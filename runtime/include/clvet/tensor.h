@@ -55,6 +55,13 @@ struct TensorInfo {
   Shape shape;  // -1: left open by the model
 };
 
+// Values that lie somewhere already, in row-major order.
+struct Values {
+  DataType type = DataType::f32;
+  Shape shape;
+  std::shared_ptr<const void> data;  // as many as the shape says; may be null where these are none
+};
+
 enum class Access { read, write };
 
 class Slots;
