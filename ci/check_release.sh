@@ -7,7 +7,7 @@ export LC_ALL=C
 failed=0
 
 # Names that a library of clvet may show: C functions, and what is of clvet::v1.
-public='^clvet_[a-z0-9_]+@|^CLVET_[0-9]+|^_Z(N|NK|T[A-Za-z])+(h?n?[0-9]+_)?N?K?5clvet2v1'
+public='^clvet_[a-z0-9_]+(@|$)|^CLVET_[0-9]+|^_Z(N|NK|T[A-Za-z])+(h?n?[0-9]+_)?N?K?5clvet2v1'
 
 # check PROGRAM: prints its facts; its faults to stderr
 check() {

@@ -67,9 +67,9 @@ unpack_packages() {
 }
 
 # debian_root FOLDER ARCHITECTURE RELEASE PACKAGE...: a root with these packages and all they need, as they come out of their
-# archives: programs run in it, its own package tools know nothing. Made again only where the call differs.
+# archives: programs run in it, and dpkg, if it is among them, knows what is there. Made again only where the call differs.
 debian_root() {
-  local folder=$1 call="${*:2}" apt=$1-apt
+  local folder=$1 call="${*:2}" apt=$1-apt file
   [ "$(cat "$folder/.ready" 2>/dev/null)" = "$call" ] && return 0
   say "unpacking a root: $call"
   rm -rf "$folder" "$apt"
@@ -80,6 +80,11 @@ debian_root() {
   mkdir -p "$folder"/usr/{bin,sbin,lib,lib64} "$folder"/{proc,sys,dev,tmp}
   ln -s usr/bin usr/sbin usr/lib usr/lib64 "$folder/"
   unpack_packages "$folder" "$apt"/archives/*.deb || die "no root $folder"
+  mkdir -p "$folder"/var/lib/dpkg/{info,updates,triggers}
+  for file in "$apt"/archives/*.deb; do
+    dpkg-deb --field "$file" | sed '/^Package:/a Status: install ok installed'
+    echo
+  done >"$folder/var/lib/dpkg/status"
   rm -rf "$apt"
   echo "$call" >"$folder/.ready"
 }

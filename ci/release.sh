@@ -73,7 +73,7 @@ release() {
   say "building clvet for $1"
   cmake --preset release -B "$build" --toolchain ci/release/toolchain.cmake -DCLVET_TRIPLET="$triplet" \
     -DCLVET_SYSROOT="$sysroot" -DCLVET_TESTS=OFF -DPROTOBUF_LITE_PIC="$sysroot/libprotobuf-lite-pic.a" \
-    -DCMAKE_INSTALL_LIBDIR=lib -DCLVET_PACKAGES="$debian" "${launcher[@]}" >&2
+    -DCMAKE_INSTALL_LIBDIR=lib -DCLVET_ZSH_FOLDER=share/zsh/site-functions -DCLVET_PACKAGES="$debian" "${launcher[@]}" >&2
   echo "$made_from" >"$build/.made_from"
   cmake --build "$build" --target clvet clvet_pages clvet_library clvet_static >&2
   rm -rf "build/release/.$1"
