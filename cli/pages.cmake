@@ -2,7 +2,7 @@
 # list) writes them in English. It has to be of VERSION.
 cmake_minimum_required(VERSION 3.22)
 function(clvet)
-  execute_process(COMMAND ${CMAKE_COMMAND} -E env LC_ALL=C.UTF-8 --unset=CLVET_LANG ${PROGRAM} ${ARGN}
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env LC_ALL=C.UTF-8 ASAN_OPTIONS=detect_leaks=0 ${PROGRAM} ${ARGN}
                   RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE error)
   if(NOT status EQUAL 0)
     list(JOIN PROGRAM " " program)

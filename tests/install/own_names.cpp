@@ -1,4 +1,5 @@
-// A program with libraries of its own of the names that clvet's static library has within: both work.
+// A program with libraries of its own of the names that clvet's static library has within: both
+// work.
 #include <clvet/clvet.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
