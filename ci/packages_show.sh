@@ -1,6 +1,6 @@
 #!/bin/bash
 # ci/packages_show.sh [amd64|arm64]...: the packages of ci/packages.sh where they are to be used: installed by dpkg in a Debian 12
-# that holds nothing of this source tree. The program, completion and manual pages are there, and a model is answered; a program is
+# (amd64: also 11) that holds nothing of this source tree. The program, completion and manual pages are there, and a model is answered; a program is
 # built against libclvet-dev (amd64: in that root, by CMake and pkg-config; arm64: by the cross compiler) and runs on the host.
 # Needs what ci/release_show.sh needs. The roots lie below the set-up's cache.
 set -euo pipefail
@@ -24,12 +24,12 @@ prepare() {
   # shellcheck disable=SC2086
   cp $packages "$CLVET_MODELS/$model" "$CLVET_ROOT/tests/data/images/text-1.png" "$show/"
   cp -r "$CLVET_ROOT/samples/embed" "$show/"
-  in_root "$root" dpkg --purge clvet libclvet-dev "$(library_name)" >/dev/null 2>&1 || true
+  in_root "$root" dpkg --purge clvet libclvet-dev "$(library_name "$name")" >/dev/null 2>&1 || true
   in_root "$root" ldconfig
   expect "$name: dpkg" 0 '^Setting up clvet ' in_root "$root" bash -c 'dpkg --install /tmp/show/*.deb'
   [ "$failed" = 0 ] || exit 1
 }
-library_name() { basename "$(compgen -G "$CLVET_ROOT/build/packages/libclvet0*_$name.deb")" | sed 's/_.*//'; }
+library_name() { basename "$(compgen -G "$CLVET_ROOT/build/packages/libclvet0*_$1.deb")" | sed 's/_.*//'; }
 
 # installed NAME: what a user of the program has
 installed() {
@@ -42,6 +42,16 @@ installed() {
   done
   expect "$1: clvet run" 0 'class 0 +(0\.99|1\.00)' in_root "$root" clvet run "/tmp/show/$model" --device host --top 1 \
     --input x=/tmp/show/text-1.png --image-size 192x48 --mean 127.5 --scale 0.00784313725 --bgr --output-dir /tmp/show/run
+}
+
+# older: the oldest Debian that the packages are for
+older() {
+  root=$roots/debian11-amd64
+  debian_root "$root" amd64 bullseye "${bare[@]}"
+  in_root "$root" dpkg --purge clvet "$(library_name amd64)" >/dev/null 2>&1 || true
+  expect 'Debian 11: dpkg' 0 '^Setting up clvet ' in_root "$root" bash -c 'dpkg --install /tmp/show/clvet_*.deb /tmp/show/libclvet0*.deb'
+  installed 'Debian 11'
+  expect 'Debian 11: the library' 0 'libclvet\.so\.0.*=>' in_root "$root" bash -c 'ldconfig -p | grep libclvet'
 }
 
 show_amd64() {
@@ -58,6 +68,7 @@ show_amd64() {
   for program in shared static clvet clvet-static; do
     expect "amd64: the program '$program'" 0 "$answer" in_root "$root" "/tmp/show/$program" "/tmp/show/$model" host x=1x3x48x192
   done
+  older
 }
 
 show_arm64() {
