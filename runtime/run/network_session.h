@@ -76,6 +76,9 @@ class NetworkSession {
 
   // Another number once another plan, device or the host answers.
   size_t place() const { return places_; }
+  // The memory from which a device itself reads the input `name`, for its user to write; runs with this
+  // tensor copy nothing. Nothing: there is none such, or none yet, before a first answer.
+  std::optional<Tensor> lend_input(const std::string& name);
   // Fills in how long each node of the plan takes. Its error spoils no answer.
   Status time_nodes(const Inputs& inputs);
   // Keeps for the starts to come what was confirmed.
@@ -147,8 +150,8 @@ class NetworkSession {
   std::unique_ptr<Place, Place::Drop> place_;  // on the device, once it was opened
   std::optional<Session> host_;
   size_t places_ = 0;
-  std::optional<Fault> fault_;         // of the last attempt
-  std::shared_ptr<OpenedDevice> using_;  // the device that was asked last
+  std::optional<Fault> fault_;               // of the last attempt
+  std::shared_ptr<OpenedDevice> using_;      // the device that was asked last
   std::vector<std::shared_ptr<void>> left_;  // devices, and places on them
 };
 
