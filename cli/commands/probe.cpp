@@ -92,8 +92,7 @@ int run(ProbeArguments& arguments) {
   options.program = own_executable();
   options.tier = arguments.tier == "full" ? Tier::kFull : Tier::kCore;
   options.sink = terminal_sink(arguments.output.quiet);
-  const std::string path =
-      arguments.out.empty() ? report_file(options.state_dir) : arguments.out;
+  const std::string path = arguments.out.empty() ? report_file(options.state_dir) : arguments.out;
   if (!arguments.if_changed) return probe_to(arguments, path);
   const auto text = read_file(path);
   if (!text) return probe_to(arguments, path);

@@ -73,7 +73,8 @@ DeviceSummary summary_of(const DeviceReport& device) {
   std::vector<std::string> args = {"probe", "--lang=en", "--tier=" + options.tier};
   if (!options.report.empty()) args.push_back("--out=" + options.report);
   if (!options.device.empty()) args.push_back("--device=" + options.device);
-  if (options.budget_seconds > 0) args.push_back(fmt::format("--budget={}", options.budget_seconds));
+  if (options.budget_seconds > 0)
+    args.push_back(fmt::format("--budget={}", options.budget_seconds));
   if (options.fresh) args.emplace_back("--fresh");
   if (options.if_changed) args.emplace_back("--if-changed");
   for (const std::string& library : options.libraries) args.push_back("--library=" + library);
@@ -86,8 +87,8 @@ Status fault_of(const ProgramEnd& end) {
     return Error{code, "clvet probe: " + said};
   };
   if (end.signal != 0)
-    return Error{ErrorCode::internal, fmt::format("clvet probe was ended by signal {}: {}",
-                                                  end.signal, end.last_line)};
+    return Error{ErrorCode::internal,
+                 fmt::format("clvet probe was ended by signal {}: {}", end.signal, end.last_line)};
   switch (end.exit_status) {
     case kFine:
     case kFindings:
@@ -115,8 +116,7 @@ Result<Report> probed(const ProbeOptions& options) {
   const auto end = run_program(run);
   if (!end) return public_error(end.error());
   if (const Status done = fault_of(*end); !done) return done.error();
-  return to_public(
-      read_report_file(options.report.empty() ? report_file(folder) : options.report));
+  return to_public(read_report_file(options.report.empty() ? report_file(folder) : options.report));
 }
 
 ::clvet::Result<std::string> planned(const std::string& model, const PlanOptions& options) {

@@ -26,9 +26,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kGlanceMs = 50;               // between looks at the process
-constexpr size_t kLongestLine = 4096;       // what is longer is cut
-constexpr int kMostLeft = 1024;             // reads once it has ended
+constexpr int kGlanceMs = 50;                  // between looks at the process
+constexpr size_t kLongestLine = 4096;          // what is longer is cut
+constexpr int kMostLeft = 1024;                // reads once it has ended
 constexpr int kPatience = 10'000 / kGlanceMs;  // looks from a request to end until it is killed
 
 std::string value_of(const char* variable) {
@@ -88,8 +88,8 @@ class Lines {
   bool wants_end_ = false;
 };
 
-// What is there to read within a glance's time. False: nothing. Never waits for the pipe's end: what
-// the program left behind may hold it.
+// What is there to read within a glance's time. False: nothing. Never waits for the pipe's end:
+// what the program left behind may hold it.
 bool read_some(int fd, Lines& lines) {
   pollfd ready{fd, POLLIN, 0};
   if (::poll(&ready, 1, kGlanceMs) <= 0) return false;
@@ -128,9 +128,10 @@ Result<std::string> find_program(const std::string& named) {
     std::error_code error;
     if (is_program(place)) return fs::canonical(place, error).string();
   }
-  return fail(ErrorCode::kNotFound,
-              "the clvet program is not beside the library and not on the PATH: install it, or name "
-              "it in CLVET_PROGRAM");
+  return fail(
+      ErrorCode::kNotFound,
+      "the clvet program is not beside the library and not on the PATH: install it, or name "
+      "it in CLVET_PROGRAM");
 }
 
 Result<ProgramEnd> run_program(const ProgramRun& run) {
@@ -144,7 +145,8 @@ Result<ProgramEnd> run_program(const ProgramRun& run) {
   args.insert(args.begin(), run.program);
   CLVET_ASSIGN_OR_RETURN(
       const pid_t pid,
-      spawn({.program = run.program, .args = args, .environment = run.environment, .out = to.get()}));
+      spawn(
+          {.program = run.program, .args = args, .environment = run.environment, .out = to.get()}));
   to.reset();
   Lines lines(run.line);
   const ExitState state = watch(pid, from.get(), lines);

@@ -36,8 +36,8 @@ Status settle(Graph& graph, std::map<std::string, Shape> shapes,
     const Value& value = graph.values[static_cast<size_t>(id)];
     if (value.type() && checked_elements(*value.shape)) continue;
     return fail(ErrorCode::kInvalidArgument,
-                "the extents of input '{}' are open: give its shape ({}=1x3x...) or its values", value.name,
-                value.name);
+                "the extents of input '{}' are open: give its shape ({}=1x3x...) or its values",
+                value.name, value.name);
   }
   return {};
 }
@@ -60,10 +60,9 @@ Result<ExecutionPlan> plan_gguf(const std::string& path, const NetworkPlanReques
   CLVET_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::open(path));
   CLVET_ASSIGN_OR_RETURN(const LlmConfig config, load_config(file));
   const LlmWeights weights(file, config);
-  CLVET_ASSIGN_OR_RETURN(
-      PlannedDevices found,
-      plan_language_on(config, weights,
-                       {*request.report, request.device, request.words, request.model}));
+  CLVET_ASSIGN_OR_RETURN(PlannedDevices found, plan_language_on(config, weights,
+                                                                {*request.report, request.device,
+                                                                 request.words, request.model}));
   if (!found.rows.empty()) return std::move(found.rows.front().plan);
   return fail(ErrorCode::kUnavailable, "no device can run the model ({})", found.reason);
 }

@@ -23,8 +23,8 @@ namespace {
 using clvet::Ending;
 using clvet::Error;
 using clvet::ErrorCode;
-using clvet::GenerateOptions;
 using clvet::Generated;
+using clvet::GenerateOptions;
 using clvet::LanguageModel;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -40,8 +40,8 @@ Error refused(const clvet::Result<T>& result) {
 class PublicLanguageModel : public testing::Test {
  protected:
   LanguageModel open() const {
-    auto model =
-        LanguageModel::open(file_, clvet::test::at_place<clvet::LanguageOptions>(folder_ / "state"));
+    auto model = LanguageModel::open(
+        file_, clvet::test::at_place<clvet::LanguageOptions>(folder_ / "state"));
     EXPECT_TRUE(model) << model.error().message;
     return std::move(*model);
   }
@@ -71,16 +71,16 @@ TEST_F(PublicLanguageModel, GoesOnWithATextAsWithItsTokens) {
 
 TEST_F(PublicLanguageModel, EndsWhereItIsToldTo) {
   LanguageModel model = open();
-  const auto whole = model.generate(Tokens{1, 2, 3}, {.max_tokens = 6, .temperature = 1, .seed = 3});
+  const auto whole =
+      model.generate(Tokens{1, 2, 3}, {.max_tokens = 6, .temperature = 1, .seed = 3});
   ASSERT_TRUE(whole);
   ASSERT_EQ(whole->tokens.size(), 6u) << "another seed is needed: the model ended by itself";
   EXPECT_EQ(whole->ending, Ending::limit);
   int pieces = 0;
-  const auto stopped = model.generate(Tokens{1, 2, 3},
-                                      {.max_tokens = 6,
-                                       .temperature = 1,
-                                       .seed = 3,
-                                       .on_text = [&](const auto&) { return ++pieces < 2; }});
+  const auto stopped = model.generate(
+      Tokens{1, 2, 3}, {.max_tokens = 6, .temperature = 1, .seed = 3, .on_text = [&](const auto&) {
+                          return ++pieces < 2;
+                        }});
   ASSERT_TRUE(stopped);
   EXPECT_EQ(stopped->ending, Ending::stopped);
   EXPECT_EQ(stopped->tokens, Tokens(whole->tokens.begin(), whole->tokens.begin() + 2));
@@ -120,28 +120,23 @@ const std::vector<Misuse>& misuses() {
       {"BrokenUtf8", ErrorCode::invalid_argument, "UTF-8",
        [](Model& m) { return refused(m.generate("b\xff")); }},
       {"NoTokensWanted", ErrorCode::invalid_argument, "max_tokens is 0",
-       [](Model& m) {
-         return refused(m.generate(Tokens{1}, {.max_tokens = 0}));
-       }},
+       [](Model& m) { return refused(m.generate(Tokens{1}, {.max_tokens = 0})); }},
       {"ATemperatureThatIsNoNumber", ErrorCode::invalid_argument, "temperature",
        [](Model& m) {
-         return refused(m.generate(
-             Tokens{1}, {.temperature = std::numeric_limits<double>::quiet_NaN()}));
+         return refused(
+             m.generate(Tokens{1}, {.temperature = std::numeric_limits<double>::quiet_NaN()}));
        }},
       {"ANegativeTopK", ErrorCode::invalid_argument, "top",
-       [](Model& m) {
-         return refused(m.generate(Tokens{1}, {.temperature = 1, .top_k = -1}));
-       }},
+       [](Model& m) { return refused(m.generate(Tokens{1}, {.temperature = 1, .top_k = -1})); }},
       {"AFunctionThatThrows", ErrorCode::invalid_argument, "on_text threw: the disk is full",
        [](Model& m) {
          return refused(m.generate(Tokens{1}, {.on_text = [](const auto&) -> bool {
-                                                 throw std::runtime_error("the disk is full");
-                                               }}));
+                                     throw std::runtime_error("the disk is full");
+                                   }}));
        }},
       {"AFunctionThatThrowsANumber", ErrorCode::invalid_argument, "on_text threw",
        [](Model& m) {
-         return refused(
-             m.generate(Tokens{1}, {.on_text = [](const auto&) -> bool { throw 7; }}));
+         return refused(m.generate(Tokens{1}, {.on_text = [](const auto&) -> bool { throw 7; }}));
        }},
       {"NoTurns", ErrorCode::invalid_argument, "no turns",
        [](Model& m) { return refused(m.chat({})); }},

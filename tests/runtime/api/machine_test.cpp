@@ -52,18 +52,19 @@ TEST_P(PublicProbe, TellsHowTheProgramEnded) {
 
 INSTANTIATE_TEST_SUITE_P(
     Of, PublicProbe,
-    testing::Values(
-        End{"AWrongOption", "echo 'there is no tier' >&2; exit 2", ErrorCode::invalid_argument,
-            "there is no tier"},
-        End{"AnotherProbe", "echo 'another probe is running'; exit 5", ErrorCode::busy, "another"},
-        End{"AFaultOfItsOwn", "exit 4", ErrorCode::internal, "it said nothing"},
-        End{"ASignal", "kill -9 $$", ErrorCode::internal, "signal 9"},
-        End{"AnUnknownStatus", "exit 99", ErrorCode::internal, "clvet probe"},
-        End{"SuccessWithoutAReport", "exit 0", ErrorCode::not_found, "report.json"},
-        End{"AReportThatIsNone", "echo '{' >$CLVET_STATE_DIR/report.json; exit 0",
-            ErrorCode::invalid_argument, "report.json"},
-        End{"Bytes", "printf 'a\\377b\\n'; exit 4", ErrorCode::internal, "a\xef\xbf\xbd"
-                                                                        "b"}),
+    testing::Values(End{"AWrongOption", "echo 'there is no tier' >&2; exit 2",
+                        ErrorCode::invalid_argument, "there is no tier"},
+                    End{"AnotherProbe", "echo 'another probe is running'; exit 5", ErrorCode::busy,
+                        "another"},
+                    End{"AFaultOfItsOwn", "exit 4", ErrorCode::internal, "it said nothing"},
+                    End{"ASignal", "kill -9 $$", ErrorCode::internal, "signal 9"},
+                    End{"AnUnknownStatus", "exit 99", ErrorCode::internal, "clvet probe"},
+                    End{"SuccessWithoutAReport", "exit 0", ErrorCode::not_found, "report.json"},
+                    End{"AReportThatIsNone", "echo '{' >$CLVET_STATE_DIR/report.json; exit 0",
+                        ErrorCode::invalid_argument, "report.json"},
+                    End{"Bytes", "printf 'a\\377b\\n'; exit 4", ErrorCode::internal,
+                        "a\xef\xbf\xbd"
+                        "b"}),
     [](const auto& info) { return info.param.name; });
 
 TEST_F(PublicMachine, ProbeHandsOnEachLineAndEndsWhereItIsToldTo) {

@@ -28,7 +28,8 @@ using testing::HasSubstr;
 class PublicSession : public testing::Test {
  protected:
   static Session open(const std::string& file) {
-    auto session = Session::open(file, clvet::test::at_place<clvet::SessionOptions>(file + ".state"));
+    auto session =
+        Session::open(file, clvet::test::at_place<clvet::SessionOptions>(file + ".state"));
     EXPECT_TRUE(session) << session.error().message;
     return std::move(*session);
   }
@@ -212,8 +213,7 @@ TEST_F(PublicSession, TakesValuesOfNoRows) {
 }
 
 TEST_F(PublicSession, SharesAContextWithOthers) {
-  const auto context =
-      clvet::Context::open({clvet::test::report_of_place(), folder_.path()});
+  const auto context = clvet::Context::open({clvet::test::report_of_place(), folder_.path()});
   ASSERT_TRUE(context) << context.error().message;
   std::vector<Session> sessions;
   for (int i = 0; i < 3; ++i) {
