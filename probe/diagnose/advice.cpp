@@ -125,14 +125,34 @@ void advise_failures(const DeviceReport& device, const Report& report,
   }
 }
 
+// Of memory that host and device share: what does not work, and what to do instead.
+struct MemoryAdvice {
+  const char *capability, *id, *english, *english_fix, *chinese, *chinese_fix;
+};
+constexpr MemoryAdvice kMemoryAdvice[] = {
+    {"map_read", "-map-read", "{}: reading a mapped buffer does not work",
+     "clvet uses clEnqueueReadBuffer here; configure other engines not to map memory",
+     "{}:映射的缓冲区不可信", "clvet 在此改用 clEnqueueReadBuffer;其他引擎请勿使用内存映射"},
+    {"host_pointer", "-host-pointer",
+     "{}: buffers over host memory (CL_MEM_USE_HOST_PTR) do not work",
+     "clvet lets the driver allocate here; configure other engines to do so, too",
+     "{}:主机内存上的缓冲区(CL_MEM_USE_HOST_PTR)不可信",
+     "clvet 在此由驱动分配内存;其他引擎也请如此配置"},
+    {"svm", "-svm", "{}: shared virtual memory (SVM) is advertised and does not work",
+     "configure other engines not to use SVM", "{}:声明支持共享虚拟内存(SVM),但不可用",
+     "其他引擎请勿使用 SVM"},
+    {"arm_import", "-arm-import", "{}: cl_arm_import_memory is advertised and does not work",
+     "configure other engines not to import memory", "{}:声明支持 cl_arm_import_memory,但不可用",
+     "其他引擎请勿导入内存"}};
+
 void advise_capabilities(const DeviceReport& device, std::vector<AdviceReport>& out) {
-  const auto mapped = device.capabilities.find("map_read");
-  if (mapped != device.capabilities.end() && mapped->second.verdict != CapabilityVerdict::kTrue) {
-    add(out, device.id + "-map-read", {mapped->second.evidence},
-        {fmt::format("{}: reading a mapped buffer does not work", device.name),
-         {"clvet uses clEnqueueReadBuffer here; configure other engines not to map memory"}},
-        {device.name + ":映射的缓冲区不可信",
-         {"clvet 在此改用 clEnqueueReadBuffer;其他引擎请勿使用内存映射"}});
+  for (const MemoryAdvice& row : kMemoryAdvice) {
+    const auto found = device.capabilities.find(row.capability);
+    if (found == device.capabilities.end() || found->second.verdict == CapabilityVerdict::kTrue)
+      continue;
+    add(out, device.id + row.id, {found->second.evidence},
+        {fmt::format(fmt::runtime(row.english), device.name), {row.english_fix}},
+        {fmt::format(fmt::runtime(row.chinese), device.name), {row.chinese_fix}});
   }
   const bool half =
       std::count(device.extensions.begin(), device.extensions.end(), "cl_khr_fp16") > 0;

@@ -260,6 +260,25 @@ TEST(OverPocl, AMapThatIsNullWithSuccessIsALieOfMapReadAndSparesTheKernels) {
   for (const VerdictReport& row : report.verdicts) EXPECT_EQ(row.verdict, Verdict::kPass) << row.id;
 }
 
+// Of a driver that is right about maps in general: one over host memory gives another pointer.
+TEST(OverPocl, ABufferOverHostMemoryThatFailsIsFoundApart) {
+  if (!kPocl.library) GTEST_SKIP() << "PoCL is not installed here";
+  test::Bench bench(*kPocl.library,
+                    R"({"rules":[{"match":{"call":"clEnqueueMapBuffer","count":{"from":4,"to":4}},)"
+                    R"("do":{"action":"null_success"}}]})");
+  bench.probe({"--case", kOneCase});
+  const Report report = bench.report();
+  const auto& found = report.devices.at(0).capabilities;
+  EXPECT_EQ(found.at("map_read").verdict, CapabilityVerdict::kTrue)
+      << found.at("map_read").evidence;
+  EXPECT_EQ(found.at("host_pointer").verdict, CapabilityVerdict::kWrong);
+  EXPECT_EQ(found.at("svm").verdict, CapabilityVerdict::kTrue) << found.at("svm").evidence;
+  const auto advice = std::find_if(report.advice.begin(), report.advice.end(), [](const auto& row) {
+    return row.id.ends_with("-host-pointer");
+  });
+  EXPECT_NE(advice, report.advice.end());
+}
+
 TEST(OverPocl, MapsThatAreRightUntilAKernelWritesAreWrong) {
   if (!kPocl.library) GTEST_SKIP() << "PoCL is not installed here";
   test::Bench bench(*kPocl.library,

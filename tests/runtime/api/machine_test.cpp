@@ -93,10 +93,10 @@ TEST_F(PublicMachine, ProbeHandsItsOptionsOnOneByOne) {
     return true;
   };
   EXPECT_FALSE(clvet::probe(options));
-  EXPECT_THAT(words, testing::ElementsAre("probe", "--lang=en", "--tier=full", "--out=r 1.json",
-                                          "--device=Mali; rm", "--budget=2.5", "--fresh",
-                                          "--if-changed", "--library=/a b/libmali.so",
-                                          "--library=--help"));
+  EXPECT_THAT(words,
+              testing::ElementsAre("probe", "--lang=en", "--tier=full", "--out=r 1.json",
+                                   "--device=Mali; rm", "--budget=2.5", "--fresh", "--if-changed",
+                                   "--library=/a b/libmali.so", "--library=--help"));
 }
 
 TEST_F(PublicMachine, ProbeDoesNotWaitForWhatTheProgramLeftBehind) {
