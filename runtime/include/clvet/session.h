@@ -46,6 +46,8 @@ class CLVET_API Session {
 
   Result<std::vector<TensorInfo>> inputs() const;   // shapes as set, or as the model leaves them
   Result<std::vector<TensorInfo>> outputs() const;  // shapes are known after warm_up() or run()
+  // What the file says of itself, ONNX's metadata_props: a recogniser's characters, a version.
+  Result<std::map<std::string, std::string>> metadata() const;
 
   // Sets the shapes of inputs by name; those that are not named keep theirs. Mappings end: they and
   // values that were set are stale. busy: a run is in flight. invalid_argument: the model has no
@@ -58,11 +60,11 @@ class CLVET_API Session {
   // unavailable: an output before the first run.
   Result<Mapping> map(const std::string& name, Access access);
 
-  // The inputs in `values` have these values from now on, and these shapes. They are read where they
-  // lie, without a copy: until others are set or written, or the session goes, they stay as they
-  // are. Where a shape is another than before, mappings of that input and of all outputs are stale.
-  // invalid_argument: no such input, another type, a shape that the model does not allow, null. busy:
-  // one is mapped for writing, or a run is in flight. After an error all is as it was.
+  // The inputs in `values` have these values from now on, and these shapes. They are read where
+  // they lie, without a copy: until others are set or written, or the session goes, they stay as
+  // they are. Where a shape is another than before, mappings of that input and of all outputs are
+  // stale. invalid_argument: no such input, another type, a shape that the model does not allow,
+  // null. busy: one is mapped for writing, or a run is in flight. After an error all is as it was.
   Status set(const std::map<std::string, Values>& values);
 
   // Plans, builds, and checks an answer to zeros: a run after that takes what runs take. Inputs

@@ -6,6 +6,7 @@
 namespace clvet::test {
 
 // y = 2 x, of two columns and any number of rows, float32; and n, of int64 [2], as it is given: m.
+// Its metadata: `author`, and `character` of two lines.
 std::string write_doubling(const std::string& folder);
 // Reshapes x (float32 [6]) to `shape` (int64 [2]): y.
 std::string write_reshaping(const std::string& folder);

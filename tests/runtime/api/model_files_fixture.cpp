@@ -28,6 +28,7 @@ std::string write_doubling(const std::string& folder) {
   model.node("Mul", {"x", "k"}, {"y"});
   model.node("Identity", {"n"}, {"m"});
   model.output("y").output("m");
+  model.metadata("author", "a test").metadata("character", "\u4e2d\nb\n");
   return written(folder, "doubling", model);
 }
 

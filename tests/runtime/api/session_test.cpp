@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <future>
 #include <map>
@@ -24,11 +25,13 @@ using clvet::ErrorCode;
 using clvet::Session;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Pair;
 
 class PublicSession : public testing::Test {
  protected:
   static Session open(const std::string& file) {
-    auto session = Session::open(file, clvet::test::at_place<clvet::SessionOptions>(file + ".state"));
+    auto session =
+        Session::open(file, clvet::test::at_place<clvet::SessionOptions>(file + ".state"));
     EXPECT_TRUE(session) << session.error().message;
     return std::move(*session);
   }
@@ -81,6 +84,24 @@ TEST_F(PublicSession, TellsNamesTypesAndShapes) {
   EXPECT_THAT((*session.inputs())[0].shape, ElementsAre(3, 2));
   ASSERT_TRUE(session.warm_up());
   EXPECT_THAT((*session.outputs())[0].shape, ElementsAre(3, 2));
+}
+
+TEST_F(PublicSession, TellsWhatTheFileSaysOfItself) {
+  const Session session = open(doubling_);
+  const auto metadata = session.metadata();
+  ASSERT_TRUE(metadata) << metadata.error().message;
+  EXPECT_THAT(*metadata, ElementsAre(Pair("author", "a test"), Pair("character", "\u4e2d\nb\n")));
+  EXPECT_THAT(*open(clvet::test::write_reshaping(folder_.path())).metadata(), testing::IsEmpty());
+}
+
+TEST_F(PublicSession, TellsHowManyNodesTheDeviceComputed) {
+  Session session = open(doubling_);
+  ASSERT_TRUE(session.resize({{"x", {2, 2}}}));
+  EXPECT_EQ(session.placement()->nodes, 0u) << "nothing ran yet";
+  ASSERT_TRUE(session.warm_up());
+  const auto placement = session.placement();
+  EXPECT_GT(placement->nodes, 0u);
+  EXPECT_EQ(placement->nodes_on_device > 0, placement->device != "host");
 }
 
 TEST_F(PublicSession, KeepsWhatAnInputHoldsFromRunToRun) {
@@ -156,8 +177,7 @@ TEST_F(PublicSession, TakesValuesOfNoRows) {
 }
 
 TEST_F(PublicSession, SharesAContextWithOthers) {
-  const auto context =
-      clvet::Context::open({clvet::test::report_of_place(), folder_.path()});
+  const auto context = clvet::Context::open({clvet::test::report_of_place(), folder_.path()});
   ASSERT_TRUE(context) << context.error().message;
   std::vector<Session> sessions;
   for (int i = 0; i < 3; ++i) {
