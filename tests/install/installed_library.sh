@@ -15,6 +15,16 @@ cmake -S "$source/samples/embed" -B "$folder/build" -DCMAKE_PREFIX_PATH="$folder
 cmake --build "$folder/build" >/dev/null
 "$folder/build/classify" "$model" host x=1x3x48x192 | grep "$wanted"
 
+# The larger samples, too: each reads what it is known to read.
+for sample in ocr camera; do
+  cmake -S "$source/samples/$sample" -B "$folder/$sample" -DCMAKE_PREFIX_PATH="$folder/usr" >/dev/null
+  cmake --build "$folder/$sample" >/dev/null
+done
+"$folder/ocr/clvet_ocr" "$source/tests/data/images/page.png" --device host --models "$CLVET_MODELS" >"$folder/page"
+cmp <(sed 's/^[0-9.]*  //' "$folder/page" | tr -d ' ') <(tr -d ' ' <"$source/tests/data/images/page.txt")
+"$folder/camera/clvet_camera" "$CLVET_MODELS/ch_PP-OCRv4_det_infer.onnx" --device host --frames 3 --deadline 60000 |
+  grep '3 frames computed, 0 dropped'
+
 flags=$(PKG_CONFIG_PATH=$(dirname "$(find "$folder/usr" -name clvet.pc)") pkg-config --define-prefix --cflags --libs clvet)
 library=$(dirname "$(find "$folder/usr" -name libclvet.so)")
 # shellcheck disable=SC2086
