@@ -2,7 +2,6 @@
 
 #include <clvet/clvet.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <memory>

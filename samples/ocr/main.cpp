@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
@@ -38,8 +39,9 @@ struct Arguments {
 clvet::Result<clvet::SessionOptions> session_options(const Arguments& arguments) {
   clvet::SessionOptions options;
   options.device = arguments.device;
-  options.warning = [said = std::set<std::string>()](const std::string& text) mutable {
-    if (said.insert(text).second) std::fprintf(stderr, "%s\n", text.c_str());
+  const auto said = std::make_shared<std::set<std::string>>();
+  options.warning = [said](const std::string& text) {
+    if (said->insert(text).second) std::fprintf(stderr, "%s\n", text.c_str());
   };
   if (arguments.device == "host") return options;
   auto context = clvet::Context::open({.report = arguments.report});

@@ -15,6 +15,8 @@ std::string write_reshaping(const std::string& folder);
 std::string write_long(const std::string& folder, int layers);
 // y = not b, of two columns and any number of rows.
 std::string write_negating(const std::string& folder);
+// What a probe writes where there is no OpenCL device.
+std::string write_report_without_devices(const std::string& folder);
 // A small language model of random weights, whose tokens are letters.
 std::string write_language_model(const std::string& folder);
 

@@ -255,6 +255,22 @@ TEST_F(PublicSession, ServesManyThreadsOneAfterTheOther) {
   EXPECT_THAT(values_of<float>(session, "y"), ElementsAre(2, 4));
 }
 
+TEST_F(PublicSession, ComputesOnTheHostWhereTheNamedReportHasNoDevices) {
+  std::vector<std::string> said;
+  const std::string report = clvet::test::write_report_without_devices(folder_.path());
+  const auto context = clvet::Context::open({.report = report, .state_dir = folder_.path()});
+  ASSERT_TRUE(context) << context.error().message;
+  auto session = Session::open(
+      doubling_,
+      {.context = *context, .warning = [&](const std::string& text) { said.push_back(text); }});
+  ASSERT_TRUE(session) << session.error().message;
+  EXPECT_THAT(said, ElementsAre(HasSubstr("has no OpenCL device")));
+  ASSERT_TRUE(session->resize({{"x", {1, 2}}}));
+  ASSERT_TRUE(session->warm_up());
+  EXPECT_EQ(session->placement()->device, "host");
+  EXPECT_THAT(said.back(), HasSubstr("no report names a device"));
+}
+
 TEST_F(PublicSession, WarnsWhereThereIsNoReport) {
   std::vector<std::string> said;
   auto session =
@@ -265,6 +281,7 @@ TEST_F(PublicSession, WarnsWhereThereIsNoReport) {
   ASSERT_TRUE(session->resize({{"x", {1, 2}}}));
   ASSERT_TRUE(session->warm_up());
   EXPECT_EQ(session->placement()->device, "host");
+  EXPECT_THAT(said.back(), HasSubstr("no report names a device"));
 }
 
 }  // namespace
