@@ -33,6 +33,8 @@ def faults(root, wanted=()):
     for name in wanted or files:
         text = files.get(name, "")
         included = set(INCLUDE.findall(text)) | {name}
+        if name.startswith("samples/"):  # whose includes are relative to the file's own folder
+            included |= {name.rpartition("/")[0] + "/" + path for path in included}
         code = NOT_CODE.sub(" ", text)
         own = set(re.findall(r"(?:class|struct|enum|using) (?:class )?([A-Z]\w+)", code))
         used = set(MADE.findall(code)) | (set(NAMED.findall(code)) & forward)

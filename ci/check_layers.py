@@ -2,8 +2,9 @@
 """ci/check_layers.py [ROOT]: which file may include which.
 
 - Quoted includes are relative to the root and exist (but for generated ones); clvet/ is runtime/include/clvet/.
-- base < kernels < probe < runtime < reports < cli: a layer includes itself and lower ones. samples stand where runtime does;
-  only tests include tests and samples, and nothing includes cli.
+- base < kernels < probe < runtime < reports < cli: a layer includes itself and lower ones. Only tests include tests and
+  samples, and nothing includes cli.
+- Samples are programs of users: of clvet they include <clvet/...>, and else what lies beside them.
 - Rooms (folders) have no circles: no room includes another that leads back to it.
 - The rules of CLOSED: some rooms are entered by few.
 
@@ -19,7 +20,7 @@ LAYERS = ("base", "kernels", "probe", "runtime", "reports", "cli")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 PUBLIC = "runtime/include/"
 # Built as programs are that have the installed library alone.
-OUTSIDE = ("samples/embed/", "tests/install/")
+OUTSIDE = ("tests/install/",)
 GENERATED = re.compile(r"(^|/)embedded_[^/]*\.h$|\.pb\.h$")
 OPENCL_ROOMS = r"(probe/(cl|discover|checks|trial|worker)|runtime/exec|tests)/"
 # (included path, who may include it, why)
@@ -38,8 +39,15 @@ def top_of(path):
 
 
 def rank_of(path):
-    layer = "runtime" if top_of(path) == "samples" else top_of(path)
-    return LAYERS.index(layer) if layer in LAYERS else None
+    return LAYERS.index(top_of(path)) if top_of(path) in LAYERS else None
+
+
+def fault_of_sample(root, name, delimiter, path):
+    if (root / path).exists():
+        return f"includes {path}: samples include <clvet/...>, the installed library's headers, and nothing else of the repository"
+    if delimiter == '"' and not (root / name).with_name(path).exists():
+        return f'includes "{path}": not beside it'
+    return None
 
 
 def there(root, path):
@@ -47,6 +55,11 @@ def there(root, path):
 
 
 def faults_of_include(root, name, delimiter, path):
+    if name.startswith("samples/"):
+        fault = fault_of_sample(root, name, delimiter, path)
+        if fault:
+            yield fault
+        return
     if path.startswith("clvet/"):  # as those who install them see the public headers
         path = PUBLIC + path
     own = rank_of(path) is not None

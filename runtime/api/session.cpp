@@ -1,7 +1,9 @@
 // The public session: who may ask what of a network, from which thread, and when.
 #include "clvet/session.h"
 
-#include <atomic>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <future>
 #include <map>
 #include <memory>
@@ -17,6 +19,7 @@
 #include "clvet/result.h"
 #include "clvet/tensor.h"
 #include "kernels/combination.h"
+#include "probe/report/report.h"
 #include "runtime/api/context_impl.h"
 #include "runtime/api/guarded.h"
 #include "runtime/api/own_process.h"
@@ -27,6 +30,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/onnx/reader.h"
+#include "runtime/plan/plan.h"
 #include "runtime/run/model_file.h"
 #include "runtime/run/network_session.h"
 #include "runtime/run/run_record.h"
@@ -58,6 +62,7 @@ class Session::Impl {
 
   const OwnProcess& process() const { return process_; }
   const std::shared_ptr<Slots>& slots() const { return slots_; }
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
   Status warm_up() {
     return turns_.now([this] { return compute(false); });
   }
@@ -84,6 +89,7 @@ class Session::Impl {
   Warnings warnings_;
   std::shared_ptr<ContextImpl> context_;  // null: the host alone
   std::shared_ptr<Slots> slots_;
+  std::map<std::string, std::string> metadata_;
   std::unique_ptr<NetworkSession> network_;
   mutable std::mutex placed_;
   Placement placement_;
@@ -116,6 +122,7 @@ class Session::Impl {
   impl->slots_ = std::make_shared<Slots>(
       infos_of(graph, graph.inputs), infos_of(graph, graph.outputs),
       [one = impl.get()](const std::string& name) { return one->network_->lend_input(name); });
+  impl->metadata_ = std::move(graph.metadata);
   const ::clvet::Report* report = impl->context_ ? impl->context_->report() : nullptr;
   CLVET_ASSIGN_OR_RETURN(impl->network_,
                          NetworkSession::open(std::move(graph), report, std::move(words)));
@@ -129,9 +136,13 @@ Session::Impl::~Impl() {
 
 void Session::Impl::remember() {
   const RunRecord& record = network_->record();
+  const auto on_device =
+      std::count_if(record.nodes.begin(), record.nodes.end(),
+                    [](const NodeRecord& node) { return node.place != Place::kHost; });
   const std::lock_guard lock(placed_);
-  placement_ = {record.device, ::clvet::to_string(record.combination.precision), record.warnings,
-                0};
+  placement_ = {record.device,       ::clvet::to_string(record.combination.precision),
+                record.warnings,     0,
+                record.nodes.size(), static_cast<uint64_t>(on_device)};
 }
 
 Placement Session::Impl::placement() const {
@@ -183,6 +194,11 @@ Result<std::vector<TensorInfo>> Session::inputs() const {
 Result<std::vector<TensorInfo>> Session::outputs() const {
   return with(
       [](Impl& impl) -> Result<std::vector<TensorInfo>> { return impl.slots()->infos(false); });
+}
+
+Result<std::map<std::string, std::string>> Session::metadata() const {
+  return with(
+      [](Impl& impl) -> Result<std::map<std::string, std::string>> { return impl.metadata(); });
 }
 
 Status Session::resize(const std::map<std::string, Shape>& shapes) {

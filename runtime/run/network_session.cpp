@@ -295,7 +295,8 @@ Result<Outputs> NetworkSession::ask_place(const Inputs& inputs, const Ask& ask) 
 
 Result<Outputs> NetworkSession::on_host(const Inputs& inputs) {
   if (options_.device != "host" && !record_.choice && !ladder_->stepped())
-    warn(fmt::format("the model runs on the host: {}", choice_.reason));
+    warn(fmt::format("the model runs on the host: {}",
+                     choice_.reason.empty() ? "no report names a device" : choice_.reason));
   const bool is_first = !host_;
   if (is_first) {
     CLVET_ASSIGN_OR_RETURN(host_, Session::create(*graph_, choice_.plan, nullptr));

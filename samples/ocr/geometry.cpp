@@ -1,4 +1,4 @@
-#include "samples/ocr/geometry.h"
+#include "geometry.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace clvet::ocr {
+namespace ocr {
 namespace {
 
 // The rectangle around the points whose edges run along and across `direction` (of length 1).
@@ -86,4 +86,4 @@ Quad smallest_rectangle(const std::vector<Point>& points) {
   return best;
 }
 
-}  // namespace clvet::ocr
+}  // namespace ocr

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace clvet::ocr {
+namespace ocr {
 
 struct Point {
   double x = 0, y = 0;
@@ -43,4 +43,4 @@ std::vector<Point> convex_hull(std::vector<Point> points);
 // leads to the right. Edges of length 0 where the points lie in a line. At least one point.
 Quad smallest_rectangle(const std::vector<Point>& points);
 
-}  // namespace clvet::ocr
+}  // namespace ocr

@@ -1,27 +1,26 @@
-#include "samples/ocr/page_reader.h"
+#include "page_reader.h"
+
+#include <clvet/clvet.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <ratio>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "base/result.h"
-#include "probe/report/report.h"
-#include "runtime/decode/ctc.h"
-#include "runtime/graph/graph.h"
-#include "runtime/graph/tensor.h"
-#include "runtime/onnx/reader.h"
-#include "runtime/run/run_model.h"
-#include "samples/ocr/geometry.h"
-#include "samples/ocr/picture.h"
-#include "samples/ocr/reading_order.h"
-#include "samples/ocr/text_boxes.h"
+#include "ctc.h"
+#include "geometry.h"
+#include "picture.h"
+#include "reading_order.h"
+#include "text_boxes.h"
 
-namespace clvet::ocr {
+namespace ocr {
 namespace {
 
 // What the models are used with.
@@ -37,18 +36,6 @@ constexpr float kSureOfTurn = 0.9f;
 constexpr double kLeastScore = 0.5;
 constexpr double kLeastBox = 4;  // pixels of the page
 constexpr size_t kBatch = 6;
-
-Result<Tensor> run(const Graph& graph, const Tensor& input, const Report* report,
-                   const ModelRunOptions& options, PageText& out) {
-  if (graph.inputs.size() != 1 || graph.outputs.size() != 1) {
-    return fail(ErrorCode::kInvalidArgument, "'{}' is not a PP-OCR network: one input, one output",
-                graph.name);
-  }
-  const std::string& name = graph.values[static_cast<size_t>(graph.inputs[0])].name;
-  CLVET_ASSIGN_OR_RETURN(ModelRun result, run_model(graph, {{name, input}}, report, options));
-  out.runs.push_back(std::move(result.record));
-  return result.outputs.begin()->second;
-}
 
 int to_multiple(double side) {
   return std::max(kMultiple, static_cast<int>(std::lround(side / kMultiple)) * kMultiple);
@@ -73,37 +60,71 @@ void put_in_order(std::vector<TextLine>& lines) {
   lines = std::move(ordered);
 }
 
-Result<Graph> read_model(const std::string& models, const char* file) {
-  return read_onnx(models + "/" + file);
-}
-
 }  // namespace
 
-Result<PageReader> PageReader::open(const std::string& models) {
-  PageReader reader;
-  CLVET_ASSIGN_OR_RETURN(reader.detection_, read_model(models, "ch_PP-OCRv4_det_infer.onnx"));
-  CLVET_ASSIGN_OR_RETURN(reader.direction_,
-                         read_model(models, "ch_ppocr_mobile_v2.0_cls_infer.onnx"));
-  CLVET_ASSIGN_OR_RETURN(reader.recognition_, read_model(models, "ch_PP-OCRv4_rec_infer.onnx"));
-  CLVET_ASSIGN_OR_RETURN(reader.characters_, ctc_characters(reader.recognition_));
-  return reader;
+PageReader::PageReader(Network detection, Network direction, Network recognition,
+                       std::vector<std::string> characters)
+    : detection_(std::move(detection)),
+      direction_(std::move(direction)),
+      recognition_(std::move(recognition)),
+      characters_(std::move(characters)) {}
+
+clvet::Result<PageReader::Network> PageReader::open_network(const std::string& path,
+                                                            const clvet::SessionOptions& options) {
+  auto session = clvet::Session::open(path, options);
+  if (!session) return session.error();
+  const auto inputs = session->inputs();
+  if (!inputs) return inputs.error();
+  const auto outputs = session->outputs();
+  if (!outputs) return outputs.error();
+  if (inputs->size() != 1 || outputs->size() != 1) {
+    return clvet::Error{clvet::ErrorCode::invalid_argument,
+                        path + ": not a PP-OCR network, which has one input and one output"};
+  }
+  return Network{std::move(*session), inputs->front().name, outputs->front().name};
 }
 
-Result<std::vector<Quad>> PageReader::detect(const Picture& page, const Report* report,
-                                             const ModelRunOptions& options, PageText& out) const {
+clvet::Result<PageReader> PageReader::open(const std::string& models,
+                                           const clvet::SessionOptions& options) {
+  auto detection = open_network(models + "/ch_PP-OCRv4_det_infer.onnx", options);
+  if (!detection) return detection.error();
+  auto direction = open_network(models + "/ch_ppocr_mobile_v2.0_cls_infer.onnx", options);
+  if (!direction) return direction.error();
+  auto recognition = open_network(models + "/ch_PP-OCRv4_rec_infer.onnx", options);
+  if (!recognition) return recognition.error();
+  auto characters = read_characters(recognition->session);
+  if (!characters) return characters.error();
+  return PageReader(std::move(*detection), std::move(*direction), std::move(*recognition),
+                    std::move(*characters));
+}
+
+clvet::Result<clvet::Mapping> PageReader::run(Network& network, std::vector<float> values,
+                                              const clvet::Shape& shape, PageText& out) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto kept = std::make_shared<const std::vector<float>>(std::move(values));
+  const std::shared_ptr<const void> data(kept, kept->data());
+  clvet::Status done = network.session.set({{network.input, {clvet::DataType::f32, shape, data}}});
+  if (done) done = network.session.run();
+  if (!done) return done.error();
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+  auto placement = network.session.placement();
+  if (!placement) return placement.error();
+  out.runs.push_back({std::move(*placement), took.count()});
+  return network.session.map(network.output, clvet::Access::read);
+}
+
+clvet::Result<std::vector<Quad>> PageReader::detect(const Picture& page, PageText& out) {
   const auto [low, high] = std::minmax(page.width, page.height);
   const double scale = std::min(std::max(1.0, kShortSide / low), kLongSide / high);
   const int width = to_multiple(page.width * scale), height = to_multiple(page.height * scale);
   const Quad all = whole(page);
-  CLVET_ASSIGN_OR_RETURN(const Tensor input,
-                         network_input(page, {&all, 1}, {&width, 1}, width, height));
-  CLVET_ASSIGN_OR_RETURN(const Tensor map, run(detection_, input, report, options, out));
-  if (map.shape() != Shape{1, 1, height, width} || map.dtype() != DType::kF32) {
-    return fail(ErrorCode::kInvalidArgument, "the detection network gave {}, not f32[1,1,{},{}]",
-                to_string(map.type()), height, width);
-  }
+  const auto mapped = run(detection_, network_input(page, {&all, 1}, {&width, 1}, width, height),
+                          {1, 3, height, width}, out);
+  if (!mapped) return mapped.error();
+  const auto map = mapped->as<const float>({1, 1, height, width});
+  if (!map) return map.error();
   std::vector<Quad> places;
-  for (const Quad& box : find_text_boxes(map.values<float>(), width, height)) {
+  for (const Quad& box : find_text_boxes(*map, width, height)) {
     const Quad place = box.scaled(static_cast<double>(page.width) / width,
                                   static_cast<double>(page.height) / height);
     if (std::min(place.width(), place.height()) < kLeastBox) continue;
@@ -113,66 +134,75 @@ Result<std::vector<Quad>> PageReader::detect(const Picture& page, const Report* 
   return places;
 }
 
-Result<std::vector<bool>> PageReader::upside_down(const Picture& page,
-                                                  const std::vector<Quad>& places,
-                                                  const Report* report,
-                                                  const ModelRunOptions& options,
-                                                  PageText& out) const {
+clvet::Result<std::vector<bool>> PageReader::upside_down(const Picture& page,
+                                                         const std::vector<Quad>& places,
+                                                         PageText& out) {
   const std::vector<int> widths = squeezed(places, kDirectionWidth);
-  CLVET_ASSIGN_OR_RETURN(const Tensor input,
-                         network_input(page, places, widths, kDirectionWidth, kLineHeight));
-  CLVET_ASSIGN_OR_RETURN(const Tensor classes, run(direction_, input, report, options, out));
   const auto count = static_cast<int64_t>(places.size());
-  if (classes.shape() != Shape{count, 2} || classes.dtype() != DType::kF32) {
-    return fail(ErrorCode::kInvalidArgument, "the direction network gave {}, not f32[{},2]",
-                to_string(classes.type()), count);
-  }
+  const auto mapped =
+      run(direction_, network_input(page, places, widths, kDirectionWidth, kLineHeight),
+          {count, 3, kLineHeight, kDirectionWidth}, out);
+  if (!mapped) return mapped.error();
+  const auto classes = mapped->as<const float>({count, 2});
+  if (!classes) return classes.error();
   std::vector<bool> turned;
-  for (int64_t i = 0; i < count; ++i) {
-    turned.push_back(classes.data<float>()[2 * i + 1] > kSureOfTurn);
-  }
+  for (size_t i = 0; i < places.size(); ++i) turned.push_back((*classes)[2 * i + 1] > kSureOfTurn);
   return turned;
 }
 
-Result<std::vector<DecodedText>> PageReader::recognise(const Picture& page,
-                                                       const std::vector<Quad>& places,
-                                                       const Report* report,
-                                                       const ModelRunOptions& options,
-                                                       PageText& out) const {
+clvet::Result<std::vector<DecodedText>> PageReader::recognise(const Picture& page,
+                                                              const std::vector<Quad>& places,
+                                                              PageText& out) {
   int width = kLeastWidth;
   for (const Quad& place : places) width = std::max(width, std::min(kMostWidth, line_width(place)));
   const std::vector<int> widths = squeezed(places, width);
-  CLVET_ASSIGN_OR_RETURN(const Tensor input,
-                         network_input(page, places, widths, width, kLineHeight));
-  CLVET_ASSIGN_OR_RETURN(const Tensor scores, run(recognition_, input, report, options, out));
-  CLVET_ASSIGN_OR_RETURN(auto texts, decode_ctc(scores, characters_));
-  if (texts.size() != places.size()) {
-    return fail(ErrorCode::kInvalidArgument, "the recognition network gave {} for {} lines",
-                to_string(scores.type()), places.size());
+  const auto count = static_cast<int64_t>(places.size());
+  const auto mapped = run(recognition_, network_input(page, places, widths, width, kLineHeight),
+                          {count, 3, kLineHeight, width}, out);
+  if (!mapped) return mapped.error();
+  const auto scores = mapped->as<const float>();
+  if (!scores) return scores.error();
+  const clvet::Shape& shape = mapped->info().shape;
+  const auto classes = static_cast<int64_t>(characters_.size()) + 1;
+  if (shape.size() != 3 || shape[0] != count || shape[2] != classes) {
+    return clvet::Error{clvet::ErrorCode::invalid_argument,
+                        "the recognition network's output does not fit the " +
+                            std::to_string(classes - 1) + " characters of its metadata"};
   }
+  const size_t line = scores->size() / places.size();
+  std::vector<DecodedText> texts;
+  for (size_t i = 0; i < places.size(); ++i)
+    texts.push_back(decode_line(scores->subspan(i * line, line), characters_));
   return texts;
 }
 
-Result<PageText> PageReader::read(const Picture& page, const Report* report,
-                                  const ModelRunOptions& options) const {
+clvet::Status PageReader::read_lines(const Picture& page, std::vector<Quad> places, PageText& out) {
+  const auto turned = upside_down(page, places, out);
+  if (!turned) return turned.error();
+  for (size_t i = 0; i < places.size(); ++i) {
+    if ((*turned)[i]) places[i] = places[i].turned_half();
+  }
+  const auto texts = recognise(page, places, out);
+  if (!texts) return texts.error();
+  for (size_t i = 0; i < places.size(); ++i) {
+    const DecodedText& text = (*texts)[i];
+    if (text.score >= kLeastScore)
+      out.lines.push_back({text.text, text.score, places[i], (*turned)[i]});
+  }
+  return {};
+}
+
+clvet::Result<PageText> PageReader::read(const Picture& page) {
   PageText out;
-  CLVET_ASSIGN_OR_RETURN(const auto all, detect(page, report, options, out));
-  for (size_t first = 0; first < all.size(); first += kBatch) {
-    const auto from = all.begin() + static_cast<std::ptrdiff_t>(first);
-    const auto count = static_cast<std::ptrdiff_t>(std::min(kBatch, all.size() - first));
-    std::vector<Quad> places(from, from + count);
-    CLVET_ASSIGN_OR_RETURN(const auto turned, upside_down(page, places, report, options, out));
-    for (size_t i = 0; i < places.size(); ++i) {
-      if (turned[i]) places[i] = places[i].turned_half();
-    }
-    CLVET_ASSIGN_OR_RETURN(const auto texts, recognise(page, places, report, options, out));
-    for (size_t i = 0; i < places.size(); ++i) {
-      if (texts[i].score < kLeastScore) continue;
-      out.lines.push_back({texts[i].text, texts[i].score, places[i], turned[i]});
-    }
+  const auto all = detect(page, out);
+  if (!all) return all.error();
+  for (size_t first = 0; first < all->size(); first += kBatch) {
+    const auto from = all->begin() + static_cast<std::ptrdiff_t>(first);
+    const auto count = static_cast<std::ptrdiff_t>(std::min(kBatch, all->size() - first));
+    if (const auto done = read_lines(page, {from, from + count}, out); !done) return done.error();
   }
   put_in_order(out.lines);
   return out;
 }
 
-}  // namespace clvet::ocr
+}  // namespace ocr

@@ -1,19 +1,16 @@
 // Page -> boxes -> text, with PP-OCR's three networks.
 #pragma once
 
+#include <clvet/clvet.h>
+
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "probe/report/report.h"
-#include "runtime/decode/ctc.h"
-#include "runtime/graph/graph.h"
-#include "runtime/run/run_model.h"
-#include "runtime/run/run_record.h"
-#include "samples/ocr/geometry.h"
-#include "samples/ocr/picture.h"
+#include "ctc.h"
+#include "geometry.h"
+#include "picture.h"
 
-namespace clvet::ocr {
+namespace ocr {
 
 struct TextLine {
   std::string text;
@@ -22,33 +19,47 @@ struct TextLine {
   bool turned = false;  // it stood upside down
 };
 
+struct NetworkRun {
+  clvet::Placement placement;
+  double ms = 0;
+};
+
 struct PageText {
-  std::vector<TextLine> lines;  // in order of reading
-  std::vector<RunRecord> runs;  // detection, direction, recognition, as far as they were needed
+  std::vector<TextLine> lines;   // in order of reading
+  std::vector<NetworkRun> runs;  // detection, direction, recognition, as far as they were needed
 };
 
 class PageReader {
  public:
-  // Reads the three model files of a folder, under the names they are published with. Errors name
-  // the file.
-  static Result<PageReader> open(const std::string& models);
+  // Opens the three networks of a folder, under the names they are published with.
+  static clvet::Result<PageReader> open(const std::string& models,
+                                        const clvet::SessionOptions& options);
 
-  // `report` may be null for the host. Lines whose text scores less than 0.5 are left out.
-  Result<PageText> read(const Picture& page, const Report* report,
-                        const ModelRunOptions& options) const;
+  // Lines whose text scores less than 0.5 are left out.
+  clvet::Result<PageText> read(const Picture& page);
 
  private:
-  Result<std::vector<Quad>> detect(const Picture& page, const Report* report,
-                                   const ModelRunOptions& options, PageText& out) const;
-  Result<std::vector<bool>> upside_down(const Picture& page, const std::vector<Quad>& places,
-                                        const Report* report, const ModelRunOptions& options,
-                                        PageText& out) const;
-  Result<std::vector<DecodedText>> recognise(const Picture& page, const std::vector<Quad>& places,
-                                             const Report* report, const ModelRunOptions& options,
-                                             PageText& out) const;
+  struct Network {
+    clvet::Session session;
+    std::string input, output;
+  };
+  static clvet::Result<Network> open_network(const std::string& path,
+                                             const clvet::SessionOptions& options);
+  // Each holds its input's values and its output's until the next run.
+  static clvet::Result<clvet::Mapping> run(Network& network, std::vector<float> values,
+                                           const clvet::Shape& shape, PageText& out);
 
-  Graph detection_, direction_, recognition_;
+  PageReader(Network detection, Network direction, Network recognition,
+             std::vector<std::string> characters);
+  clvet::Result<std::vector<Quad>> detect(const Picture& page, PageText& out);
+  clvet::Result<std::vector<bool>> upside_down(const Picture& page, const std::vector<Quad>& places,
+                                               PageText& out);
+  clvet::Result<std::vector<DecodedText>> recognise(const Picture& page,
+                                                    const std::vector<Quad>& places, PageText& out);
+  clvet::Status read_lines(const Picture& page, std::vector<Quad> places, PageText& out);
+
+  Network detection_, direction_, recognition_;
   std::vector<std::string> characters_;
 };
 
-}  // namespace clvet::ocr
+}  // namespace ocr

@@ -1,21 +1,40 @@
-#include "samples/ocr/picture.h"
+#include "picture.h"
+
+#include <clvet/clvet.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
+#include <ios>
+#include <iterator>
+#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
-#include "base/result.h"
-#include "runtime/graph/tensor.h"
-#include "runtime/media/image_input.h"
-#include "samples/ocr/geometry.h"
+#include "geometry.h"
 
-namespace clvet::ocr {
+#define STB_IMAGE_IMPLEMENTATION
+#define STB_IMAGE_STATIC
+#define STBI_ONLY_JPEG
+#define STBI_ONLY_PNG
+#define STBI_NO_STDIO
+#define STBI_MAX_DIMENSIONS 32768
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
+#include <stb_image.h>
+#pragma GCC diagnostic pop
+
+namespace ocr {
 namespace {
 
 constexpr int kChannels = 3;
+constexpr size_t kMostBytes = size_t{256} << 20;
+constexpr int64_t kMostPixels = int64_t{64} << 20;
 
 // The three channels at a place; the centre of the first pixel is (0.5, 0.5).
 struct Sampler {
@@ -38,16 +57,34 @@ struct Sampler {
   }
 };
 
+clvet::Error bad(const std::string& path, const std::string& why) {
+  return {clvet::ErrorCode::invalid_argument, path + ": " + why};
+}
+
 }  // namespace
 
-Result<Picture> read_picture(const std::string& path) {
-  ImageOptions options;
-  options.nhwc = true;
-  options.bgr = true;
+clvet::Result<Picture> read_picture(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
+  if (bytes.empty()) return bad(path, "the picture cannot be read; name a PNG or JPEG file");
+  if (bytes.size() > kMostBytes) return bad(path, "the picture is larger than 256 MiB");
+  const auto* begin = reinterpret_cast<const stbi_uc*>(bytes.data());
+  const int length = static_cast<int>(bytes.size());
   Picture picture;
-  CLVET_ASSIGN_OR_RETURN(picture.pixels, read_image(path, options));
-  picture.height = static_cast<int>(picture.pixels.dim(1));
-  picture.width = static_cast<int>(picture.pixels.dim(2));
+  int in_file = 0;
+  if (!stbi_info_from_memory(begin, length, &picture.width, &picture.height, &in_file))
+    return bad(path, "the image is neither PNG nor JPEG; convert it");
+  if (int64_t{picture.width} * picture.height > kMostPixels)
+    return bad(path, "an image of more than 64 megapixels is too large; make it smaller");
+  const std::unique_ptr<stbi_uc, void (*)(void*)> rgb(
+      stbi_load_from_memory(begin, length, &picture.width, &picture.height, &in_file, kChannels),
+      stbi_image_free);
+  if (!rgb) return bad(path, std::string("the image is damaged: ") + stbi_failure_reason());
+  const size_t count = static_cast<size_t>(picture.width) * picture.height;
+  picture.pixels.resize(count * kChannels);
+  for (size_t i = 0; i < count; ++i)
+    for (size_t c = 0; c < kChannels; ++c)
+      picture.pixels[i * kChannels + c] = rgb.get()[i * kChannels + (kChannels - 1 - c)];
   return picture;
 }
 
@@ -56,27 +93,25 @@ Quad whole(const Picture& picture) {
       {0, 0}, {static_cast<double>(picture.width), 0}, {0, static_cast<double>(picture.height)}};
 }
 
-Result<Tensor> network_input(const Picture& picture, std::span<const Quad> parts,
-                             std::span<const int> widths, int width, int height) {
-  CLVET_ASSIGN_OR_RETURN(
-      Tensor tensor,
-      Tensor::create(DType::kF32, {static_cast<int64_t>(parts.size()), kChannels, height, width}));
-  const Sampler sampler{picture.pixels.data<float>(), picture.width, picture.height};
-  const int64_t plane = int64_t{width} * height;
-  float* out = tensor.data<float>();
+std::vector<float> network_input(const Picture& picture, std::span<const Quad> parts,
+                                 std::span<const int> widths, int width, int height) {
+  const Sampler sampler{picture.pixels.data(), picture.width, picture.height};
+  const size_t plane = static_cast<size_t>(width) * height;
+  std::vector<float> values(parts.size() * kChannels * plane);
+  float* out = values.data();
   for (size_t n = 0; n < parts.size(); ++n, out += kChannels * plane) {
     for (int y = 0; y < height; ++y) {
       for (int x = 0; x < widths[n]; ++x) {
         double value[kChannels];
         sampler.read(parts[n].at((x + 0.5) / widths[n], (y + 0.5) / height), value);
-        for (int c = 0; c < kChannels; ++c) {
-          out[c * plane + int64_t{y} * width + x] =
+        for (size_t c = 0; c < kChannels; ++c) {
+          out[c * plane + static_cast<size_t>(y) * width + x] =
               static_cast<float>((value[c] / 255 - 0.5) / 0.5);
         }
       }
     }
   }
-  return tensor;
+  return values;
 }
 
-}  // namespace clvet::ocr
+}  // namespace ocr

@@ -1,4 +1,4 @@
-#include "samples/ocr/reading_order.h"
+#include "reading_order.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "samples/ocr/geometry.h"
+#include "geometry.h"
 
-namespace clvet::ocr {
+namespace ocr {
 namespace {
 
 // The mean direction of the places' text; to the right where they cancel out.
@@ -42,4 +42,4 @@ std::vector<size_t> reading_order(std::span<const Quad> places) {
   return order;
 }
 
-}  // namespace clvet::ocr
+}  // namespace ocr

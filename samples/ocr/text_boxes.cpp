@@ -1,4 +1,4 @@
-#include "samples/ocr/text_boxes.h"
+#include "text_boxes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "samples/ocr/geometry.h"
+#include "geometry.h"
 
-namespace clvet::ocr {
+namespace ocr {
 namespace {
 
 struct Mask {
@@ -91,4 +91,4 @@ std::vector<Quad> find_text_boxes(std::span<const float> map, int width, int hei
   return boxes;
 }
 
-}  // namespace clvet::ocr
+}  // namespace ocr

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "samples/ocr/geometry.h"
+#include "geometry.h"
 
-namespace clvet::ocr {
+namespace ocr {
 
 // The values that PP-OCR's detection models are used with.
 struct BoxOptions {
@@ -22,4 +22,4 @@ struct BoxOptions {
 std::vector<Quad> find_text_boxes(std::span<const float> map, int width, int height,
                                   const BoxOptions& options = {});
 
-}  // namespace clvet::ocr
+}  // namespace ocr

@@ -69,9 +69,19 @@ tree base/t.cpp '#include "tests/fakes/fake.h"' tests/fakes/fake.h '#pragma once
 expect layers fail 'only tests include tests'
 tree base/t.cpp '#include "samples/ocr/page.h"' samples/ocr/page.h '#pragma once'
 expect layers fail 'only tests include samples'
-tree samples/ocr/page.cpp '#include "reports/render.h"' reports/render.h '#pragma once'
-expect layers fail 'samples/ocr/page.cpp: includes reports/render.h: samples lies below reports'
-tree samples/ocr/page.cpp '#include "runtime/plan.h"' runtime/plan.h '#pragma once' tests/samples/page_test.cpp '#include "samples/ocr/page.h"' samples/ocr/page.h '#pragma once'
+for layer in base kernels probe runtime reports cli; do
+  tree samples/ocr/page.cpp "#include \"$layer/a.h\"" "$layer/a.h" '#pragma once'
+  expect layers fail "samples/ocr/page.cpp: includes $layer/a.h: samples include <clvet/...>"
+done
+tree samples/ocr/page.cpp '#include <base/result.h>'
+expect layers fail 'samples include <clvet/...>'
+tree samples/ocr/page.cpp '#include "samples/ocr/page.h"' samples/ocr/page.h '#pragma once'
+expect layers fail 'samples include <clvet/...>'
+tree samples/ocr/page.cpp '#include "line.h"'
+expect layers fail 'samples/ocr/page.cpp: includes "line.h": not beside it'
+tree samples/ocr/page.cpp '#include <clvet/clvet.h>
+#include <vector>
+#include "page.h"' samples/ocr/page.h '#pragma once' tests/samples/page_test.cpp '#include "samples/ocr/page.h"'
 expect layers pass 'files in order'
 tree tests/x_test.cpp '#include "probe/cl/api.h"
 #include <CL/cl.h>'

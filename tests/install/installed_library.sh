@@ -46,6 +46,16 @@ done
 cmake --install "$build" --prefix "$folder/usr" >/dev/null
 diff <(cd "$folder" && find program library dev ! -type d -printf '%P\n' | sort) <(cd "$folder/usr" && find . ! -type d -printf '%P\n' | sort)
 
+# The larger samples, too: each reads what it is known to read.
+for sample in ocr camera; do
+  cmake -S "$source/samples/$sample" -B "$folder/$sample" -DCMAKE_PREFIX_PATH="$folder/usr" >/dev/null
+  cmake --build "$folder/$sample" >/dev/null
+done
+"$folder/ocr/clvet_ocr" "$source/tests/data/images/page.png" --device host --models "$CLVET_MODELS" >"$folder/page"
+cmp <(sed 's/^[0-9.]*  //' "$folder/page" | tr -d ' ') <(tr -d ' ' <"$source/tests/data/images/page.txt")
+"$folder/camera/clvet_camera" "$CLVET_MODELS/ch_PP-OCRv4_det_infer.onnx" --device host --frames 3 --deadline 60000 |
+  grep '3 frames computed, 0 dropped'
+
 for shell in bash:share/bash-completion/completions/clvet fish:share/fish/vendor_completions.d/clvet.fish; do
   diff <("$build/cli/clvet" completion "${shell%%:*}") "$folder/usr/${shell#*:}"
 done

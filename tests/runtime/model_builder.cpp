@@ -87,6 +87,13 @@ void ModelBuilder::set_op(int node, const std::string& op) {
 
 void ModelBuilder::set_opset(int version) { model_->mutable_opset_import(0)->set_version(version); }
 
+ModelBuilder& ModelBuilder::metadata(const std::string& key, const std::string& value) {
+  auto& entry = *model_->add_metadata_props();
+  entry.set_key(key);
+  entry.set_value(value);
+  return *this;
+}
+
 void ModelBuilder::fill(onnx::TensorProto& tensor, const std::string& name, const Shape& shape,
                         const std::vector<float>& values) {
   tensor.set_name(name);

@@ -44,6 +44,8 @@ class ModelBuilder {
   void set_op(int node, const std::string& op);
   void set_opset(int version);
 
+  ModelBuilder& metadata(const std::string& key, const std::string& value);
+
   static void fill(onnx::TensorProto& tensor, const std::string& name, const Shape& shape,
                    const std::vector<float>& values);
 

@@ -15,6 +15,8 @@ struct Placement {
   std::string precision;  // "low", "normal" or "high"
   std::vector<std::string> warnings;
   uint64_t generation = 0;  // one more after each resize()
+  // Of a network's last run: the network's nodes, and how many of them the device computed.
+  uint64_t nodes = 0, nodes_on_device = 0;
 };
 
 CLVET_ABI_END

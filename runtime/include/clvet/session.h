@@ -46,6 +46,8 @@ class CLVET_API Session {
 
   Result<std::vector<TensorInfo>> inputs() const;   // shapes as set, or as the model leaves them
   Result<std::vector<TensorInfo>> outputs() const;  // shapes are known after warm_up() or run()
+  // What the file says of itself, ONNX's metadata_props: a recogniser's characters, a version.
+  Result<std::map<std::string, std::string>> metadata() const;
 
   // Sets the shapes of inputs by name; those that are not named keep theirs. Mappings end: they and
   // values that were set are stale. busy: a run is in flight. invalid_argument: the model has no

@@ -6,6 +6,7 @@
 namespace clvet::test {
 
 // y = 2 x, of two columns and any number of rows, float32; and n, of int64 [2], as it is given: m.
+// Its metadata: `author`, and `character` of two lines.
 std::string write_doubling(const std::string& folder);
 // Reshapes x (float32 [6]) to `shape` (int64 [2]): y.
 std::string write_reshaping(const std::string& folder);
@@ -14,6 +15,8 @@ std::string write_reshaping(const std::string& folder);
 std::string write_long(const std::string& folder, int layers);
 // y = not b, of two columns and any number of rows.
 std::string write_negating(const std::string& folder);
+// What a probe writes where there is no OpenCL device.
+std::string write_report_without_devices(const std::string& folder);
 // A small language model of random weights, whose tokens are letters.
 std::string write_language_model(const std::string& folder);
 

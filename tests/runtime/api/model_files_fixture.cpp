@@ -4,6 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "kernels/catalog.h"
+#include "probe/report/report.h"
+#include "probe/report/report_json.h"
 #include "tests/runtime/api/model_files.h"
 #include "tests/runtime/llm/model_files.h"
 #include "tests/runtime/model_builder.h"
@@ -28,6 +31,7 @@ std::string write_doubling(const std::string& folder) {
   model.node("Mul", {"x", "k"}, {"y"});
   model.node("Identity", {"n"}, {"m"});
   model.output("y").output("m");
+  model.metadata("author", "a test").metadata("character", "\u4e2d\nb\n");
   return written(folder, "doubling", model);
 }
 
@@ -46,6 +50,15 @@ std::string write_negating(const std::string& folder) {
   model.node("Not", {"b"}, {"y"});
   model.output("y");
   return written(folder, "negating", model);
+}
+
+std::string write_report_without_devices(const std::string& folder) {
+  Report report;
+  report.kernel_set = kernel_set();
+  report.complete = true;
+  const std::string file = folder + "/no-devices.json";
+  put(file, report_to_json(report));
+  return file;
 }
 
 std::string write_language_model(const std::string& folder) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <future>
 #include <map>
@@ -24,6 +25,7 @@ using clvet::ErrorCode;
 using clvet::Session;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Pair;
 
 class PublicSession : public testing::Test {
  protected:
@@ -82,6 +84,24 @@ TEST_F(PublicSession, TellsNamesTypesAndShapes) {
   EXPECT_THAT((*session.inputs())[0].shape, ElementsAre(3, 2));
   ASSERT_TRUE(session.warm_up());
   EXPECT_THAT((*session.outputs())[0].shape, ElementsAre(3, 2));
+}
+
+TEST_F(PublicSession, TellsWhatTheFileSaysOfItself) {
+  const Session session = open(doubling_);
+  const auto metadata = session.metadata();
+  ASSERT_TRUE(metadata) << metadata.error().message;
+  EXPECT_THAT(*metadata, ElementsAre(Pair("author", "a test"), Pair("character", "\u4e2d\nb\n")));
+  EXPECT_THAT(*open(clvet::test::write_reshaping(folder_.path())).metadata(), testing::IsEmpty());
+}
+
+TEST_F(PublicSession, TellsHowManyNodesTheDeviceComputed) {
+  Session session = open(doubling_);
+  ASSERT_TRUE(session.resize({{"x", {2, 2}}}));
+  EXPECT_EQ(session.placement()->nodes, 0u) << "nothing ran yet";
+  ASSERT_TRUE(session.warm_up());
+  const auto placement = session.placement();
+  EXPECT_GT(placement->nodes, 0u);
+  EXPECT_EQ(placement->nodes_on_device > 0, placement->device != "host");
 }
 
 TEST_F(PublicSession, KeepsWhatAnInputHoldsFromRunToRun) {
@@ -291,6 +311,22 @@ TEST_F(PublicSession, ServesManyThreadsOneAfterTheOther) {
   EXPECT_THAT(values_of<float>(session, "y"), ElementsAre(2, 4));
 }
 
+TEST_F(PublicSession, ComputesOnTheHostWhereTheNamedReportHasNoDevices) {
+  std::vector<std::string> said;
+  const std::string report = clvet::test::write_report_without_devices(folder_.path());
+  const auto context = clvet::Context::open({.report = report, .state_dir = folder_.path()});
+  ASSERT_TRUE(context) << context.error().message;
+  auto session = Session::open(
+      doubling_,
+      {.context = *context, .warning = [&](const std::string& text) { said.push_back(text); }});
+  ASSERT_TRUE(session) << session.error().message;
+  EXPECT_THAT(said, ElementsAre(HasSubstr("has no OpenCL device")));
+  ASSERT_TRUE(session->resize({{"x", {1, 2}}}));
+  ASSERT_TRUE(session->warm_up());
+  EXPECT_EQ(session->placement()->device, "host");
+  EXPECT_THAT(said.back(), HasSubstr("no report names a device"));
+}
+
 TEST_F(PublicSession, WarnsWhereThereIsNoReport) {
   std::vector<std::string> said;
   auto session =
@@ -301,6 +337,7 @@ TEST_F(PublicSession, WarnsWhereThereIsNoReport) {
   ASSERT_TRUE(session->resize({{"x", {1, 2}}}));
   ASSERT_TRUE(session->warm_up());
   EXPECT_EQ(session->placement()->device, "host");
+  EXPECT_THAT(said.back(), HasSubstr("no report names a device"));
 }
 
 }  // namespace

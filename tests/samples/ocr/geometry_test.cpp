@@ -5,7 +5,7 @@
 
 #include "samples/ocr/geometry.h"
 
-namespace clvet::ocr {
+namespace ocr {
 namespace {
 
 using testing::DoubleNear;
@@ -74,4 +74,4 @@ TEST(Geometry, ContainsKnowsATurnedQuad) {
 }
 
 }  // namespace
-}  // namespace clvet::ocr
+}  // namespace ocr

@@ -5,7 +5,7 @@
 #include "samples/ocr/geometry.h"
 #include "samples/ocr/reading_order.h"
 
-namespace clvet::ocr {
+namespace ocr {
 namespace {
 
 using testing::ElementsAre;
@@ -40,4 +40,4 @@ TEST(ReadingOrder, APageOnItsSideOrUpsideDownIsReadAsItWasWritten) {
 TEST(ReadingOrder, APageWithoutTextHasNone) { EXPECT_THAT(reading_order({}), IsEmpty()); }
 
 }  // namespace
-}  // namespace clvet::ocr
+}  // namespace ocr

@@ -6,7 +6,7 @@
 #include "samples/ocr/geometry.h"
 #include "samples/ocr/text_boxes.h"
 
-namespace clvet::ocr {
+namespace ocr {
 namespace {
 
 using testing::IsEmpty;
@@ -64,4 +64,4 @@ TEST(TextBoxes, NoMoreBoxesThanAllowed) {
 }
 
 }  // namespace
-}  // namespace clvet::ocr
+}  // namespace ocr
