@@ -1,36 +1,29 @@
 // The public session: who may ask what of a network, from which thread, and when.
-#include <fmt/format.h>
-#include <unistd.h>
+#include "clvet/session.h"
 
 #include <atomic>
-#include <condition_variable>
-#include <cstddef>
-#include <cstdint>
-#include <deque>
-#include <exception>
-#include <functional>
 #include <future>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/event.h"
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/result.h"
+#include "clvet/placement.h"
 #include "clvet/result.h"
-#include "clvet/session.h"
 #include "clvet/tensor.h"
 #include "kernels/combination.h"
-#include "probe/report/report.h"
+#include "runtime/api/context_impl.h"
 #include "runtime/api/guarded.h"
-#include "runtime/api/report_choice.h"
+#include "runtime/api/own_process.h"
 #include "runtime/api/slots.h"
+#include "runtime/api/turns.h"
+#include "runtime/api/user_calls.h"
+#include "runtime/api/words.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/onnx/reader.h"
@@ -54,39 +47,6 @@ std::vector<TensorInfo> infos_of(const Graph& graph, const std::vector<ValueId>&
   return infos;
 }
 
-::clvet::Result<std::optional<Precision>> precision_named(const std::string& name) {
-  for (const Precision one : {Precision::kLow, Precision::kNormal, Precision::kHigh})
-    if (name == ::clvet::to_string(one)) return one;
-  if (name == "auto") return std::nullopt;
-  return fail(::clvet::ErrorCode::kInvalidArgument,
-              "there is no precision '{}': it is auto, low, normal or high", name);
-}
-
-// What the user's own function throws stays within, and becomes an error of the call.
-class Warnings {
- public:
-  explicit Warnings(std::function<void(const std::string&)> say) : say_(std::move(say)) {}
-  void operator()(const Event& event) {
-    if (!say_ || event.level != EventLevel::kWarning || !fault_.empty()) return;
-    try {
-      say_(event.text);
-    } catch (const std::exception& fault) {
-      fault_ = fault.what();
-    } catch (...) {
-      fault_ = "something that is no std::exception";
-    }
-  }
-  Status take_fault() {
-    if (fault_.empty()) return {};
-    return Error{ErrorCode::invalid_argument,
-                 "SessionOptions::warning threw: " + std::exchange(fault_, {})};
-  }
-
- private:
-  std::function<void(const std::string&)> say_;
-  std::string fault_;
-};
-
 }  // namespace
 
 class Session::Impl {
@@ -95,180 +55,103 @@ class Session::Impl {
                                                      const SessionOptions& options);
   ~Impl();
 
-  Status check_process() const;
+  const OwnProcess& process() const { return process_; }
   const std::shared_ptr<Slots>& slots() const { return slots_; }
-  Status warm_up();
-  Status run();
-  std::future<Status> run_async();
-  void cancel();
+  Status warm_up() {
+    return turns_.now([this] { return compute(false); });
+  }
+  Status run() {
+    return turns_.now([this] { return compute(true); });
+  }
+  std::future<Status> run_async() {
+    return turns_.later([this] { return compute(true); });
+  }
+  void cancel() { turns_.cancel(); }
   Placement placement() const;
 
  private:
-  struct Job {
-    uint64_t ticket = 0;
-    std::promise<Status> done;
-  };
-  using Compute = std::function<Status()>;
-
   explicit Impl(const SessionOptions& options)
-      : warnings_(std::make_shared<Warnings>(options.warning)) {}
-  uint64_t take_ticket();
-  Status compute(uint64_t ticket, const Compute& work);
-  Status run_now();
-  Status warm_up_now();
-  void serve();
+      : warnings_("SessionOptions::warning", options.warning) {}
+  ::clvet::Result<NetworkOptions> network_options(const std::string& path,
+                                                  const SessionOptions& options);
+  // Of the values that inputs hold; else of zeros where there are none.
+  Status compute(bool keeps_outputs);
+  Status answer(bool keeps_outputs);
   void remember();
 
-  const pid_t process_ = ::getpid();
-  std::shared_ptr<Warnings> warnings_;
-  std::optional<Report> report_;
+  const OwnProcess process_;
+  Warnings warnings_;
+  std::shared_ptr<ContextImpl> context_;  // null: the host alone
   std::shared_ptr<Slots> slots_;
   std::unique_ptr<NetworkSession> network_;
-  std::shared_ptr<std::atomic<bool>> stop_ = std::make_shared<std::atomic<bool>>(false);
-
-  std::mutex computing_;  // one computes at a time
-  mutable std::mutex state_;
-  std::condition_variable asked_;
-  std::deque<Job> jobs_;
-  uint64_t tickets_ = 0, cancelled_ = 0;  // runs up to the latter are cancelled
-  bool closing_ = false;
-  std::thread worker_;
+  mutable std::mutex placed_;
   Placement placement_;
+  Turns turns_;
 };
 
-::clvet::Result<std::shared_ptr<Session::Impl>> Session::Impl::open(const std::string& path,
-                                                                    const SessionOptions& options) {
-  CLVET_ASSIGN_OR_RETURN(Graph graph, read_onnx(path));
-  // In a child process the thread, the locks and the driver are the parent's: all stays.
-  const std::shared_ptr<Impl> impl(new Impl(options), [](Impl* one) {
-    if (one->check_process()) delete one;
-  });
+::clvet::Result<NetworkOptions> Session::Impl::network_options(const std::string& path,
+                                                               const SessionOptions& options) {
   NetworkOptions words;
   words.device = options.device;
   words.strict = options.strict;
   CLVET_ASSIGN_OR_RETURN(words.overrides.precision, precision_named(options.precision));
-  words.sink = [warnings = impl->warnings_](const Event& event) { (*warnings)(event); };
-  words.cancelled = impl->stop_;
-  if (options.device != "host") {
-    words.state_dir = options.state_dir.empty() ? state_dir() : options.state_dir;
-    CLVET_RETURN_IF_ERROR(check_private(words.state_dir));
-    CLVET_ASSIGN_OR_RETURN(words.model_key, sha256_of_file(path));
-    CLVET_ASSIGN_OR_RETURN(ReportChoice chosen, choose_report(options.report, words.state_dir));
-    if (!chosen.report) words.sink({EventLevel::kWarning, chosen.why_not});
-    impl->report_ = std::move(chosen.report);
-  }
+  words.sink = [this](const Event& event) { warnings_(event); };
+  words.cancelled = turns_.stop();
+  if (options.device == "host") return words;
+  CLVET_ASSIGN_OR_RETURN(context_, context_for(options));
+  words.state_dir = context_->state_dir();
+  words.devices = context_->devices();
+  CLVET_ASSIGN_OR_RETURN(words.model_key, sha256_of_file(path));
+  if (!context_->report()) words.sink({EventLevel::kWarning, context_->why_not()});
+  return words;
+}
+
+::clvet::Result<std::shared_ptr<Session::Impl>> Session::Impl::open(const std::string& path,
+                                                                    const SessionOptions& options) {
+  CLVET_ASSIGN_OR_RETURN(Graph graph, read_onnx(path));
+  auto impl = of_own_process(new Impl(options));
+  CLVET_ASSIGN_OR_RETURN(NetworkOptions words, impl->network_options(path, options));
   impl->slots_ =
       std::make_shared<Slots>(infos_of(graph, graph.inputs), infos_of(graph, graph.outputs));
-  CLVET_ASSIGN_OR_RETURN(
-      impl->network_,
-      NetworkSession::open(std::move(graph), impl->report_ ? &*impl->report_ : nullptr, words));
+  const ::clvet::Report* report = impl->context_ ? impl->context_->report() : nullptr;
+  CLVET_ASSIGN_OR_RETURN(impl->network_,
+                         NetworkSession::open(std::move(graph), report, std::move(words)));
   return impl;
 }
 
 Session::Impl::~Impl() {
-  {
-    const std::lock_guard lock(state_);
-    closing_ = true;
-  }
-  cancel();
-  asked_.notify_all();
-  if (worker_.joinable()) worker_.join();
-  const std::lock_guard lock(computing_);
+  turns_.close();
   if (network_) network_->note();
-}
-
-Status Session::Impl::check_process() const {
-  if (::getpid() == process_) return {};
-  return Error{ErrorCode::unavailable,
-               fmt::format("the session belongs to process {}: after fork(), open one in the child",
-                           process_)};
-}
-
-uint64_t Session::Impl::take_ticket() {
-  const std::lock_guard lock(state_);
-  return ++tickets_;
-}
-
-Status Session::Impl::compute(uint64_t ticket, const Compute& work) {
-  const std::lock_guard computing(computing_);
-  {
-    const std::lock_guard lock(state_);
-    if (ticket <= cancelled_) return Error{ErrorCode::cancelled, "the run was cancelled"};
-    *stop_ = false;
-  }
-  Status done = guarded(work);
-  slots_->end_run();
-  remember();
-  if (Status told = warnings_->take_fault(); done && !told) return told;
-  return done;
 }
 
 void Session::Impl::remember() {
   const RunRecord& record = network_->record();
-  const std::lock_guard lock(state_);
+  const std::lock_guard lock(placed_);
   placement_ = {record.device, ::clvet::to_string(record.combination.precision), record.warnings,
                 0};
 }
 
 Placement Session::Impl::placement() const {
-  const std::lock_guard lock(state_);
+  const std::lock_guard lock(placed_);
   Placement now = placement_;
   now.generation = slots_->generation();
   return now;
 }
 
-Status Session::Impl::run_now() {
-  const Result<Inputs> inputs = slots_->begin_run();
+Status Session::Impl::answer(bool keeps_outputs) {
+  const Result<Inputs> inputs = slots_->begin_run(!keeps_outputs);
   if (!inputs) return inputs.error();
   const auto outputs = network_->run(*inputs);
-  if (!outputs) return public_error(outputs.error());
-  slots_->set_outputs(*outputs, true);
-  return {};
+  if (outputs) slots_->set_outputs(*outputs, keeps_outputs);
+  return outputs ? Status() : public_error(outputs.error());
 }
 
-Status Session::Impl::warm_up_now() {
-  const Result<Inputs> inputs = slots_->begin_warm_up();
-  if (!inputs) return inputs.error();
-  const auto outputs = network_->run(*inputs);
-  if (!outputs) return public_error(outputs.error());
-  slots_->set_outputs(*outputs, false);
-  return {};
-}
-
-Status Session::Impl::warm_up() {
-  return compute(take_ticket(), [this] { return warm_up_now(); });
-}
-
-Status Session::Impl::run() {
-  return compute(take_ticket(), [this] { return run_now(); });
-}
-
-std::future<Status> Session::Impl::run_async() {
-  Job job{take_ticket(), {}};
-  std::future<Status> done = job.done.get_future();
-  const std::lock_guard lock(state_);
-  jobs_.push_back(std::move(job));
-  if (!worker_.joinable()) worker_ = std::thread([this] { serve(); });
-  asked_.notify_one();
+Status Session::Impl::compute(bool keeps_outputs) {
+  const Status done = guarded([&] { return answer(keeps_outputs); });
+  slots_->end_run();
+  remember();
+  if (Status told = warnings_.take_fault(); done && !told) return told;
   return done;
-}
-
-void Session::Impl::serve() {
-  for (;;) {
-    std::unique_lock lock(state_);
-    asked_.wait(lock, [this] { return closing_ || !jobs_.empty(); });
-    if (jobs_.empty()) return;
-    Job job = std::move(jobs_.front());
-    jobs_.pop_front();
-    lock.unlock();
-    job.done.set_value(compute(job.ticket, [this] { return run_now(); }));
-  }
-}
-
-void Session::Impl::cancel() {
-  const std::lock_guard lock(state_);
-  cancelled_ = tickets_;
-  *stop_ = true;
 }
 
 Session::Session(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -284,12 +167,9 @@ Result<Session> Session::open(const std::string& path, const SessionOptions& opt
   });
 }
 
-// What `ask` gives of a session that is there, and of this process.
 template <class Ask>
 auto Session::with(Ask&& ask) const -> decltype(ask(*impl_)) {
-  if (!impl_) return Error{ErrorCode::stale, "this session was moved from: use the one it went to"};
-  if (const Status own = impl_->check_process(); !own) return own.error();
-  return guarded([&] { return ask(*impl_); });
+  return asked_of(impl_, "session", std::forward<Ask>(ask));
 }
 
 Result<std::vector<TensorInfo>> Session::inputs() const {
@@ -304,6 +184,10 @@ Result<std::vector<TensorInfo>> Session::outputs() const {
 
 Status Session::resize(const std::map<std::string, Shape>& shapes) {
   return with([&](Impl& impl) { return impl.slots()->resize(shapes); });
+}
+
+Status Session::set(const std::map<std::string, Values>& values) {
+  return with([&](Impl& impl) { return impl.slots()->set(values); });
 }
 
 Result<Mapping> Session::map(const std::string& name, Access access) {

@@ -26,6 +26,20 @@ bool is_open(const Shape& shape) {
 
 DType dtype_of(DataType type) { return static_cast<DType>(type); }
 
+// A type that a caller gave may be no type at all.
+std::string name_of(DataType type) {
+  const auto number = static_cast<int>(type);
+  return number >= 0 && number < kDTypeCount ? to_string(type) : fmt::format("type {}", number);
+}
+
+// A bool of another value is none to a C++ program.
+bool holds_bools(const ::clvet::Tensor& values) {
+  if (values.dtype() != DType::kBool) return true;
+  const std::byte* first = values.raw();
+  return std::all_of(first, first + values.bytes(),
+                     [](std::byte one) { return one <= std::byte{1}; });
+}
+
 }  // namespace
 
 Slots::Slots(std::vector<TensorInfo> inputs, std::vector<TensorInfo> outputs) {
@@ -48,10 +62,19 @@ uint64_t Slots::generation() const {
 }
 
 // Of an input and an output of one name, the input: it is the one that can be written.
-Slots::Slot* Slots::find(const std::string& name) {
+const Slots::Slot* Slots::find(const std::string& name) const {
   const auto slot =
       std::ranges::find_if(slots_, [&](const Slot& one) { return one.info.name == name; });
   return slot == slots_.end() ? nullptr : &*slot;
+}
+
+Slots::Slot* Slots::find(const std::string& name) {
+  return const_cast<Slot*>(std::as_const(*this).find(name));
+}
+
+bool Slots::is_current(const TensorInfo& info, uint64_t generation) const {
+  const std::lock_guard lock(mutex_);
+  return find(info.name)->generation == generation;
 }
 
 std::string Slots::names(bool inputs) const {
@@ -68,7 +91,7 @@ Status Slots::check_free(const char* what) const {
   return {};
 }
 
-Status Slots::check_shape(const Slot& slot, const TensorInfo& declared, const Shape& shape) const {
+Status Slots::check_shape(const Slot& slot, const Shape& shape) const {
   const auto refuse = [&](const std::string& why) {
     return Error{ErrorCode::invalid_argument,
                  fmt::format("'{}' cannot have the shape {}: {}", slot.info.name,
@@ -76,7 +99,7 @@ Status Slots::check_shape(const Slot& slot, const TensorInfo& declared, const Sh
   };
   if (is_open(shape)) return refuse("each axis needs 0 or more elements");
   if (const auto count = checked_elements(shape); !count) return refuse(count.error().message);
-  const Shape& allowed = declared.shape;
+  const Shape& allowed = declared(slot).shape;
   if (shape.size() != allowed.size())
     return refuse(fmt::format("the model wants {} axes", allowed.size()));
   for (size_t axis = 0; axis < shape.size(); ++axis) {
@@ -86,27 +109,77 @@ Status Slots::check_shape(const Slot& slot, const TensorInfo& declared, const Sh
   return {};
 }
 
+Result<Slots::Slot*> Slots::find_input(const std::string& name) {
+  Slot* slot = find(name);
+  if (slot && slot->is_input) return slot;
+  return Error{ErrorCode::invalid_argument, fmt::format("the model has no input '{}': it has {}",
+                                                        clean_utf8(name), names(true))};
+}
+
+const TensorInfo& Slots::declared(const Slot& slot) const {
+  return declared_[static_cast<size_t>(&slot - slots_.data())];
+}
+
+void Slots::end_mappings(Slot& slot) {
+  slot.has_values = slot.is_written = slot.is_lent = false;
+  slot.readers = 0;
+  slot.values = {};
+  ++slot.generation;
+  if (!slot.is_input) slot.info = declared(slot);
+}
+
 Status Slots::resize(const std::map<std::string, Shape>& shapes) {
   const std::lock_guard lock(mutex_);
   if (const Status free = check_free("resize"); !free) return free;
   for (const auto& [name, shape] : shapes) {
-    Slot* slot = find(name);
-    if (!slot || !slot->is_input) {
-      return Error{
-          ErrorCode::invalid_argument,
-          fmt::format("the model has no input '{}': it has {}", clean_utf8(name), names(true))};
-    }
-    const TensorInfo& declared = declared_[static_cast<size_t>(slot - slots_.data())];
-    if (const Status fits = check_shape(*slot, declared, shape); !fits) return fits;
+    const Result<Slot*> slot = find_input(name);
+    if (!slot) return slot.error();
+    if (const Status fits = check_shape(**slot, shape); !fits) return fits;
   }
   for (const auto& [name, shape] : shapes) find(name)->info.shape = shape;
-  for (size_t i = 0; i < slots_.size(); ++i) {
-    Slot& slot = slots_[i];
-    if (!slot.is_input) slot.info.shape = declared_[i].shape;
-    slot.has_values = slot.is_written = false;
-    slot.readers = 0;
-    slot.values = {};
+  for (Slot& slot : slots_) end_mappings(slot);
+  ++generation_;
+  return {};
+}
+
+Status Slots::check_values(const Slot& slot, const Values& values) const {
+  const auto refuse = [&](ErrorCode code, const std::string& why) {
+    return Error{code, fmt::format("'{}' cannot be set: {}", slot.info.name, why)};
+  };
+  if (slot.is_written)
+    return refuse(ErrorCode::busy, "it is mapped for writing; drop that mapping first");
+  if (values.type != slot.info.type)
+    return refuse(ErrorCode::invalid_argument, fmt::format("it holds {}, not {}",
+                                                           to_string(slot.info.type),
+                                                           name_of(values.type)));
+  if (const Status fits = check_shape(slot, values.shape); !fits) return fits;
+  if (!values.data && elements_of(values.shape) > 0)
+    return refuse(ErrorCode::invalid_argument, "the values are null");
+  return {};
+}
+
+Status Slots::set(const std::map<std::string, Values>& values) {
+  const std::lock_guard lock(mutex_);
+  if (const Status free = check_free("set values"); !free) return free;
+  bool same_shapes = true;
+  for (const auto& [name, given] : values) {
+    const Result<Slot*> slot = find_input(name);
+    if (!slot) return slot.error();
+    if (const Status fits = check_values(**slot, given); !fits) return fits;
+    same_shapes = same_shapes && (*slot)->info.shape == given.shape;
   }
+  for (const auto& [name, given] : values) {
+    Slot& slot = *find(name);
+    if (slot.info.shape != given.shape) end_mappings(slot);
+    slot.info.shape = given.shape;
+    const auto bytes = std::static_pointer_cast<const std::byte>(given.data);
+    slot.values = ::clvet::Tensor::wrap(dtype_of(given.type), given.shape,
+                                        std::const_pointer_cast<std::byte>(bytes));
+    slot.has_values = slot.is_lent = true;
+  }
+  if (same_shapes) return {};
+  for (Slot& slot : slots_)
+    if (!slot.is_input) end_mappings(slot);
   ++generation_;
   return {};
 }
@@ -134,24 +207,25 @@ Result<Slots::Mapped> Slots::map(const std::string& name, Access access) {
                               ::clvet::to_string(slot->info.shape)));
   if (!writes && !slot->has_values)
     return refuse(ErrorCode::unavailable, "it has no values yet; map it for writing first");
-  if (writes && !(slot->has_values && slot->values.sole())) {
+  if (writes && (slot->is_lent || !(slot->has_values && slot->values.sole()))) {
     auto fresh = ::clvet::Tensor::create(dtype_of(slot->info.type), slot->info.shape);
     if (!fresh) return public_error(fresh.error());
     if (slot->has_values && fresh->bytes() > 0)
       std::memcpy(fresh->raw(), slot->values.raw(), fresh->bytes());
     slot->values = std::move(*fresh);
+    slot->is_lent = false;
   }
   slot->is_written = writes;
   slot->has_values = true;
   if (!writes) ++slot->readers;
-  return Mapped{slot->info, slot->values, generation_};
+  return Mapped{slot->info, slot->values, slot->generation};
 }
 
 Status Slots::unmap(const std::string& name, Access access, uint64_t generation) {
   const std::lock_guard lock(mutex_);
-  if (generation != generation_)
-    return Error{ErrorCode::stale, fmt::format("the mapping of '{}' ended with resize()", name)};
   Slot* slot = find(name);
+  if (generation != slot->generation)
+    return Error{ErrorCode::stale, fmt::format("the mapping of '{}' ended with resize()", name)};
   if (access == Access::write) {
     slot->is_written = false;
   } else if (slot->readers > 0) {
@@ -160,36 +234,39 @@ Status Slots::unmap(const std::string& name, Access access, uint64_t generation)
   return {};
 }
 
-Result<std::map<std::string, ::clvet::Tensor>> Slots::take(bool with_zeros) {
+Result<::clvet::Tensor> Slots::values_of(const Slot& slot, bool with_zeros) const {
+  const std::string& name = slot.info.name;
+  if (slot.is_written)
+    return Error{ErrorCode::busy,
+                 fmt::format("'{}' is mapped for writing: drop the mapping, then run", name)};
+  if (slot.has_values && !holds_bools(slot.values))
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("'{}' holds a byte that is no bool: each is 0 or 1", name)};
+  if (slot.has_values) return slot.values;
+  if (is_open(slot.info.shape))
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("the shape {} of '{}' is open; set it with resize()",
+                             ::clvet::to_string(slot.info.shape), name)};
+  if (!with_zeros)
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("'{}' has no values yet: map it for writing", name)};
+  auto zeros = ::clvet::Tensor::create(dtype_of(slot.info.type), slot.info.shape);
+  if (!zeros) return public_error(zeros.error());
+  return std::move(*zeros);
+}
+
+Result<std::map<std::string, ::clvet::Tensor>> Slots::begin_run(bool with_zeros) {
   const std::lock_guard lock(mutex_);
   std::map<std::string, ::clvet::Tensor> inputs;
   for (const Slot& slot : slots_) {
     if (!slot.is_input) continue;
-    const std::string& name = slot.info.name;
-    if (slot.is_written)
-      return Error{ErrorCode::busy,
-                   fmt::format("'{}' is mapped for writing: drop the mapping, then run", name)};
-    if (slot.has_values) {
-      inputs.emplace(name, slot.values);
-      continue;
-    }
-    if (is_open(slot.info.shape))
-      return Error{ErrorCode::invalid_argument,
-                   fmt::format("the shape {} of '{}' is open; set it with resize()",
-                               ::clvet::to_string(slot.info.shape), name)};
-    if (!with_zeros)
-      return Error{ErrorCode::invalid_argument,
-                   fmt::format("'{}' has no values yet: map it for writing", name)};
-    auto zeros = ::clvet::Tensor::create(dtype_of(slot.info.type), slot.info.shape);
-    if (!zeros) return public_error(zeros.error());
-    inputs.emplace(name, std::move(*zeros));
+    Result<::clvet::Tensor> values = values_of(slot, with_zeros);
+    if (!values) return values.error();
+    inputs.emplace(slot.info.name, std::move(*values));
   }
   running_ = true;
   return inputs;
 }
-
-Result<std::map<std::string, ::clvet::Tensor>> Slots::begin_run() { return take(false); }
-Result<std::map<std::string, ::clvet::Tensor>> Slots::begin_warm_up() { return take(true); }
 
 void Slots::end_run() {
   const std::lock_guard lock(mutex_);

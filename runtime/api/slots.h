@@ -22,37 +22,47 @@ class Slots {
     bool is_input = false;
     bool has_values = false;
     bool is_written = false;  // somebody has it mapped for writing
+    bool is_lent = false;     // the values lie in its user's memory
     int readers = 0;
+    uint64_t generation = 0;  // one more whenever its mappings end
     ::clvet::Tensor values;
   };
   struct Mapped {
     TensorInfo info;
     ::clvet::Tensor values;  // shares the slot's storage
-    uint64_t generation = 0;
+    uint64_t generation = 0;  // of the slot
   };
 
   // Shapes as the model declares them.
   Slots(std::vector<TensorInfo> inputs, std::vector<TensorInfo> outputs);
 
   std::vector<TensorInfo> infos(bool inputs) const;
+  // One more after each resize().
   uint64_t generation() const;
+  // Whether mappings of that generation of the tensor are still good.
+  bool is_current(const TensorInfo& info, uint64_t generation) const;
 
   Status resize(const std::map<std::string, Shape>& shapes);
+  Status set(const std::map<std::string, Values>& values);
   Result<Mapped> map(const std::string& name, Access access);
   Status unmap(const std::string& name, Access access, uint64_t generation);
 
-  // The values to run with; nothing is mapped for writing or resized until end_run().
-  Result<std::map<std::string, ::clvet::Tensor>> begin_run();
-  // Zeros stand in for inputs that have no values.
-  Result<std::map<std::string, ::clvet::Tensor>> begin_warm_up();
+  // The values to run with; nothing is mapped, set or resized until end_run(). `with_zeros`: zeros
+  // stand in for inputs that have no values.
+  Result<std::map<std::string, ::clvet::Tensor>> begin_run(bool with_zeros);
   void end_run();
   void set_outputs(const std::map<std::string, ::clvet::Tensor>& outputs, bool has_values);
 
  private:
   Slot* find(const std::string& name);
+  const Slot* find(const std::string& name) const;
   std::string names(bool inputs) const;
-  Status check_shape(const Slot& slot, const TensorInfo& declared, const Shape& shape) const;
-  Result<std::map<std::string, ::clvet::Tensor>> take(bool with_zeros);
+  Status check_shape(const Slot& slot, const Shape& shape) const;
+  Result<Slot*> find_input(const std::string& name);
+  const TensorInfo& declared(const Slot& slot) const;
+  Status check_values(const Slot& slot, const Values& values) const;
+  void end_mappings(Slot& slot);
+  Result<::clvet::Tensor> values_of(const Slot& slot, bool with_zeros) const;
   Status check_free(const char* what) const;
 
   mutable std::mutex mutex_;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <iterator>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
@@ -77,7 +78,11 @@ static std::string strange_file(const DeviceReport& report, const BeforeDriver& 
   return found == files.end() ? "" : *found;
 }
 
+// One at a time: what two drivers map side by side cannot be told apart.
+static std::mutex opening;
+
 Result<std::unique_ptr<Device>> Device::open(const DeviceReport& report, Flight& flight) {
+  const std::lock_guard one_at_a_time(opening);
   flight.on(report.environment_key);
   const InDriver calls(flight, Stage::kLoad);
   const BeforeDriver before = BeforeDriver::now();

@@ -15,6 +15,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -108,10 +110,25 @@ FlightPage* given_page() {
   return *mapping ? &page_in((*mapping)->bytes()) : nullptr;
 }
 
-// Of the file that this process writes; empty: none.
-std::string& own_path() {
-  static auto* path = new std::string();  // also while the process ends
-  return *path;
+// Of the files that this process writes.
+struct OwnPaths {
+  std::mutex mutex;
+  std::set<std::string> paths;
+  int made = 0;
+  pid_t process = 0;
+};
+OwnPaths& own_paths() {
+  static auto* paths = new OwnPaths();  // also while the process ends
+  return *paths;
+}
+
+// One that no other page of this process has.
+std::string new_path(const std::string& folder) {
+  OwnPaths& own = own_paths();
+  const std::lock_guard lock(own.mutex);
+  if (std::exchange(own.process, ::getpid()) != ::getpid()) own.paths.clear();  // the parent's
+  return *own.paths.insert(fmt::format("{}/{}-{}{}", folder, ::getpid(), own.made++, kSuffix))
+              .first;
 }
 
 // Held by no process any more, and not a file that another start reads just now.
@@ -136,7 +153,7 @@ Result<Flight> Flight::in_folder(const std::string& folder, bool synced) {
     return Flight(std::move(mapping));
   }
   CLVET_RETURN_IF_ERROR(make_folders(folder));
-  const std::string path = fmt::format("{}/{}{}", folder, ::getpid(), kSuffix);
+  const std::string path = new_path(folder);
   UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   const bool ready = file.valid() && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0 &&
                      ::ftruncate(file.get(), kPageBytes) == 0;
@@ -149,12 +166,19 @@ Result<Flight> Flight::in_folder(const std::string& folder, bool synced) {
   if (synced) ::fsync(file.get());
   Flight flight(std::move(mapping));
   flight.file_ = std::move(file);
-  flight.path_ = own_path() = path;
+  flight.path_ = path;
   return flight;
 }
 
 Flight::~Flight() {
-  if (file_.valid()) ::unlink(path_.c_str());
+  if (!file_.valid()) return;
+  OwnPaths& own = own_paths();
+  const std::lock_guard lock(own.mutex);
+  if (own.process == ::getpid() && own.paths.erase(path_) > 0) ::unlink(path_.c_str());
+}
+
+void Flight::sync() const {
+  if (file_.valid()) ::fsync(file_.get());
 }
 
 FlightPage& Flight::page() const {
@@ -220,7 +244,11 @@ void finish_flight(int exit_code) {
 }
 
 void leave_flight() {
-  if (!own_path().empty()) ::unlink(own_path().c_str());
+  OwnPaths& own = own_paths();
+  // In a handler of a signal, which may have come amid a change: the next start removes the file.
+  const std::unique_lock lock(own.mutex, std::try_to_lock);
+  if (!lock || own.process != ::getpid()) return;
+  for (const std::string& path : own.paths) ::unlink(path.c_str());
 }
 
 SaidText said_before() {

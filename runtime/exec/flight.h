@@ -66,7 +66,7 @@ class Flight {
   static constexpr const char* kVariable = "CLVET_FLIGHT";
   // In memory of its own, for nobody else.
   Flight();
-  // In a new file of the folder `folder`, locked while this process lives; in the descriptor that
+  // In a new file of the folder `folder`, locked while this object lives; in the descriptor that
   // the environment variable kVariable names, where it does. With `synced` the file is on the disk
   // before the call returns.
   static Result<Flight> in_folder(const std::string& folder, bool synced);
@@ -75,6 +75,8 @@ class Flight {
   // The file goes.
   ~Flight();
 
+  // The file is on the disk, where there is one.
+  void sync() const;
   void on(const std::string& environment_key);
   // A call of the driver is about to be made; it is over with leave().
   void enter(Stage stage);

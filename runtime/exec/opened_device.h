@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <utility>
 
 #include "runtime/exec/device.h"
 #include "runtime/exec/flight.h"
@@ -9,8 +11,11 @@
 namespace clvet {
 
 struct OpenedDevice {
+  explicit OpenedDevice(Flight calls) : flight(std::move(calls)) {}
   Flight flight;
   std::unique_ptr<Device> device;
+  // Whoever asks something of the device holds it, from the first call of an inference to its end.
+  std::mutex turn;
 };
 
 }  // namespace clvet

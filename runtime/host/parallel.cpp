@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -24,6 +25,11 @@ class Pool {
     return pool;
   }
 
+  // False: another loop has the threads.
+  bool take() { return !taken_.exchange(true, std::memory_order_acquire); }
+  void give_back() { taken_.store(false, std::memory_order_release); }
+
+  // After take().
   void run(int64_t count, int64_t part, const std::function<void(int64_t, int64_t)>& body) {
     {
       const std::lock_guard lock(mutex_);
@@ -97,6 +103,7 @@ class Pool {
   int busy_ = 0;
   uint64_t round_ = 0;
   bool ending_ = false;
+  std::atomic<bool> taken_{false};
 };
 
 }  // namespace
@@ -104,6 +111,9 @@ class Pool {
 void parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t)>& body) {
   if (count <= grain) return body(0, count);
   Pool& pool = Pool::shared();
+  if (!pool.take()) return body(0, count);
+  const std::unique_ptr<Pool, void (*)(Pool*)> until_the_end(&pool,
+                                                             [](Pool* one) { one->give_back(); });
   // Parts for each thread several times over, for those that other work holds up.
   const auto parts = static_cast<int64_t>(pool.width()) * 4;
   pool.run(count, std::max(grain, (count + parts - 1) / parts), body);

@@ -7,7 +7,8 @@
 namespace clvet {
 
 // Calls body(first, end) for parts that make up 0..count, on threads that are kept for the next
-// loop; returns when all are done. One loop at a time. Parts hold at least `grain` of the count.
+// loop; returns when all are done. Parts hold at least `grain` of the count. One loop at a time has
+// the threads: others, of other sessions, are done by the thread that asks.
 void parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t)>& body);
 
 }  // namespace clvet

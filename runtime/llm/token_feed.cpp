@@ -1,6 +1,7 @@
 #include "runtime/llm/token_feed.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -22,6 +23,8 @@ Result<std::vector<float>> TokenFeed::take(std::span<const int32_t> tokens,
   }
   std::vector<float> logits;
   for (int64_t done = 0; done < count;) {
+    if (cancelled_ && cancelled_->load(std::memory_order_relaxed))
+      return fail(ErrorCode::kCancelled, "it was cancelled");
     // The last token comes alone: it alone is answered.
     const bool last = done == count - 1;
     const int64_t rows = last ? 1 : std::min(rows_, count - 1 - done);

@@ -1,6 +1,7 @@
 // Feeds a decoder with tokens, and keeps count of positions.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -23,8 +24,11 @@ class TokenFeed {
 
   // Takes the tokens, at least one, and gives the logits behind the last.
   // kResourceExhausted: the model's context is full. `progress` sees how many are taken.
+  // kCancelled: see set_cancel().
   Result<std::vector<float>> take(std::span<const int32_t> tokens,
                                   const std::function<void(size_t)>& progress = nullptr);
+  // While it is true, taking tokens ends before the next step.
+  void set_cancel(const std::atomic<bool>* cancelled) { cancelled_ = cancelled; }
   int64_t position() const { return position_; }
   // Forgets all text.
   void restart() { position_ = 0; }
@@ -35,6 +39,7 @@ class TokenFeed {
   const LlmWeights& weights_;
   int64_t rows_;
   int64_t position_ = 0;
+  const std::atomic<bool>* cancelled_ = nullptr;
 };
 
 }  // namespace clvet

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,9 +20,9 @@
 #include "base/result.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
-
 #include "runtime/exec/device.h"
 #include "runtime/exec/device_decoder.h"
+#include "runtime/exec/opened_device.h"
 #include "runtime/gguf/file.h"
 #include "runtime/llm/decoder_memory.h"
 #include "runtime/llm/decoder_plan.h"
@@ -32,6 +33,7 @@
 #include "runtime/plan/device_choice.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/planner.h"
+#include "runtime/run/device_pool.h"
 #include "runtime/run/doubt.h"
 #include "runtime/run/doubting_decoder.h"
 #include "runtime/run/history.h"
@@ -119,15 +121,30 @@ bool LanguageSession::take_found(const std::string& environment_key, PlanOverrid
   return true;
 }
 
+LanguageSession::Opened::~Opened() {
+  if (!place) return;
+  const std::lock_guard turn(place->turn);
+  decoder.reset();
+}
+
 Status LanguageSession::open_device(PlannedDevice place) {
-  const DeviceReport& device = *place.device;
   feed_.reset();
   const bool known = history_.rhythm(History::key_of(place.plan) + " 1 answer").has_value();
-  opened_.push_back(std::make_unique<Opened>(Opened{history_.flight(!known), {}, {}}));
+  opened_.push_back(std::make_unique<Opened>());
   Opened& opened = *opened_.back();
-  CLVET_ASSIGN_OR_RETURN(opened.device, Device::open(device, opened.flight));
+  std::optional<Fault> fault;
+  CLVET_ASSIGN_OR_RETURN(opened.place,
+                         options_.devices->open(*place.device, history_, known, fault));
+  const std::lock_guard turn(opened.place->turn);
+  return make_decoder(std::move(place), opened);
+}
+
+Status LanguageSession::make_decoder(PlannedDevice place, Opened& opened) {
+  const DeviceReport& device = *place.device;
+  Device& open = *opened.place->device;
+  const size_t before = open.allocated();
   CLVET_ASSIGN_OR_RETURN(auto decoder,
-                         DeviceDecoder::create(*opened.device, config_, weights_, place.plan));
+                         DeviceDecoder::create(open, config_, weights_, place.plan));
   plan_ = std::move(place.plan);
   record_.avoided = avoided_by(plan_);
   if (!record_.avoided.empty()) warn(describe(record_.avoided.front(), plan_));
@@ -147,14 +164,16 @@ Status LanguageSession::open_device(PlannedDevice place) {
                              .kernel = row->name,
                              .variant_key = row->program->variant_key});
   }
-  record_.device_bytes = static_cast<int64_t>(opened.device->allocated());
+  const size_t allocated = open.allocated() - before;
+  record_.device_bytes = static_cast<int64_t>(allocated);
   used_ = &device;
-  const bool room = memory_available() / kRoomForWitness > opened.device->allocated();
+  const bool room = memory_available() / kRoomForWitness > allocated;
   CLVET_ASSIGN_OR_RETURN(auto witness, HostDecoder::witness(config_, weights_, kRowsOfAStep, room));
   opened.decoder = std::make_unique<DoubtingDecoder>(
-      *opened.device, std::move(decoder), std::move(witness), history_, plan_, options_.self_check);
+      open, std::move(decoder), std::move(witness), history_, plan_, options_.self_check);
   on_device_ = opened.decoder.get();
   feed_ = std::make_unique<TokenFeed>(*on_device_, config_, weights_, kRowsOfAStep);
+  feed_->set_cancel(options_.cancelled.get());
   return {};
 }
 
@@ -168,6 +187,7 @@ Status LanguageSession::open_host() {
   record_.device_bytes = 0;
   record_.combination = {Precision::kHigh, Memory::kLow, Storage::kBuffer, Storage::kBuffer};
   feed_ = std::make_unique<TokenFeed>(*host_, config_, weights_, kRowsOfAStep);
+  feed_->set_cancel(options_.cancelled.get());
   return {};
 }
 
@@ -177,6 +197,7 @@ Status LanguageSession::step_down(const std::string& evidence) {
     return fail(ErrorCode::kUnavailable, "--strict forbids a fallback: {}",
                 no_result(record_, evidence));
   }
+  options_.devices->forget(opened_.back()->place);
   const auto warn_now = [this](const std::string& text) { warn(text); };
   bool left = false;
   if (on_device_->fault()) {
@@ -190,7 +211,9 @@ Status LanguageSession::step_down(const std::string& evidence) {
 
 Result<double> LanguageSession::device_ms_of_a_token(int32_t token) {
   if (!used_) return fail(ErrorCode::kUnsupported, "the CPU path uses no OpenCL device");
-  Device& device = *opened_.back()->device;
+  OpenedDevice& place = *opened_.back()->place;
+  const std::lock_guard turn(place.turn);
+  Device& device = *place.device;
   CLVET_RETURN_IF_ERROR(device.begin_timing());
   on_device_->set_checking(false);
   const auto logits = feed_->take(std::span(&token, 1), nullptr);
@@ -215,11 +238,18 @@ void LanguageSession::restart() {
   feed_->restart();
 }
 
+Result<std::vector<float>> LanguageSession::take_now(
+    std::span<const int32_t> tokens, const std::function<void(size_t)>& progress) {
+  std::unique_lock<std::mutex> turn;
+  if (used_) turn = std::unique_lock(opened_.back()->place->turn);
+  return feed_->take(tokens, progress);
+}
+
 Result<std::vector<float>> LanguageSession::take(std::span<const int32_t> tokens,
                                                  const std::function<void(size_t)>& progress) {
   std::vector<int32_t> next(tokens.begin(), tokens.end());
   for (;;) {
-    auto logits = feed_->take(next, progress);
+    auto logits = take_now(next, progress);
     const bool looked_at = logits && on_device_ && !on_device_->odd();
     const std::string fault = !logits     ? logits.error().message
                               : looked_at ? std::string()

@@ -1,6 +1,7 @@
 // A language model where it runs best, and elsewhere once it fails there.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,14 +16,14 @@
 #include "base/result.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
-#include "runtime/exec/device.h"
-#include "runtime/exec/flight.h"
+#include "runtime/exec/opened_device.h"
 #include "runtime/gguf/file.h"
 #include "runtime/llm/host_decoder.h"
 #include "runtime/llm/llm_config.h"
 #include "runtime/llm/token_feed.h"
 #include "runtime/plan/device_choice.h"
 #include "runtime/plan/plan.h"
+#include "runtime/run/device_pool.h"
 #include "runtime/run/doubting_decoder.h"
 #include "runtime/run/history.h"
 #include "runtime/run/ladder.h"
@@ -41,6 +42,10 @@ struct LanguageOptions {
   // time. The first ones of a plan in an environment always are.
   std::optional<double> self_check;
   EventSink sink;
+  // Where devices are opened; null: in a pool of the session's own.
+  std::shared_ptr<DevicePool> devices;
+  // While it is true, taking tokens ends with kCancelled before the next step.
+  std::shared_ptr<const std::atomic<bool>> cancelled;
 };
 
 struct LaunchRecord {
@@ -93,14 +98,20 @@ class LanguageSession {
       : config_(config),
         weights_(file, config_),
         options_(std::move(options)),
-        history_(options_.state_dir) {}
+        history_(options_.state_dir) {
+    if (!options_.devices) options_.devices = std::make_shared<DevicePool>();
+  }
+  struct Opened;
   Status open_device(PlannedDevice place);
+  Status make_decoder(PlannedDevice place, Opened& opened);
   Status open_somewhere(const Report* report);
   Status open_planned();  // kUnavailable: on no device
   // Words, and a scale of the residual stream, for what is known of the model on that device.
   // False: they are as they were.
   bool take_found(const std::string& environment_key, PlanOverrides& words);
   Status open_host();
+  Result<std::vector<float>> take_now(std::span<const int32_t> tokens,
+                                      const std::function<void(size_t)>& progress);
   // The next place to try, after a fault of the device.
   Status step_down(const std::string& evidence);
   void say_steps();
@@ -116,9 +127,9 @@ class LanguageSession {
   ExecutionPlan plan_;
   // A driver that failed is not asked to clean up: what was opened stays.
   struct Opened {
-    Flight flight;
-    std::unique_ptr<Device> device;
+    std::shared_ptr<OpenedDevice> place;
     std::unique_ptr<DoubtingDecoder> decoder;
+    ~Opened();  // at its turn on the device
   };
   std::vector<std::unique_ptr<Opened>> opened_;
   std::unique_ptr<HostDecoder> host_;

@@ -29,6 +29,7 @@
 #include "runtime/plan/network_plan.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/planner.h"
+#include "runtime/run/device_pool.h"
 #include "runtime/run/doubt.h"
 #include "runtime/run/doubting_session.h"
 #include "runtime/run/history.h"
@@ -198,6 +199,12 @@ void NetworkSession::leave_device() {
   if (place_) left_.push_back(std::move(place_));
 }
 
+void NetworkSession::Place::Drop::operator()(Place* place) const {
+  const std::shared_ptr<OpenedDevice> opened = place->opened;
+  const std::lock_guard turn(opened->turn);
+  delete place;
+}
+
 // The medians of warm runs in turn. The host's are given up once it is behind.
 Result<MeasuredTimes> NetworkSession::measure_both(const Inputs& inputs) {
   CLVET_ASSIGN_OR_RETURN(Session on_host,
@@ -231,27 +238,9 @@ Status NetworkSession::compare_places(const Inputs& inputs) {
   return {};
 }
 
-// The device in use, opened once.
-Result<std::shared_ptr<OpenedDevice>> NetworkSession::opened_device(bool confirmed) {
-  std::shared_ptr<OpenedDevice>& known = devices_[choice_.device->environment_key];
-  if (known) return known;
-  auto opened = std::make_shared<OpenedDevice>(OpenedDevice{history_.flight(!confirmed), nullptr});
-  auto device = Device::open(*choice_.device, opened->flight);
-  if (!device) {
-    if (device.error().code == ErrorCode::kDeviceError)
-      fault_ = fault_of(opened->flight.read(), device.error());
-    return tl::unexpected(device.error());
-  }
-  opened->device = std::move(*device);
-  known = opened;
-  return opened;
-}
-
-Status NetworkSession::open_place() {
+Status NetworkSession::open_place(std::string key, const std::optional<CheckRhythm>& rhythm,
+                                  std::shared_ptr<OpenedDevice> opened) {
   const double started = monotonic_seconds();
-  const std::string key = History::key_of(choice_.plan);
-  const auto rhythm = history_.rhythm(key);
-  CLVET_ASSIGN_OR_RETURN(const auto opened, opened_device(rhythm.has_value()));
   const double built_before = opened->device->build_ms();
   auto session = Session::create(*graph_, choice_.plan, opened->device.get());
   if (!session) {
@@ -259,10 +248,10 @@ Status NetworkSession::open_place() {
       fault_ = fault_of(opened->flight.read(), session.error());
     return tl::unexpected(session.error());
   }
-  place_ = std::make_unique<Place>(Place{key, opened, std::move(*session)});
-  place_->session.set_cancel(options_.cancelled.get());
-  place_->doubting.emplace(place_->session, *opened->device, rhythm, options_.self_check);
   const double build_ms = opened->device->build_ms() - built_before;
+  place_.reset(new Place{std::move(key), std::move(opened), std::move(*session)});
+  place_->session.set_cancel(options_.cancelled.get());
+  place_->doubting.emplace(place_->session, *place_->opened->device, rhythm, options_.self_check);
   record_.build_ms += build_ms;
   record_.load_ms += ms_since(started) - build_ms;
   return {};
@@ -270,7 +259,20 @@ Status NetworkSession::open_place() {
 
 Result<Outputs> NetworkSession::on_device(const Inputs& inputs, const Ask& ask) {
   fault_.reset();
-  if (!place_) CLVET_RETURN_IF_ERROR(open_place());
+  if (place_) {
+    const std::lock_guard turn(place_->opened->turn);
+    return ask_place(inputs, ask);
+  }
+  std::string key = History::key_of(choice_.plan);
+  const auto rhythm = history_.rhythm(key);
+  CLVET_ASSIGN_OR_RETURN(
+      using_, options_.devices->open(*choice_.device, history_, rhythm.has_value(), fault_));
+  const std::lock_guard turn(using_->turn);
+  CLVET_RETURN_IF_ERROR(open_place(std::move(key), rhythm, using_));
+  return ask_place(inputs, ask);
+}
+
+Result<Outputs> NetworkSession::ask_place(const Inputs& inputs, const Ask& ask) {
   DoubtingSession& doubting = *place_->doubting;
   const double started = monotonic_seconds();
   auto outputs = ask(doubting);
@@ -310,7 +312,10 @@ Status NetworkSession::step_down(const Error& error) {
   if (options_.strict)
     return fail(ErrorCode::kUnavailable, "--strict: the device failed: {}", error.message);
   leave_device();
-  left_.push_back(std::move(devices_[choice_.device->environment_key]));
+  if (using_) {
+    options_.devices->forget(using_);
+    left_.push_back(std::move(using_));
+  }
   ++places_;
   const auto warn_now = [this](const std::string& text) { warn(text); };
   bool left = false;
@@ -373,6 +378,7 @@ Status NetworkSession::time_nodes(const Inputs& inputs) {
   CLVET_RETURN_IF_ERROR(prepare(inputs));
   if (!choice_.device) return host_ ? clvet::time_nodes(*host_, inputs, false, record_) : Status();
   if (!place_) return {};
+  const std::lock_guard turn(place_->opened->turn);
   return clvet::time_nodes(place_->session, inputs, is_processor(*choice_.device), record_);
 }
 

@@ -21,6 +21,7 @@
 #include "runtime/graph/tensor.h"
 #include "runtime/plan/network_plan.h"
 #include "runtime/plan/plan.h"
+#include "runtime/run/device_pool.h"
 #include "runtime/run/doubt.h"
 #include "runtime/run/doubting_session.h"
 #include "runtime/run/history.h"
@@ -46,6 +47,8 @@ struct NetworkOptions {
   // the time. The first one of a plan in an environment always is.
   std::optional<double> self_check;
   EventSink sink;
+  // Where devices are opened; null: in a pool of the session's own.
+  std::shared_ptr<DevicePool> devices;
   // While it is true, a run ends with kCancelled before its next step.
   std::shared_ptr<const std::atomic<bool>> cancelled;
 };
@@ -90,11 +93,17 @@ class NetworkSession {
     std::optional<DoubtingSession> doubting = {};
     std::optional<CheckRhythm> noted = {};
     bool answered = false;
+    // At its turn on the device.
+    struct Drop {
+      void operator()(Place* place) const;
+    };
   };
   using Ask = std::function<Result<Outputs>(DoubtingSession& session)>;
 
   NetworkSession(Graph source, NetworkOptions options)
-      : source_(std::move(source)), options_(std::move(options)), history_(options_.state_dir) {}
+      : source_(std::move(source)), options_(std::move(options)), history_(options_.state_dir) {
+    if (!options_.devices) options_.devices = std::make_shared<DevicePool>();
+  }
 
   void warn(const std::string& text);
   bool is_ready_for(const Inputs& inputs) const;
@@ -116,8 +125,9 @@ class NetworkSession {
   void take_host(std::string why);
   void leave_device();
 
-  Result<std::shared_ptr<OpenedDevice>> opened_device(bool confirmed);
-  Status open_place();
+  Status open_place(std::string key, const std::optional<CheckRhythm>& rhythm,
+                    std::shared_ptr<OpenedDevice> opened);
+  Result<Outputs> ask_place(const Inputs& inputs, const Ask& ask);
   Result<Outputs> answer(const Inputs& inputs, const Ask& ask);
   Result<Outputs> on_device(const Inputs& inputs, const Ask& ask);
   Result<Outputs> on_host(const Inputs& inputs);
@@ -134,12 +144,12 @@ class NetworkSession {
   std::optional<Graph> graph_;
   std::map<std::string, TensorType> types_;
   NetworkPlan choice_;
-  std::unique_ptr<Place> place_;  // on the device, once it was opened
+  std::unique_ptr<Place, Place::Drop> place_;  // on the device, once it was opened
   std::optional<Session> host_;
   size_t places_ = 0;
-  std::optional<Fault> fault_;                                    // of the last attempt
-  std::map<std::string, std::shared_ptr<OpenedDevice>> devices_;  // by environment key
-  std::vector<std::shared_ptr<void>> left_;                       // devices, and places on them
+  std::optional<Fault> fault_;         // of the last attempt
+  std::shared_ptr<OpenedDevice> using_;  // the device that was asked last
+  std::vector<std::shared_ptr<void>> left_;  // devices, and places on them
 };
 
 }  // namespace clvet

@@ -17,6 +17,8 @@ struct ContextOptions {
   std::string state_dir;
 };
 
+class ContextImpl;
+
 // Sessions that are opened with one context have one OpenCL context and one set of built programs a
 // device, and take turns on it. Copies are the same context, which lasts as long as a copy or a
 // session of it. All calls may come from any thread.
@@ -26,9 +28,8 @@ class CLVET_API Context {
 
  private:
   friend class ContextAccess;
-  class Impl;
-  explicit Context(std::shared_ptr<Impl> impl);
-  std::shared_ptr<Impl> impl_;
+  explicit Context(std::shared_ptr<ContextImpl> impl);
+  std::shared_ptr<ContextImpl> impl_;
 };
 
 CLVET_ABI_END

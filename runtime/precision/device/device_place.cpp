@@ -56,8 +56,7 @@ Result<std::unique_ptr<DevicePlace>> DevicePlace::open(const Graph& graph, Polic
   }
   place->chosen_ = std::move(found.rows.front());
   CLVET_RETURN_IF_ERROR(check_precision(place->chosen_, target.precision));
-  place->opened_ =
-      std::make_shared<OpenedDevice>(OpenedDevice{History(target.state_dir).flight(true), nullptr});
+  place->opened_ = std::make_shared<OpenedDevice>(History(target.state_dir).flight(true));
   CLVET_ASSIGN_OR_RETURN(place->opened_->device,
                          Device::open(place->device(), place->opened_->flight));
   return place;

@@ -181,8 +181,7 @@ Result<DeviceDiagnosis> diagnose_language_on_device(const GgufFile& file, const 
                                                     const DiagnoseOptions& options,
                                                     const DeviceTarget& target) {
   DeviceDiagnosis diagnosis;
-  diagnosis.opened =
-      std::make_shared<OpenedDevice>(OpenedDevice{History(target.state_dir).flight(true), nullptr});
+  diagnosis.opened = std::make_shared<OpenedDevice>(History(target.state_dir).flight(true));
   const LanguagePlace place(file, config, target, *diagnosis.opened);
   const LlmWeights weights(file, config);
   CLVET_ASSIGN_OR_RETURN(const auto emulation, emulation_for(config, weights, inputs, options));

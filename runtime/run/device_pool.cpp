@@ -1,0 +1,46 @@
+#include "runtime/run/device_pool.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+
+#include "base/result.h"
+#include "probe/report/report.h"
+#include "runtime/exec/device.h"
+#include "runtime/exec/opened_device.h"
+#include "runtime/run/doubt.h"
+#include "runtime/run/history.h"
+
+namespace clvet {
+
+Result<std::shared_ptr<OpenedDevice>> DevicePool::open(const DeviceReport& device,
+                                                       const History& history, bool confirmed,
+                                                       std::optional<Fault>& fault) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<OpenedDevice>& known = devices_[device.environment_key];
+  if (known) {
+    if (!confirmed) known->flight.sync();
+    return known;
+  }
+  auto opened = std::make_shared<OpenedDevice>(history.flight(!confirmed));
+  auto ready = Device::open(device, opened->flight);
+  if (!ready) {
+    if (ready.error().code == ErrorCode::kDeviceError)
+      fault = fault_of(opened->flight.read(), ready.error());
+    return tl::unexpected(ready.error());
+  }
+  opened->device = std::move(*ready);
+  known = opened;
+  return opened;
+}
+
+void DevicePool::forget(const std::shared_ptr<OpenedDevice>& opened) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(devices_, [&](const auto& row) { return row.second == opened; });
+}
+
+}  // namespace clvet

@@ -1,0 +1,34 @@
+// Devices that are open, each once for all sessions that share the pool. All calls may come from
+// any thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "probe/report/report.h"
+#include "runtime/exec/opened_device.h"
+#include "runtime/run/doubt.h"
+#include "runtime/run/history.h"
+
+namespace clvet {
+
+class DevicePool {
+ public:
+  // The device, opened where it is not. `confirmed`: the host has confirmed what will be asked of
+  // it; else its page of calls is on the disk before the first one. `fault` is set where the driver
+  // failed. Errors: as Device::open.
+  Result<std::shared_ptr<OpenedDevice>> open(const DeviceReport& device, const History& history,
+                                             bool confirmed, std::optional<Fault>& fault);
+  // It failed: who asks next has it opened anew. Those that hold it keep it.
+  void forget(const std::shared_ptr<OpenedDevice>& opened);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<OpenedDevice>> devices_;  // by environment key
+};
+
+}  // namespace clvet
