@@ -43,8 +43,9 @@ template <class Options>
 ::clvet::Result<std::shared_ptr<ContextImpl>> context_for(const Options& options) {
   if (!options.context) return ContextImpl::open({options.report, options.state_dir});
   if (!options.report.empty() || !options.state_dir.empty()) {
-    return fail(::clvet::ErrorCode::kInvalidArgument,
-                "the context has a report and a state folder: leave `report` and `state_dir` empty");
+    return fail(
+        ::clvet::ErrorCode::kInvalidArgument,
+        "the context has a report and a state folder: leave `report` and `state_dir` empty");
   }
   const auto& shared = ContextAccess::of(*options.context);
   if (const Status own = shared->process().check("context"); !own)

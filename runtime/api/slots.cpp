@@ -149,9 +149,9 @@ Status Slots::check_values(const Slot& slot, const Values& values) const {
   if (slot.is_written)
     return refuse(ErrorCode::busy, "it is mapped for writing; drop that mapping first");
   if (values.type != slot.info.type)
-    return refuse(ErrorCode::invalid_argument, fmt::format("it holds {}, not {}",
-                                                           to_string(slot.info.type),
-                                                           name_of(values.type)));
+    return refuse(
+        ErrorCode::invalid_argument,
+        fmt::format("it holds {}, not {}", to_string(slot.info.type), name_of(values.type)));
   if (const Status fits = check_shape(slot, values.shape); !fits) return fits;
   if (!values.data && elements_of(values.shape) > 0)
     return refuse(ErrorCode::invalid_argument, "the values are null");

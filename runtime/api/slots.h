@@ -29,7 +29,7 @@ class Slots {
   };
   struct Mapped {
     TensorInfo info;
-    ::clvet::Tensor values;  // shares the slot's storage
+    ::clvet::Tensor values;   // shares the slot's storage
     uint64_t generation = 0;  // of the slot
   };
 

@@ -143,8 +143,7 @@ Status LanguageSession::make_decoder(PlannedDevice place, Opened& opened) {
   const DeviceReport& device = *place.device;
   Device& open = *opened.place->device;
   const size_t before = open.allocated();
-  CLVET_ASSIGN_OR_RETURN(auto decoder,
-                         DeviceDecoder::create(open, config_, weights_, place.plan));
+  CLVET_ASSIGN_OR_RETURN(auto decoder, DeviceDecoder::create(open, config_, weights_, place.plan));
   plan_ = std::move(place.plan);
   record_.avoided = avoided_by(plan_);
   if (!record_.avoided.empty()) warn(describe(record_.avoided.front(), plan_));
@@ -169,8 +168,8 @@ Status LanguageSession::make_decoder(PlannedDevice place, Opened& opened) {
   used_ = &device;
   const bool room = memory_available() / kRoomForWitness > allocated;
   CLVET_ASSIGN_OR_RETURN(auto witness, HostDecoder::witness(config_, weights_, kRowsOfAStep, room));
-  opened.decoder = std::make_unique<DoubtingDecoder>(
-      open, std::move(decoder), std::move(witness), history_, plan_, options_.self_check);
+  opened.decoder = std::make_unique<DoubtingDecoder>(open, std::move(decoder), std::move(witness),
+                                                     history_, plan_, options_.self_check);
   on_device_ = opened.decoder.get();
   feed_ = std::make_unique<TokenFeed>(*on_device_, config_, weights_, kRowsOfAStep);
   feed_->set_cancel(options_.cancelled.get());
@@ -238,8 +237,8 @@ void LanguageSession::restart() {
   feed_->restart();
 }
 
-Result<std::vector<float>> LanguageSession::take_now(
-    std::span<const int32_t> tokens, const std::function<void(size_t)>& progress) {
+Result<std::vector<float>> LanguageSession::take_now(std::span<const int32_t> tokens,
+                                                     const std::function<void(size_t)>& progress) {
   std::unique_lock<std::mutex> turn;
   if (used_) turn = std::unique_lock(opened_.back()->place->turn);
   return feed_->take(tokens, progress);

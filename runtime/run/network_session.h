@@ -147,8 +147,8 @@ class NetworkSession {
   std::unique_ptr<Place, Place::Drop> place_;  // on the device, once it was opened
   std::optional<Session> host_;
   size_t places_ = 0;
-  std::optional<Fault> fault_;         // of the last attempt
-  std::shared_ptr<OpenedDevice> using_;  // the device that was asked last
+  std::optional<Fault> fault_;               // of the last attempt
+  std::shared_ptr<OpenedDevice> using_;      // the device that was asked last
   std::vector<std::shared_ptr<void>> left_;  // devices, and places on them
 };
 

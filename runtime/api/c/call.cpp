@@ -26,7 +26,8 @@ Status check(const char* function, std::initializer_list<Wanted> wanted) {
 Status check_array(const char* name, const void* pointer, size_t count) {
   if (count > kTooMany)
     return invalid(fmt::format("{} of '{}' are more than there can be", count, name));
-  if (count > 0 && !pointer) return invalid(fmt::format("'{}' is null, and not of {}", name, count));
+  if (count > 0 && !pointer)
+    return invalid(fmt::format("'{}' is null, and not of {}", name, count));
   return {};
 }
 
@@ -55,6 +56,8 @@ Status check_unknown(const void* options, size_t known, size_t size) {
                            clvet_version())};
 }
 
-Error Thrown::error(const char* name) const { return invalid(fmt::format("{} threw: {}", name, what_)); }
+Error Thrown::error(const char* name) const {
+  return invalid(fmt::format("{} threw: {}", name, what_));
+}
 
 }  // namespace clvet::v1::c

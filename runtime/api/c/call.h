@@ -32,7 +32,8 @@ Status check(const char* function, std::initializer_list<Wanted> wanted);
 // `count` elements at `pointer`: null only where there are none, and not too many.
 Status check_array(const char* name, const void* pointer, size_t count);
 
-// What `work` (a Status) says, for a function whose parameters are there. Nothing is thrown past it.
+// What `work` (a Status) says, for a function whose parameters are there. Nothing is thrown past
+// it.
 template <class Work>
 clvet_code call(const char* function, std::initializer_list<Wanted> wanted, const Work& work) {
   try {

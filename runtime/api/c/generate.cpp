@@ -68,7 +68,8 @@ Status generate(clvet_language* model, const clvet_generate_options* options,
                 clvet_generated** out) {
   const auto given = options_of(options);
   if (!given) return given.error();
-  if ((given->prompt != nullptr) + (given->prompt_tokens != nullptr) + (given->turns != nullptr) != 1)
+  if ((given->prompt != nullptr) + (given->prompt_tokens != nullptr) + (given->turns != nullptr) !=
+      1)
     return invalid("give one of prompt, prompt_tokens and turns");
   Thrown thrown;
   Result<Generated> generated = generate(model->model, *given, wanted_by(*given, thrown));

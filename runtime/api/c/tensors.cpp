@@ -41,7 +41,8 @@ Result<Shape> shape_of(const clvet_tensor_info& info) {
   if (info.rank > kMostAxes)
     return invalid(fmt::format("'{}' cannot have {} axes", info.name, info.rank));
   if (info.rank > 0 && !info.shape)
-    return invalid(fmt::format("the shape of '{}' is null, and not of {} axes", info.name, info.rank));
+    return invalid(
+        fmt::format("the shape of '{}' is null, and not of {} axes", info.name, info.rank));
   return Shape(info.shape, info.shape + info.rank);
 }
 
@@ -72,14 +73,17 @@ size_t clvet_data_type_size(clvet_data_type type) {
   return size_of(static_cast<clvet::v1::DataType>(type));
 }
 
-size_t clvet_tensor_list_size(const clvet_tensor_list* list) { return list ? list->infos.size() : 0; }
+size_t clvet_tensor_list_size(const clvet_tensor_list* list) {
+  return list ? list->infos.size() : 0;
+}
 
 clvet_code clvet_tensor_list_get(const clvet_tensor_list* list, size_t index,
                                  clvet_tensor_info* out) {
   clear(out);
   return call(__func__, {{"list", list}, {"out", out}}, [&]() -> Status {
     if (index >= list->infos.size())
-      return invalid(fmt::format("there is no tensor {} in a list of {}", index, list->infos.size()));
+      return invalid(
+          fmt::format("there is no tensor {} in a list of {}", index, list->infos.size()));
     *out = info_of(list->infos[index]);
     return {};
   });

@@ -1,18 +1,18 @@
 /* clvet for C programs, and for languages that call C.
  *
  * Each call that can fail gives a clvet_code; where it is not CLVET_OK, clvet_last_error() says in
- * one line what is wrong, why, and what to do next. Nothing prints, throws or ends the process. What
- * a call gives through `out` is the caller's, and goes back with the clvet_..._free of its type, which
- * takes null; out is null after an error. Handles may be used from any thread; a handle that is being
- * freed may not. Null where a handle, a name or an `out` is wanted is CLVET_INVALID_ARGUMENT; calls
- * without a code give "", 0 or null then.
+ * one line what is wrong, why, and what to do next. Nothing prints, throws or ends the process.
+ * What a call gives through `out` is the caller's, and goes back with the clvet_..._free of its
+ * type, which takes null; out is null after an error. Handles may be used from any thread; a handle
+ * that is being freed may not. Null where a handle, a name or an `out` is wanted is
+ * CLVET_INVALID_ARGUMENT; calls without a code give "", 0 or null then.
  *
  * Text is UTF-8. What a callback throws (it may be C++) becomes an error of the call.
  *
- * The ABI: symbols carry the version CLVET_1. Options begin with struct_size, which CLVET_INIT sets:
- * later versions add members at the end, and members that a caller does not know are 0, which always
- * means the default. Options of a later version are CLVET_UNSUPPORTED where they ask for something
- * that this one does not know. */
+ * The ABI: symbols carry the version CLVET_1. Options begin with struct_size, which CLVET_INIT
+ * sets: later versions add members at the end, and members that a caller does not know are 0, which
+ * always means the default. Options of a later version are CLVET_UNSUPPORTED where they ask for
+ * something that this one does not know. */
 #ifndef CLVET_CLVET_C_H
 #define CLVET_CLVET_C_H
 
@@ -21,7 +21,8 @@
 #include <string.h> /* IWYU pragma: keep */
 
 #define CLVET_C_API __attribute__((visibility("default")))
-/* Sets all of an options structure to its defaults: clvet_session_options options; CLVET_INIT(options); */
+/* Sets all of an options structure to its defaults: clvet_session_options options;
+ * CLVET_INIT(options); */
 #define CLVET_INIT(options) \
   ((void)memset(&(options), 0, sizeof(options)), (void)((options).struct_size = sizeof(options)))
 
@@ -38,14 +39,14 @@ CLVET_C_API const char* clvet_version(void);
 typedef int32_t clvet_code;
 enum {
   CLVET_OK = 0,
-  CLVET_INVALID_ARGUMENT = 1,   /* the caller's value, file or model is wrong; give another */
-  CLVET_NOT_FOUND = 2,          /* a named thing does not exist; name another */
-  CLVET_UNSUPPORTED = 3,        /* known, and never possible here; choose another way */
-  CLVET_UNAVAILABLE = 4,        /* not possible now (no device, no report); skip or try later */
-  CLVET_BUSY = 5,               /* somebody else holds it (a mapping, a run, another process); wait */
-  CLVET_STALE = 6,              /* it was made before a resize, or its session is gone */
-  CLVET_CANCELLED = 7,          /* it was cancelled, or its session was freed */
-  CLVET_DEVICE_ERROR = 8,       /* the driver failed, and nothing was left to fall back to */
+  CLVET_INVALID_ARGUMENT = 1, /* the caller's value, file or model is wrong; give another */
+  CLVET_NOT_FOUND = 2,        /* a named thing does not exist; name another */
+  CLVET_UNSUPPORTED = 3,      /* known, and never possible here; choose another way */
+  CLVET_UNAVAILABLE = 4,      /* not possible now (no device, no report); skip or try later */
+  CLVET_BUSY = 5,             /* somebody else holds it (a mapping, a run, another process); wait */
+  CLVET_STALE = 6,            /* it was made before a resize, or its session is gone */
+  CLVET_CANCELLED = 7,        /* it was cancelled, or its session was freed */
+  CLVET_DEVICE_ERROR = 8,     /* the driver failed, and nothing was left to fall back to */
   CLVET_RESOURCE_EXHAUSTED = 9, /* too large; try a smaller one */
   CLVET_INTERNAL = 10           /* clvet's own bug; report it */
 };
@@ -88,8 +89,10 @@ CLVET_C_API void clvet_string_free(char* text);
 /* ---- contexts: what several sessions share ------------------------------------------------- */
 
 typedef struct clvet_context clvet_context;
-/* `report`: the file to go by; null: the one that 'clvet probe' keeps. `state_dir`: null: the usual. */
-CLVET_C_API clvet_code clvet_context_open(const char* report, const char* state_dir, clvet_context** out);
+/* `report`: the file to go by; null: the one that 'clvet probe' keeps. `state_dir`: null: the
+ * usual. */
+CLVET_C_API clvet_code clvet_context_open(const char* report, const char* state_dir,
+                                          clvet_context** out);
 /* Sessions that were opened with it keep what they need. */
 CLVET_C_API void clvet_context_free(clvet_context* context);
 
@@ -104,7 +107,8 @@ typedef struct clvet_session_options {
   const char* precision; /* null: "auto"; "low", "normal" or "high" */
   const char* report;    /* null: the one that 'clvet probe' keeps on this machine */
   const char* state_dir; /* null: $CLVET_STATE_DIR or the XDG folder */
-  const clvet_context* context; /* shares its report and devices; report and state_dir are null then */
+  const clvet_context*
+      context; /* shares its report and devices; report and state_dir are null then */
   clvet_warning_fn warning;
   void* warning_user;
   int32_t strict; /* not 0: an error, where a fallback is needed */
@@ -118,7 +122,8 @@ CLVET_C_API clvet_code clvet_session_open(const char* path, const clvet_session_
 CLVET_C_API void clvet_session_free(clvet_session* session);
 
 typedef struct clvet_tensor_list clvet_tensor_list;
-/* Shapes of inputs are as set, or as the model leaves them; those of outputs are known after a run. */
+/* Shapes of inputs are as set, or as the model leaves them; those of outputs are known after a run.
+ */
 CLVET_C_API clvet_code clvet_session_inputs(const clvet_session* session, clvet_tensor_list** out);
 CLVET_C_API clvet_code clvet_session_outputs(const clvet_session* session, clvet_tensor_list** out);
 CLVET_C_API size_t clvet_tensor_list_size(const clvet_tensor_list* list);
@@ -137,14 +142,15 @@ typedef struct clvet_values {
   clvet_tensor_info info;
   const void* data;
   size_t bytes; /* of data; as many as type and shape need */
-  /* Called once, from any thread, when the session does not look at `data` any more; may be null. It
-   * is called for each of `values` also where the call that gave them fails. */
+  /* Called once, from any thread, when the session does not look at `data` any more; may be null.
+   * It is called for each of `values` also where the call that gave them fails. */
   void (*release)(void* user);
   void* user;
 } clvet_values;
-/* The inputs have these values and shapes from now on. They are read where they lie, without a copy,
- * and stay as they are until `release`. After an error all is as it was. */
-CLVET_C_API clvet_code clvet_session_set(clvet_session* session, const clvet_values* values, size_t count);
+/* The inputs have these values and shapes from now on. They are read where they lie, without a
+ * copy, and stay as they are until `release`. After an error all is as it was. */
+CLVET_C_API clvet_code clvet_session_set(clvet_session* session, const clvet_values* values,
+                                         size_t count);
 
 /* Plans, builds, and checks an answer to zeros where there are no values yet. */
 CLVET_C_API clvet_code clvet_session_warm_up(clvet_session* session);
@@ -156,9 +162,9 @@ CLVET_C_API clvet_code clvet_session_cancel(clvet_session* session);
 /* A run on a thread of the session's own, after those that were asked for before. */
 typedef struct clvet_pending clvet_pending;
 CLVET_C_API clvet_code clvet_session_run_async(clvet_session* session, clvet_pending** out);
-/* Waits `seconds` at most (below 0: as long as it takes). *done is 1 when the run has ended; the code
- * is then the run's. *done is 0 with CLVET_OK while it goes on, and with an error where there is
- * nothing to wait for (CLVET_UNAVAILABLE: in a child process after fork). May be asked again, by
+/* Waits `seconds` at most (below 0: as long as it takes). *done is 1 when the run has ended; the
+ * code is then the run's. *done is 0 with CLVET_OK while it goes on, and with an error where there
+ * is nothing to wait for (CLVET_UNAVAILABLE: in a child process after fork). May be asked again, by
  * several threads too. */
 CLVET_C_API clvet_code clvet_pending_wait(clvet_pending* pending, double seconds, int32_t* done);
 /* Waits for nothing: the run goes on. */
@@ -169,15 +175,15 @@ enum { CLVET_READ = 0, CLVET_WRITE = 1 };
 
 /* The values of one tensor, until it is freed. */
 typedef struct clvet_mapping clvet_mapping;
-CLVET_C_API clvet_code clvet_session_map(clvet_session* session, const char* name, clvet_access access,
-                                         clvet_mapping** out);
+CLVET_C_API clvet_code clvet_session_map(clvet_session* session, const char* name,
+                                         clvet_access access, clvet_mapping** out);
 /* What it points to lives as long as the mapping. */
 CLVET_C_API clvet_code clvet_mapping_info(const clvet_mapping* mapping, clvet_tensor_info* out);
-/* All values, row-major. CLVET_INVALID_ARGUMENT: `type` is not the tensor's; CLVET_STALE: it has ended.
- * Only those that were mapped for writing may be written. Those of an output stay as they are until the
- * mapping is freed, even if the session goes. */
-CLVET_C_API clvet_code clvet_mapping_data(const clvet_mapping* mapping, clvet_data_type type, void** data,
-                                          size_t* bytes);
+/* All values, row-major. CLVET_INVALID_ARGUMENT: `type` is not the tensor's; CLVET_STALE: it has
+ * ended. Only those that were mapped for writing may be written. Those of an output stay as they
+ * are until the mapping is freed, even if the session goes. */
+CLVET_C_API clvet_code clvet_mapping_data(const clvet_mapping* mapping, clvet_data_type type,
+                                          void** data, size_t* bytes);
 /* Ends it before it is freed. */
 CLVET_C_API clvet_code clvet_mapping_unmap(clvet_mapping* mapping);
 CLVET_C_API void clvet_mapping_free(clvet_mapping* mapping);
@@ -197,7 +203,7 @@ CLVET_C_API void clvet_placement_free(clvet_placement* placement);
 
 typedef struct clvet_language_options {
   size_t struct_size;
-  const char* device;    /* as in clvet_session_options, and so on */
+  const char* device; /* as in clvet_session_options, and so on */
   const char* precision;
   const char* memory; /* null: "auto"; "low" (quantised weights) or "normal" */
   const char* report;
@@ -255,7 +261,8 @@ enum {
 
 typedef struct clvet_generated clvet_generated;
 /* Returns when the text is done; on_text gets it as it comes. */
-CLVET_C_API clvet_code clvet_language_generate(clvet_language* model, const clvet_generate_options* options,
+CLVET_C_API clvet_code clvet_language_generate(clvet_language* model,
+                                               const clvet_generate_options* options,
                                                clvet_generated** out);
 /* Ends what generates at its next step, and what waits: CLVET_CANCELLED. */
 CLVET_C_API clvet_code clvet_language_cancel(clvet_language* model);
@@ -279,7 +286,8 @@ typedef struct clvet_probe_options {
   const char* tier;      /* null: "core"; "full" */
   const char* report;    /* file to write; null: the one that sessions go by */
   const char* state_dir; /* null: $CLVET_STATE_DIR or the XDG folder */
-  const char* program;   /* the clvet program; null: $CLVET_PROGRAM, beside this library, on the PATH */
+  const char*
+      program; /* the clvet program; null: $CLVET_PROGRAM, beside this library, on the PATH */
   double budget_seconds; /* ends then, with what is known; 0: no limit */
   clvet_progress_fn progress;
   void* progress_user;
@@ -305,7 +313,8 @@ typedef struct clvet_plan_options {
 } clvet_plan_options;
 
 /* How an ONNX or GGUF model runs on a device of a report: clvet.plan/1. Loads no driver. */
-CLVET_C_API clvet_code clvet_plan(const char* model, const clvet_plan_options* options, char** json);
+CLVET_C_API clvet_code clvet_plan(const char* model, const clvet_plan_options* options,
+                                  char** json);
 
 #ifdef __cplusplus
 }

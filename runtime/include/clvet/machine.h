@@ -44,9 +44,9 @@ struct ProbeOptions {
   std::function<bool(const std::string& line)> progress;
 };
 
-// Tries this machine's OpenCL drivers and keeps the report. Another process does it ('clvet probe'),
-// which no driver of this one can harm, and the other way round. A machine without devices has a
-// report, too. not_found: there is no such program. busy: another probe is running.
+// Tries this machine's OpenCL drivers and keeps the report. Another process does it ('clvet
+// probe'), which no driver of this one can harm, and the other way round. A machine without devices
+// has a report, too. not_found: there is no such program. busy: another probe is running.
 CLVET_API Result<Report> probe(const ProbeOptions& options = {});
 
 // The report in `file`; empty: the one in `state_dir` (empty: as above), unavailable where there is

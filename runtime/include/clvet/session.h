@@ -58,11 +58,11 @@ class CLVET_API Session {
   // unavailable: an output before the first run.
   Result<Mapping> map(const std::string& name, Access access);
 
-  // The inputs in `values` have these values from now on, and these shapes. They are read where they
-  // lie, without a copy: until others are set or written, or the session goes, they stay as they
-  // are. Where a shape is another than before, mappings of that input and of all outputs are stale.
-  // invalid_argument: no such input, another type, a shape that the model does not allow, null. busy:
-  // one is mapped for writing, or a run is in flight. After an error all is as it was.
+  // The inputs in `values` have these values from now on, and these shapes. They are read where
+  // they lie, without a copy: until others are set or written, or the session goes, they stay as
+  // they are. Where a shape is another than before, mappings of that input and of all outputs are
+  // stale. invalid_argument: no such input, another type, a shape that the model does not allow,
+  // null. busy: one is mapped for writing, or a run is in flight. After an error all is as it was.
   Status set(const std::map<std::string, Values>& values);
 
   // Plans, builds, and checks an answer to zeros: a run after that takes what runs take. Inputs
