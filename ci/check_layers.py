@@ -19,7 +19,7 @@ LAYERS = ("base", "kernels", "probe", "runtime", "reports", "cli")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 PUBLIC = "runtime/include/"
 # Built as programs are that have the installed library alone.
-OUTSIDE = "samples/embed/"
+OUTSIDE = ("samples/embed/", "samples/c/")
 GENERATED = re.compile(r"(^|/)embedded_[^/]*\.h$|\.pb\.h$")
 OPENCL_ROOMS = r"(probe/(cl|discover|checks|trial|worker)|runtime/exec|tests)/"
 # (included path, who may include it, why)
