@@ -9,7 +9,6 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "cli/common_options.h"
-#include "cli/model_file.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "kernels/combination.h"
@@ -19,6 +18,7 @@
 #include "runtime/precision/device/diagnose_on_device.h"
 #include "runtime/precision/diagnosis.h"
 #include "runtime/run/history.h"
+#include "runtime/run/model_file.h"
 
 namespace clvet {
 namespace {

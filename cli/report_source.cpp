@@ -15,6 +15,7 @@
 #include "probe/process/process.h"
 #include "probe/report/merge.h"
 #include "probe/report/report.h"
+#include "probe/report/report_files.h"
 #include "probe/report/report_json.h"
 #include "probe/worker/worker_limits.h"
 #include "runtime/llm/decoder_calls.h"
@@ -44,8 +45,8 @@ Result<Report> probe_now(const std::string& why, const std::vector<std::string>&
   return report;
 }
 
-std::string whole_file() { return state_dir() + "/report.json"; }
-std::string needs_file() { return state_dir() + "/report-of-needs.json"; }
+std::string whole_file() { return report_file(state_dir()); }
+std::string needs_file() { return report_of_needs_file(state_dir()); }
 
 // Of the state folder's files, which nobody else may have written.
 Result<std::string> read_own_file(const std::string& file) {

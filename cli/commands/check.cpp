@@ -9,7 +9,6 @@
 #include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/exit_code.h"
-#include "cli/model_file.h"
 #include "cli/model_inputs.h"
 #include "cli/options.h"
 #include "cli/report_source.h"
@@ -18,6 +17,7 @@
 #include "reports/render/check_text.h"
 #include "runtime/check/check.h"
 #include "runtime/check/check_record.h"
+#include "runtime/run/model_file.h"
 
 namespace clvet::command_check {
 namespace {

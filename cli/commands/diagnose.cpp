@@ -17,7 +17,6 @@
 #include "cli/failing_files.h"
 #include "cli/interrupt.h"
 #include "cli/isolate.h"
-#include "cli/model_file.h"
 #include "cli/model_inputs.h"
 #include "cli/options.h"
 #include "cli/prompt_inputs.h"
@@ -42,6 +41,7 @@
 #include "runtime/precision/diagnosis.h"
 #include "runtime/precision/failing_part.h"
 #include "runtime/precision/number_format.h"
+#include "runtime/run/model_file.h"
 
 namespace clvet::command_diagnose {
 namespace {

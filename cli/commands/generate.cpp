@@ -151,13 +151,20 @@ std::string summary_of(const LanguageRecord& record, const Answer& said) {
 
 Result<Told> resume(const GenerateArguments& arguments, LanguageSession& session,
                     const Tokenizer* tokenizer, std::vector<int32_t> prompt, Page& page) {
+  bool begun = false;
   const AnswerOptions options{.tokens = arguments.tokens,
                               .sampler = arguments.sampler,
                               .tokenizer = tokenizer,
-                              .say = [&](std::string_view piece) { page.write(piece); },
+                              .say =
+                                  [&](std::string_view piece) {
+                                    begun = true;
+                                    page.write(piece);
+                                  },
                               .stop = [] { return interrupt_requested.load(); },
                               .sink = arguments.options.sink};
-  CLVET_ASSIGN_OR_RETURN(Answer said, answer(session, std::move(prompt), options));
+  auto done = answer(session, std::move(prompt), options);
+  if (done || begun) page.write("\n");
+  CLVET_ASSIGN_OR_RETURN(Answer said, std::move(done));
   page.end();
   const LanguageRecord& record = session.record();
   if (!said.tokens.empty()) {

@@ -15,6 +15,7 @@
 #include "probe/probe.h"
 #include "probe/process/process.h"
 #include "probe/report/report.h"
+#include "probe/report/report_files.h"
 #include "probe/report/report_json.h"
 #include "probe/trial/cases.h"
 #include "probe/worker/worker_limits.h"
@@ -91,8 +92,7 @@ int run(ProbeArguments& arguments) {
   options.program = own_executable();
   options.tier = arguments.tier == "full" ? Tier::kFull : Tier::kCore;
   options.sink = terminal_sink(arguments.output.quiet);
-  const std::string path =
-      arguments.out.empty() ? options.state_dir + "/report.json" : arguments.out;
+  const std::string path = arguments.out.empty() ? report_file(options.state_dir) : arguments.out;
   if (!arguments.if_changed) return probe_to(arguments, path);
   const auto text = read_file(path);
   if (!text) return probe_to(arguments, path);

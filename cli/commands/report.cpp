@@ -21,6 +21,7 @@
 #include "cli/terminal.h"
 #include "probe/diagnose/advice.h"
 #include "probe/report/report.h"
+#include "probe/report/report_files.h"
 #include "probe/report/report_json.h"
 #include "reports/render/bug_summary.h"
 #include "reports/render/html/page.h"
@@ -108,7 +109,7 @@ Result<Reports> read_reports(std::vector<std::string> files, const std::string& 
   }
   if (files.empty()) {
     CLVET_RETURN_IF_ERROR(check_private(state_dir()));
-    files.push_back(state_dir() + "/report.json");
+    files.push_back(report_file(state_dir()));
     CLVET_RETURN_IF_ERROR(check_private(files.back()));
   }
   Reports reports;

@@ -13,6 +13,13 @@ namespace clvet::v1 {
 
 Error public_error(const ::clvet::Error& error);
 
+// The same value or error, as users see it.
+template <class T>
+Result<T> to_public(::clvet::Result<T> result) {
+  if (!result) return public_error(result.error());
+  return std::move(*result);
+}
+
 // What `work` (a clvet::v1::Result) gives. Nothing is thrown past it.
 template <class Work>
 auto guarded(Work&& work) -> decltype(work()) {

@@ -10,6 +10,7 @@
 #include "kernels/catalog.h"
 #include "probe/host/environment.h"
 #include "probe/report/report.h"
+#include "probe/report/report_files.h"
 #include "probe/report/report_json.h"
 #include "runtime/run/history.h"
 
@@ -17,8 +18,11 @@ namespace clvet {
 
 Result<ReportChoice> choose_report(const std::string& file, const std::string& state_dir) {
   const bool named = !file.empty();
-  const std::string path = named ? file : state_dir + "/report.json";
-  const auto text = read_file(path);
+  std::string path = named ? file : report_file(state_dir);
+  auto text = read_file(path);
+  // What 'clvet generate' tried where there was no other report.
+  if (!named && !text && text.error().code == ErrorCode::kNotFound)
+    text = read_file(path = report_of_needs_file(state_dir));
   if (!text && !named && text.error().code == ErrorCode::kNotFound)
     return ReportChoice{{}, "there is no report of this machine yet: 'clvet probe' makes one"};
   if (!text) return tl::unexpected(text.error());

@@ -27,6 +27,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/onnx/reader.h"
+#include "runtime/run/model_file.h"
 #include "runtime/run/network_session.h"
 #include "runtime/run/run_record.h"
 
@@ -108,6 +109,7 @@ class Session::Impl {
 
 ::clvet::Result<std::shared_ptr<Session::Impl>> Session::Impl::open(const std::string& path,
                                                                     const SessionOptions& options) {
+  CLVET_RETURN_IF_ERROR(check_model_file(path));
   CLVET_ASSIGN_OR_RETURN(Graph graph, read_onnx(path));
   auto impl = of_own_process(new Impl(options));
   CLVET_ASSIGN_OR_RETURN(NetworkOptions words, impl->network_options(path, options));

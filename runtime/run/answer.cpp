@@ -35,7 +35,6 @@ class Speaker {
 
   void finish() {
     if (stream_) say(stream_->finish());
-    options_.say("\n");
   }
 
  private:

@@ -57,7 +57,7 @@ Result<std::map<std::string, Tensor>> random_inputs(const Graph& graph,
                       std::any_of(shape->begin(), shape->end(), [](int64_t n) { return n < 0; });
     if (open)
       return fail(ErrorCode::kInvalidArgument,
-                  "the extents of input '{}' are open: give --shape {}=1x3x..., or --input",
+                  "the extents of input '{}' are open: give its shape ({}=1x3x...) or its values",
                   value.name, value.name);
     CLVET_ASSIGN_OR_RETURN(inputs[value.name], random_tensor(*value.dtype, *shape, numbers));
   }

@@ -21,8 +21,8 @@
 #include <string.h> /* IWYU pragma: keep */
 
 #define CLVET_C_API __attribute__((visibility("default")))
-/* Sets all of an options structure to its defaults: clvet_session_options options;
- * CLVET_INIT(options); */
+/* Gives all of a structure of options its defaults:
+ *   clvet_session_options options; CLVET_INIT(options); */
 #define CLVET_INIT(options) \
   ((void)memset(&(options), 0, sizeof(options)), (void)((options).struct_size = sizeof(options)))
 
@@ -107,8 +107,8 @@ typedef struct clvet_session_options {
   const char* precision; /* null: "auto"; "low", "normal" or "high" */
   const char* report;    /* null: the one that 'clvet probe' keeps on this machine */
   const char* state_dir; /* null: $CLVET_STATE_DIR or the XDG folder */
-  const clvet_context*
-      context; /* shares its report and devices; report and state_dir are null then */
+  /* Shares its report and devices; report and state_dir are null then. */
+  const clvet_context* context;
   clvet_warning_fn warning;
   void* warning_user;
   int32_t strict; /* not 0: an error, where a fallback is needed */
@@ -122,8 +122,8 @@ CLVET_C_API clvet_code clvet_session_open(const char* path, const clvet_session_
 CLVET_C_API void clvet_session_free(clvet_session* session);
 
 typedef struct clvet_tensor_list clvet_tensor_list;
-/* Shapes of inputs are as set, or as the model leaves them; those of outputs are known after a run.
- */
+/* Shapes of inputs are as set, or as the model leaves them; those of outputs are known after a
+ * run. */
 CLVET_C_API clvet_code clvet_session_inputs(const clvet_session* session, clvet_tensor_list** out);
 CLVET_C_API clvet_code clvet_session_outputs(const clvet_session* session, clvet_tensor_list** out);
 CLVET_C_API size_t clvet_tensor_list_size(const clvet_tensor_list* list);
@@ -286,8 +286,8 @@ typedef struct clvet_probe_options {
   const char* tier;      /* null: "core"; "full" */
   const char* report;    /* file to write; null: the one that sessions go by */
   const char* state_dir; /* null: $CLVET_STATE_DIR or the XDG folder */
-  const char*
-      program; /* the clvet program; null: $CLVET_PROGRAM, beside this library, on the PATH */
+  /* The clvet program; null: $CLVET_PROGRAM, beside this library, on the PATH. */
+  const char* program;
   double budget_seconds; /* ends then, with what is known; 0: no limit */
   clvet_progress_fn progress;
   void* progress_user;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "clvet/clvet.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "tests/runtime/api/model_files.h"
+#include "tests/runtime/api/place.h"
 #include "tests/support.h"
 
 namespace {
@@ -25,6 +27,8 @@ using clvet::Error;
 using clvet::ErrorCode;
 using clvet::Session;
 using clvet::Shape;
+using clvet::Values;
+using clvet::test::at_place;
 
 constexpr int64_t kHuge = std::numeric_limits<int64_t>::max();
 
@@ -37,7 +41,8 @@ Error refused(const clvet::Result<T>& result) {
 
 // A session of the doubling network with x of 2 rows, all inputs set.
 Session ready(const std::string& file) {
-  auto session = Session::open(file, {.device = "host"});
+  auto session = Session::open(file, at_place<clvet::SessionOptions>(file + ".state"));
+  EXPECT_TRUE(session) << session.error().message;
   EXPECT_TRUE(session->resize({{"x", {2, 2}}}));
   for (const char* name : {"x", "n"}) EXPECT_TRUE(session->map(name, Access::write));
   return std::move(*session);
@@ -206,6 +211,79 @@ const std::vector<Misuse>& of_mappings() {
   return all;
 }
 
+// Two floats that somebody else keeps.
+Values row(const Shape& shape, clvet::DataType type = clvet::DataType::f32) {
+  static const float values[2] = {1, 2};
+  return {type, shape, std::shared_ptr<const void>(values, [](const void*) {})};
+}
+
+Error set(Session& session, const std::string& name, const Values& values) {
+  return refused(session.set({{name, values}}));
+}
+
+const std::vector<Misuse>& of_values() {
+  static const std::vector<Misuse> all = {
+      {"SetOfNoInput", ErrorCode::invalid_argument, "no input 'z'",
+       [](Session& s) {
+         return set(s, "z", row({1, 2}));
+       }},
+      {"SetOfAnOutput", ErrorCode::invalid_argument, "no input 'y'",
+       [](Session& s) {
+         return set(s, "y", row({1, 2}));
+       }},
+      {"SetOfAnotherType", ErrorCode::invalid_argument, "it holds f32, not i8",
+       [](Session& s) {
+         return set(s, "x", row({1, 2}, clvet::DataType::i8));
+       }},
+      {"SetOfATypeThatIsNone", ErrorCode::invalid_argument, "it holds f32, not type 77",
+       [](Session& s) {
+         return set(s, "x", row({1, 2}, static_cast<clvet::DataType>(77)));
+       }},
+      {"SetOfAnotherShape", ErrorCode::invalid_argument, "the model wants [?,2]",
+       [](Session& s) {
+         return set(s, "x", row({2, 1}));
+       }},
+      {"SetOfANegativeShape", ErrorCode::invalid_argument, "0 or more",
+       [](Session& s) {
+         return set(s, "x", row({-1, 2}));
+       }},
+      {"SetOfMoreThanCanBeCounted", ErrorCode::invalid_argument, "'x'",
+       [](Session& s) {
+         return set(s, "x", row({kHuge, 2}));
+       }},
+      {"SetToNull", ErrorCode::invalid_argument, "the values are null",
+       [](Session& s) {
+         return set(s, "x", Values{clvet::DataType::f32, {1, 2}, nullptr});
+       }},
+      {"SetWhileItIsMappedForWriting", ErrorCode::busy, "mapped for writing",
+       [](Session& s) {
+         const auto mapped = s.map("x", Access::write);
+         return set(s, "x", row({1, 2}));
+       }},
+      {"SetOfOneRightAndOneWrong", ErrorCode::invalid_argument, "no input 'z'",
+       [](Session& s) {
+         const auto before = s.map("x", Access::read)->info().shape;
+         Error error = refused(s.set({{"x", row({1, 2})}, {"z", row({1, 2})}}));
+         EXPECT_EQ((*s.inputs())[0].shape, before) << "all stays as it was";
+         return error;
+       }},
+      {"ViewForWritingAfterASetOfAnotherShape", ErrorCode::stale, "map it again",
+       [](Session& s) {
+         EXPECT_TRUE(s.run());
+         auto output = s.map("y", Access::read);
+         auto other = s.map("n", Access::write);
+         EXPECT_TRUE(s.set({{"x", row({1, 2})}}));
+         EXPECT_TRUE(other->as<int64_t>()) << "that input did not change";
+         EXPECT_EQ(refused(output->unmap()).code, ErrorCode::stale);
+         EXPECT_TRUE(other->unmap());
+         auto mapped = s.map("x", Access::write);
+         EXPECT_TRUE(s.resize({{"x", {1, 2}}}));
+         return refused(mapped->as<float>());
+       }},
+  };
+  return all;
+}
+
 class PublicMisuse : public testing::TestWithParam<Misuse> {
  protected:
   const clvet::test::TempDir folder_;
@@ -227,6 +305,7 @@ std::string name_of(const testing::TestParamInfo<Misuse>& info) { return info.pa
 INSTANTIATE_TEST_SUITE_P(OfNamesAndShapes, PublicMisuse, testing::ValuesIn(of_names_and_shapes()),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(OfMappings, PublicMisuse, testing::ValuesIn(of_mappings()), name_of);
+INSTANTIATE_TEST_SUITE_P(OfValues, PublicMisuse, testing::ValuesIn(of_values()), name_of);
 
 struct PublicMisuseOfSessions : testing::Test {
   const clvet::test::TempDir folder_;
@@ -300,6 +379,55 @@ TEST_F(PublicMisuseOfSessions, AWarningFunctionThatThrowsIsAnErrorOfTheCall) {
 }
 
 // In a child that a test forks, what fails ends it with this status.
+TEST_F(PublicMisuseOfSessions, OpenOfADeviceFileSaysSoAndReadsNothing) {
+  const Error error = refused(Session::open("/dev/zero", {.device = "host"}));
+  EXPECT_EQ(error.code, ErrorCode::invalid_argument) << error.message;
+}
+
+TEST_F(PublicMisuseOfSessions, OpenOfADeviceThatIsNotThereSaysSo) {
+  if (clvet::test::report_of_place().empty()) GTEST_SKIP() << "there is no report";
+  auto options = at_place<clvet::SessionOptions>(folder_.path());
+  options.device = "no such device";
+  auto session = Session::open(doubling_, options);
+  ASSERT_TRUE(session) << session.error().message;
+  ASSERT_TRUE(session->resize({{"x", {1, 2}}}));
+  EXPECT_EQ(refused(session->warm_up()).code, ErrorCode::not_found);
+}
+
+TEST_F(PublicMisuseOfSessions, OpenWithAContextAndAReportSaysSo) {
+  const auto context = clvet::Context::open({.state_dir = folder_.path()});
+  ASSERT_TRUE(context) << context.error().message;
+  const Error error =
+      refused(Session::open(doubling_, {.report = folder_ / "r.json", .context = *context}));
+  EXPECT_EQ(error.code, ErrorCode::invalid_argument);
+  EXPECT_THAT(error.message, testing::HasSubstr("leave `report` and `state_dir` empty"));
+}
+
+TEST_F(PublicMisuseOfSessions, AChildProcessIsToldToOpenAContextOfItsOwn) {
+  const auto context = clvet::Context::open({.state_dir = folder_.path()});
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto session = Session::open(doubling_, {.context = *context});
+    ::_exit(!session && session.error().code == ErrorCode::unavailable ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(PublicMisuseOfSessions, AByteThatIsNoBoolIsNotRunWith) {
+  auto session = Session::open(clvet::test::write_negating(folder_.path()),
+                               at_place<clvet::SessionOptions>(folder_ / "state"));
+  ASSERT_TRUE(session) << session.error().message;
+  const auto bytes = std::make_shared<std::array<uint8_t, 2>>(std::array<uint8_t, 2>{1, 2});
+  ASSERT_TRUE(session->set({{"b", {clvet::DataType::boolean, {1, 2}, bytes}}}));
+  const Error error = refused(session->run());
+  EXPECT_EQ(error.code, ErrorCode::invalid_argument);
+  EXPECT_THAT(error.message, testing::HasSubstr("'b' holds a byte that is no bool"));
+  (*bytes)[1] = 0;
+  EXPECT_TRUE(session->run());
+}
+
 TEST_F(PublicMisuseOfSessions, AChildProcessIsToldToOpenItsOwn) {
   Session session = ready(doubling_);
   const pid_t child = ::fork();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/runtime/api/model_files.h"
+#include "tests/runtime/llm/model_files.h"
 #include "tests/runtime/model_builder.h"
 #include "tests/support.h"
 
@@ -36,6 +37,21 @@ std::string write_reshaping(const std::string& folder) {
   model.node("Reshape", {"x", "shape"}, {"y"});
   model.output("y");
   return written(folder, "reshaping", model);
+}
+
+std::string write_negating(const std::string& folder) {
+  constexpr int kBool = 9;  // TensorProto::BOOL
+  ModelBuilder model;
+  model.input("b", {-1, 2}, kBool);
+  model.node("Not", {"b"}, {"y"});
+  model.output("y");
+  return written(folder, "negating", model);
+}
+
+std::string write_language_model(const std::string& folder) {
+  const std::string file = folder + "/letters.gguf";
+  put(file, noisy_model("llama").bytes());
+  return file;
 }
 
 std::string write_long(const std::string& folder, int layers) {

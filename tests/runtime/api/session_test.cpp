@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <future>
 #include <map>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "tests/runtime/api/model_files.h"
+#include "tests/runtime/api/place.h"
 #include "tests/support.h"
 
 namespace {
@@ -26,7 +28,8 @@ using testing::HasSubstr;
 class PublicSession : public testing::Test {
  protected:
   static Session open(const std::string& file) {
-    auto session = Session::open(file, {.device = "host"});
+    auto session =
+        Session::open(file, clvet::test::at_place<clvet::SessionOptions>(file + ".state"));
     EXPECT_TRUE(session) << session.error().message;
     return std::move(*session);
   }
@@ -105,6 +108,76 @@ TEST_F(PublicSession, TakesAnInputThatDecidesShapesAnewEachTime) {
     ASSERT_TRUE(session.run());
     EXPECT_EQ(session.map("y", Access::read)->info().shape, shape);
   }
+}
+
+std::shared_ptr<const void> kept(std::vector<float> values) {
+  auto all = std::make_shared<std::vector<float>>(std::move(values));
+  return {all, all->data()};
+}
+
+TEST_F(PublicSession, ReadsValuesWhereTheyLie) {
+  Session session = open(doubling_);
+  std::vector<float> mine = {1, 2, 3, 4};
+  const std::shared_ptr<const void> lent(mine.data(), [](const void*) {});
+  ASSERT_TRUE(session.set({{"x", {clvet::DataType::f32, {2, 2}, lent}}}));
+  fill<int64_t>(session, "n", {7, 8});
+  ASSERT_TRUE(session.run());
+  EXPECT_THAT(values_of<float>(session, "y"), ElementsAre(2, 4, 6, 8));
+  mine[0] = 5;
+  ASSERT_TRUE(session.run());
+  EXPECT_THAT(values_of<float>(session, "y"), ElementsAre(10, 4, 6, 8)) << "there was no copy";
+  EXPECT_EQ(session.map("x", Access::read)->as<const float>()->data(), mine.data());
+  fill<float>(session, "x", {0, 0, 0, 0});
+  EXPECT_THAT(mine, ElementsAre(5, 2, 3, 4)) << "what was lent is never written";
+}
+
+TEST_F(PublicSession, GivesValuesBackOnceOthersAreSet) {
+  Session session = open(doubling_);
+  std::weak_ptr<const void> first;
+  {
+    const auto values = kept({1, 2});
+    first = values;
+    ASSERT_TRUE(session.set({{"x", {clvet::DataType::f32, {1, 2}, values}}}));
+    fill<int64_t>(session, "n", {7, 8});
+    ASSERT_TRUE(session.run());
+  }
+  EXPECT_FALSE(first.expired());
+  ASSERT_TRUE(session.set({{"x", {clvet::DataType::f32, {2, 2}, kept({1, 2, 3, 4})}}}));
+  EXPECT_TRUE(first.expired());
+  ASSERT_TRUE(session.run()) << "the other input keeps its values";
+  EXPECT_THAT(values_of<float>(session, "y"), ElementsAre(2, 4, 6, 8));
+}
+
+TEST_F(PublicSession, TakesValuesOfNoRows) {
+  Session session = open(doubling_);
+  ASSERT_TRUE(session.set({{"x", {clvet::DataType::f32, {0, 2}, nullptr}}}));
+  fill<int64_t>(session, "n", {7, 8});
+  ASSERT_TRUE(session.run());
+  EXPECT_THAT(values_of<float>(session, "y"), testing::IsEmpty());
+}
+
+TEST_F(PublicSession, SharesAContextWithOthers) {
+  const auto context = clvet::Context::open({clvet::test::report_of_place(), folder_.path()});
+  ASSERT_TRUE(context) << context.error().message;
+  std::vector<Session> sessions;
+  for (int i = 0; i < 3; ++i) {
+    clvet::SessionOptions options;
+    options.device = clvet::test::report_of_place().empty() ? "auto" : "0";
+    options.context = *context;
+    sessions.push_back(std::move(*Session::open(doubling_, options)));
+    ASSERT_TRUE(sessions.back().set(
+        {{"x", {clvet::DataType::f32, {1, 2}, kept({static_cast<float>(i), 2})}}}));
+    fill<int64_t>(sessions.back(), "n", {7, 8});
+  }
+  std::vector<std::thread> threads;
+  for (Session& session : sessions) {
+    threads.emplace_back([&session] {
+      for (int i = 0; i < 20; ++i) EXPECT_TRUE(session.run());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int i = 0; i < 3; ++i)
+    EXPECT_THAT(values_of<float>(sessions[static_cast<size_t>(i)], "y"), ElementsAre(2 * i, 4));
 }
 
 TEST_F(PublicSession, ComputesOnAThreadOfItsOwn) {
