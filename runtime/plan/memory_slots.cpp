@@ -1,11 +1,15 @@
 #include "runtime/plan/memory_slots.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <numeric>
+#include <random>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace clvet {
@@ -22,50 +26,106 @@ int64_t peak_of(std::span<const Lifetime> lifetimes) {
   return peak;
 }
 
-std::vector<size_t> in_order_of_time(std::span<const Lifetime> lifetimes) {
-  std::vector<size_t> order(lifetimes.size());
+using Order = std::vector<size_t>;  // of lifetimes
+
+// By a key of each lifetime, the least first.
+template <class Key>
+Order order_by(std::span<const Lifetime> lifetimes, const Key& key) {
+  std::vector<double> keys;
+  for (const Lifetime& life : lifetimes) keys.push_back(key(life));
+  Order order(lifetimes.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return lifetimes[a].first < lifetimes[b].first; });
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return keys[a] < keys[b]; });
   return order;
 }
 
-// The free slot that fits best, else the largest free one; -1 where none is free.
-int free_slot(const Lifetime& life, const std::vector<int>& busy_until,
-              const std::vector<int64_t>& slot_bytes) {
-  int best = -1, largest = -1;
-  for (size_t s = 0; s < busy_until.size(); ++s) {
-    if (busy_until[s] >= life.first) continue;
-    const int64_t size = slot_bytes[s];
-    if (largest < 0 || size > slot_bytes[largest]) largest = static_cast<int>(s);
-    const bool fits = size >= life.bytes;
-    if (fits && (best < 0 || size < slot_bytes[best])) best = static_cast<int>(s);
+struct Slot {
+  int64_t bytes = 0;
+  std::vector<Lifetime> tenants;
+
+  bool is_free(const Lifetime& life) const {
+    return std::ranges::none_of(tenants, [&](const Lifetime& one) {
+      return one.first <= life.last && life.first <= one.last;
+    });
   }
-  return best < 0 ? largest : best;
+  // Steps between `life` and the nearest tenant.
+  int gap(const Lifetime& life) const {
+    int least = std::numeric_limits<int>::max();
+    for (const Lifetime& one : tenants)
+      least = std::min(least, std::max(life.first - one.last, one.first - life.last));
+    return least;
+  }
+};
+
+enum class Prefer { kLeastWaste, kLeastGap };
+
+// The free slot that has to grow least, and of those the preferred one; null where none is free.
+Slot* best_slot(std::vector<Slot>& slots, const Lifetime& life, Prefer prefer) {
+  Slot* best = nullptr;
+  std::array<int64_t, 3> least{};
+  for (Slot& slot : slots) {
+    if (!slot.is_free(life)) continue;
+    const int64_t grows = std::max<int64_t>(0, life.bytes - slot.bytes);
+    const int64_t waste = std::max<int64_t>(0, slot.bytes - life.bytes), gap = slot.gap(life);
+    const std::array<int64_t, 3> rank = prefer == Prefer::kLeastWaste
+                                            ? std::array{grows, waste, gap}
+                                            : std::array{grows, gap, waste};
+    if (best && rank >= least) continue;
+    best = &slot;
+    least = rank;
+  }
+  return best;
+}
+
+SlotPlan plan_in(const Order& order, std::span<const Lifetime> lifetimes, Prefer prefer) {
+  SlotPlan plan;
+  plan.slots.assign(lifetimes.size(), -1);
+  std::vector<Slot> slots;
+  for (const size_t i : order) {
+    const Lifetime& life = lifetimes[i];
+    if (life.bytes == 0) continue;
+    Slot* slot = best_slot(slots, life, prefer);
+    if (!slot) slot = &slots.emplace_back();
+    slot->bytes = std::max(slot->bytes, life.bytes);
+    slot->tenants.push_back(life);
+    plan.slots[i] = static_cast<int>(slot - slots.data());
+  }
+  for (const Slot& slot : slots) {
+    plan.slot_bytes.push_back(slot.bytes);
+    plan.total_bytes += slot.bytes;
+  }
+  return plan;
+}
+
+// Keeps the smaller plan, of equal ones the first.
+void keep_better(SlotPlan plan, SlotPlan& best) {
+  if (plan.total_bytes < best.total_bytes) best = std::move(plan);
 }
 
 }  // namespace
 
 SlotPlan plan_slots(std::span<const Lifetime> lifetimes) {
-  SlotPlan plan;
-  plan.slots.assign(lifetimes.size(), -1);
-  plan.peak_bytes = peak_of(lifetimes);
-  std::vector<int> busy_until;
-  for (const size_t i : in_order_of_time(lifetimes)) {
-    const Lifetime& life = lifetimes[i];
-    if (life.bytes == 0) continue;
-    int slot = free_slot(life, busy_until, plan.slot_bytes);
-    if (slot < 0) {
-      slot = static_cast<int>(busy_until.size());
-      busy_until.push_back(0);
-      plan.slot_bytes.push_back(0);
-    }
-    plan.slots[i] = slot;
-    plan.slot_bytes[slot] = std::max(plan.slot_bytes[slot], life.bytes);
-    busy_until[slot] = life.last;
+  constexpr int kShakes = 24;
+  constexpr double kShake = 0.5;  // of a size
+  const int64_t peak = peak_of(lifetimes);
+  const auto is_good = [&](const SlotPlan& plan) {
+    return static_cast<double>(plan.total_bytes) <= kGoodSlots * static_cast<double>(peak);
+  };
+  const auto by_time = [](const Lifetime& life) { return double(life.first); };
+  const auto by_size = [](const Lifetime& life) { return -double(life.bytes); };
+  SlotPlan best = plan_in(order_by(lifetimes, by_time), lifetimes, Prefer::kLeastWaste);
+  for (const Prefer prefer : {Prefer::kLeastWaste, Prefer::kLeastGap})
+    keep_better(plan_in(order_by(lifetimes, by_size), lifetimes, prefer), best);
+  std::minstd_rand random(1);
+  for (int i = 0; i < kShakes && !is_good(best); ++i) {
+    const Order order = order_by(lifetimes, [&](const Lifetime& life) {
+      const double unit = double(random() - random.min()) / double(random.max() - random.min());
+      return -double(life.bytes) * (1 + kShake * (2 * unit - 1));
+    });
+    keep_better(plan_in(order, lifetimes, i % 2 ? Prefer::kLeastGap : Prefer::kLeastWaste), best);
   }
-  plan.total_bytes = std::accumulate(plan.slot_bytes.begin(), plan.slot_bytes.end(), int64_t{0});
-  return plan;
+  best.peak_bytes = peak;
+  return best;
 }
 
 }  // namespace clvet

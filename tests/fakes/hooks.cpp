@@ -11,6 +11,7 @@
 #include "tests/fakes/actions.h"
 #include "tests/fakes/corrupt.h"
 #include "tests/fakes/dispatch.h"
+#include "tests/fakes/ledger.h"
 #include "tests/fakes/observe.h"
 #include "tests/fakes/scenario.h"
 #include "tests/fakes/stale.h"
@@ -153,6 +154,7 @@ R guarded(A... args) {
     R result = invoke(Tag<F>{}, args...);
     if constexpr (is_object<R>) patch_table_of(result);
     observe(Tag<F>{}, result, args...);
+    if (Ledger* ledger = Ledger::instance()) ledger->note<F, R>(result, args...);
     if constexpr (sizeof...(A) > 0) afterwards<F>(rules, args...);
     return restage(Tag<F>{}, rules, result, args...);
   }

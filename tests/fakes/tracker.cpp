@@ -54,6 +54,14 @@ const char* image_construct(cl_channel_type type) {
 
 }  // namespace
 
+void Tracker::forget(const void* object) {
+  const std::lock_guard lock(mutex_);
+  void* address = const_cast<void*>(object);
+  programs_.erase(static_cast<cl_program>(address));
+  kernels_.erase(static_cast<cl_kernel>(address));
+  mems_.erase(static_cast<cl_mem>(address));
+}
+
 Tracker& Tracker::instance() {
   static auto& tracker = *new Tracker;
   return tracker;

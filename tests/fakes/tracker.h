@@ -66,6 +66,9 @@ class Tracker {
   void add_mem(cl_mem mem, MemInfo info);
   std::optional<MemInfo> mem(cl_mem mem);
 
+  // Somebody else may get the address.
+  void forget(const void* object);
+
   Subject about_program(cl_program program);
   // `name` picks one kernel's constructs while the kernel object does not exist yet.
   Subject about_kernel(cl_program program, const std::string& name);
