@@ -87,8 +87,11 @@ def on_main_thread() -> bool:
     return threading.get_ident() == threading.main_thread().ident
 
 
-def interruptible(work: Callable[[], T], cancel: Callable[[], object]) -> T:
-    """What `work` gives. On the main thread, which gets signals, another one does it meanwhile, and Ctrl-C cancels it."""
+def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: None, undo: Callable[[T], object] = lambda _: None) -> T:
+    """What `work` gives. On the main thread another one does it meanwhile: Ctrl-C cancels it, and undoes what it still gave.
+
+    Signals come to the main thread alone. One that came in a callback from C would be lost.
+    """
     if not on_main_thread():
         return work()
     done: List[Any] = []
@@ -108,6 +111,8 @@ def interruptible(work: Callable[[], T], cancel: Callable[[], object]) -> T:
     except BaseException:
         cancel()
         over.wait()
+        if done:
+            undo(done[0])
         raise
     if faults:
         raise faults[0]

@@ -14,7 +14,7 @@ from . import _native
 from ._handle import Handle, Warnings
 from ._native import check, encoded, lib, opened, text_from
 from .errors import InvalidArgument
-from .session import Context, Path, Placement, placement_from
+from .session import Context, Path, Placement, open_with, placement_from
 
 Message = Union[Mapping[str, str], Tuple[str, str]]
 Prompt = Union[str, Sequence[int], Sequence[Message]]
@@ -48,7 +48,7 @@ class LanguageModel:
             warning=self._warnings.function,
             strict=int(strict),
         )
-        pointer = _opened_language(encoded(path, "path"), options, context)
+        pointer = open_with(context, lib.clvet_language_open, encoded(path, "path"), options, lib.clvet_language_free)
         self._handle = Handle("language model", pointer, lib.clvet_language_free, lib.clvet_language_cancel, keeps=self._warnings)
         self._finalizer = weakref.finalize(self, self._handle.close)
         self._turns = threading.Condition()
@@ -264,14 +264,6 @@ def generate(
 ) -> Generation:
     """Opens a model (`options` are LanguageModel's) and generates one text: see LanguageModel.generate."""
     return LanguageModel(path, **options).generate(prompt, max_tokens, temperature, top_k, top_p, seed)
-
-
-def _opened_language(path: Optional[bytes], options: _native.LanguageOptions, context: Optional[Context]) -> int:
-    if context is None:
-        return opened(lib.clvet_language_open, path, ctypes.byref(options))
-    with context._handle as shared:
-        options.context = shared
-        return opened(lib.clvet_language_open, path, ctypes.byref(options))
 
 
 def integer(value: Any, what: str, end: int) -> int:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import json
-from ctypes import c_char_p, c_void_p
+import threading
+from ctypes import c_char_p
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from . import _native
-from ._native import check, encoded, lib, text_from
-from .errors import Cancelled
+from ._handle import interruptible
+from ._native import encoded, lib, text_from
+from .errors import Error
 from .session import Path
 
 
@@ -45,13 +47,15 @@ def probe(
     `progress` gets a line at a time; where it gives False, the probe ends with Cancelled.
     """
     faults: List[BaseException] = []
+    unwanted = threading.Event()
 
     def told(line: bytes, _: Any) -> int:
         try:
-            return int(progress is None or progress(line.decode("utf-8", "replace")) is not False)
-        except BaseException as fault:  # it may not pass through C; Ctrl-C is one
+            goes_on = progress is None or progress(line.decode("utf-8", "replace")) is not False
+        except BaseException as fault:  # it may not pass through C
             faults.append(fault)
-            return 0
+            goes_on = False
+        return int(goes_on and not unwanted.is_set())
 
     names = (c_char_p * len(libraries))(*(encoded(one, "a library") for one in libraries))
     options = _native.ProbeOptions(
@@ -67,17 +71,18 @@ def probe(
         fresh=int(fresh),
         if_changed=int(if_changed),
     )
-    out = c_void_p()
-    code = lib.clvet_probe(ctypes.byref(options), ctypes.byref(out))
-    if faults:
-        raise faults[0]
-    check(code)
-    if not out.value:
-        raise Cancelled("there is no report")
-    try:
-        return Report(json.loads(ctypes.string_at(out.value)))
-    finally:
-        lib.clvet_string_free(out.value)
+
+    def work() -> str:
+        try:
+            document = text_from(lib.clvet_probe, ctypes.byref(options))
+        except Error:
+            if not faults:
+                raise
+        if faults:
+            raise faults[0]
+        return document
+
+    return Report(json.loads(interruptible(work, unwanted.set)))
 
 
 def read_report(file: Optional[Path] = None, state_dir: Optional[Path] = None) -> Report:

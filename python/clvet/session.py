@@ -363,11 +363,18 @@ def _open_session(
         warning=warnings.function,
         strict=int(strict),
     )
-    raw = encoded(path, "path")
-    if context is None:
-        pointer = opened(lib.clvet_session_open, raw, ctypes.byref(options))
-    else:
+    pointer = open_with(context, lib.clvet_session_open, encoded(path, "path"), options, lib.clvet_session_free)
+    return Handle("session", pointer, lib.clvet_session_free, lib.clvet_session_cancel, keeps=warnings)
+
+
+def open_with(context: Optional[Context], function: Callable[..., int], path: Optional[bytes], options: Any, free: Callable[[int], object]) -> int:
+    """What `function` opens, by `context` where there is one."""
+
+    def work() -> int:
+        if context is None:
+            return opened(function, path, ctypes.byref(options))
         with context._handle as shared:
             options.context = shared
-            pointer = opened(lib.clvet_session_open, raw, ctypes.byref(options))
-    return Handle("session", pointer, lib.clvet_session_free, lib.clvet_session_cancel, keeps=warnings)
+            return opened(function, path, ctypes.byref(options))
+
+    return interruptible(work, undo=free)
