@@ -182,7 +182,7 @@ TEST_F(CMachine, ProbeTellsHowTheProgramEnded) {
 }
 
 TEST_F(CMachine, ProbeHandsOnLinesAndEndsWhereItIsToldTo) {
-  probing("trap 'exit 130' INT; echo one >&2; sleep 20 & wait");
+  probing("trap 'exit 130' INT; echo one >&2; while :; do sleep 0.05; done");
   std::string line;
   options_.progress_user = &line;
   options_.progress = [](const char* text, void* user) {
