@@ -2,16 +2,17 @@
 # Sourced after ci/env.sh: Debian packages of any release and architecture, unpacked into a folder. No root, no maintainer
 # script runs, nothing of this machine changes; what is fetched is checked against Debian's signed lists.
 
-# debian_sources RELEASE...: lines of a sources.list, from where this machine gets its own Debian packages.
+# debian_sources RELEASE...: lines of a sources.list, from where this machine gets its own Debian packages; `debian_kind` deb-src
+# asks for sources.
 debian_sources() {
-  local sites release site
+  local kind=${debian_kind:-deb} sites release site
   sites=$(apt-get indextargets --format '$(REPO_URI) $(ORIGIN)' 'Created-By: Packages' | sed -n 's/ Debian$//p' | sort -u)
   [ -n "$sites" ] || die "apt knows no Debian archive: run 'apt-get update' first"
   for release in "$@"; do
     for site in $sites; do
       case $site in
-        *security*) echo "deb $site $release-security main" ;;
-        *) echo "deb $site $release main" ;;
+        *security*) echo "$kind $site $release-security main" ;;
+        *) echo "$kind $site $release main" ;;
       esac
     done
   done
@@ -44,6 +45,14 @@ CONF
   APT_CONFIG=$folder/apt.conf apt-get -q update >"$folder/log" 2>&1 || { tail -n 5 "$folder/log" >&2; return 1; }
 }
 
+# debian_source FOLDER RELEASE PACKAGE: FOLDER/PACKAGE is Debian's source of the package, with Debian's patches.
+debian_source() {
+  local folder=$1 debian_kind=deb-src
+  debian_apt "$folder" "$(dpkg --print-architecture)" "$2" &&
+    (cd "$folder" && APT_CONFIG=$folder/apt.conf apt-get -q source --download-only "$3" &&
+      dpkg-source --no-check -x "$3"_*.dsc "$3") >"$folder/log" 2>&1 || { tail -n 5 "$folder/log" >&2; return 1; }
+}
+
 # unpack_packages FOLDER PACKAGE_FILE...; links that were absolute stay inside the folder
 unpack_packages() {
   local folder=$1 file link
@@ -58,9 +67,9 @@ unpack_packages() {
 }
 
 # debian_root FOLDER ARCHITECTURE RELEASE PACKAGE...: a root with these packages and all they need, as they come out of their
-# archives: programs run in it, its own package tools know nothing. Made again only where the call differs.
+# archives: programs run in it, and dpkg, if it is among them, knows what is there. Made again only where the call differs.
 debian_root() {
-  local folder=$1 call="${*:2}" apt=$1-apt
+  local folder=$1 call="${*:2}" apt=$1-apt file
   [ "$(cat "$folder/.ready" 2>/dev/null)" = "$call" ] && return 0
   say "unpacking a root: $call"
   rm -rf "$folder" "$apt"
@@ -71,6 +80,11 @@ debian_root() {
   mkdir -p "$folder"/usr/{bin,sbin,lib,lib64} "$folder"/{proc,sys,dev,tmp}
   ln -s usr/bin usr/sbin usr/lib usr/lib64 "$folder/"
   unpack_packages "$folder" "$apt"/archives/*.deb || die "no root $folder"
+  mkdir -p "$folder"/var/lib/dpkg/{info,updates,triggers}
+  for file in "$apt"/archives/*.deb; do
+    dpkg-deb --field "$file" | sed '/^Package:/a Status: install ok installed'
+    echo
+  done >"$folder/var/lib/dpkg/status"
   rm -rf "$apt"
   echo "$call" >"$folder/.ready"
 }

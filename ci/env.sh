@@ -16,6 +16,9 @@ PATH=$PATH:/usr/sbin:/sbin
 say() { printf 'clvet: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 
+# The version of clvet, from the one place that says it.
+project_version() { sed -n 's/^project(clvet VERSION \([0-9.]*\) .*/\1/p' "${1:-$CLVET_ROOT}/CMakeLists.txt"; }
+
 # The distribution's own Python: the pinned wheels are made for it.
 python() {
   if [ -x /usr/bin/python3 ]; then /usr/bin/python3 "$@"; else python3 "$@"; fi

@@ -11,6 +11,7 @@
 #   oclgrind     races, foreign memory, uninitialised values
 #   conformance  ONNX's node tests
 #   release      the one file for boards, x86-64 and arm64, and what it does in bare roots (ci/release_show.sh)
+#   packages     Debian packages for amd64 and arm64, installed in bare roots (ci/packages_show.sh)
 #   personalities  do Debian's programs look for OpenCL as the table of frameworks says? (ci/personalities.sh; root)
 #   loaders      what loaders do with variables, and what discover says of it (ci/agreement.py loaders)
 set -uo pipefail
@@ -55,10 +56,11 @@ stage_mutants() {
 stage_oclgrind() { build release && bash ci/oclgrind.sh build; }
 stage_conformance() { build release && bash ci/conformance.sh; }
 stage_release() { bash ci/setup.sh --release && bash ci/release.sh && bash ci/release_show.sh; }
+stage_packages() { bash ci/setup.sh --release && bash ci/packages.sh && bash ci/packages_show.sh; }
 stage_personalities() { bash ci/personalities.sh; }
 stage_loaders() { build release && python ci/agreement.py loaders build/cli/clvet; }
 
-stages=(sanitizers tests gcc tidy includes plans drivers mutants oclgrind conformance personalities loaders release)
+stages=(sanitizers tests gcc tidy includes plans drivers mutants oclgrind conformance personalities loaders release packages)
 wanted=("$@")
 [ $# -gt 0 ] || wanted=("${stages[@]}")
 for name in "${wanted[@]}"; do

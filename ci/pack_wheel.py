@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ci/pack_wheel.py TREE PLATFORM FOLDER: packs python/clvet with TREE's bin/clvet and lib/libclvet.so.0.1 into a wheel in FOLDER.
+"""ci/pack_wheel.py TREE PLATFORM FOLDER: packs python/clvet with TREE's bin/clvet and lib/libclvet.so.* into a wheel in FOLDER.
 
 PLATFORM is the last part of the wheel's tag: manylinux_2_31_x86_64. What the wheel says of itself is pyproject.toml's. The same
 files give the same bytes: times are $SOURCE_DATE_EPOCH's, or 1980.
@@ -15,11 +15,14 @@ import tomllib
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LIBRARY = "libclvet.so.0.1"
 
 
 def version():
-    return re.search(r'kVersion = "([^"]+)"', (ROOT / "base/version.h").read_text()).group(1)
+    return re.search(r"^project\(clvet VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text(), re.M).group(1)
+
+
+def library_name():
+    return "libclvet.so." + version().rpartition(".")[0]
 
 
 def metadata(project):
@@ -39,9 +42,9 @@ def entry_points(project):
 
 
 def library_of(tree):
-    found = sorted(path for path in tree.glob(f"lib/**/{LIBRARY}"))
+    found = sorted(tree.glob(f"lib/**/{library_name()}"))
     if not found:
-        sys.exit(f"{tree} has no {LIBRARY}")
+        sys.exit(f"{tree} has no {library_name()}")
     return found[0]
 
 
@@ -53,7 +56,7 @@ def members(tree, tag):
         if path.suffix in (".py", ".typed"):
             yield f"clvet/{path.name}", path.read_bytes(), 0o644
     yield "clvet/bin/clvet", (tree / "bin/clvet").read_bytes(), 0o755
-    yield f"clvet/lib/{LIBRARY}", library_of(tree).read_bytes(), 0o755
+    yield f"clvet/lib/{library_name()}", library_of(tree).read_bytes(), 0o755
     yield f"{info}/METADATA", metadata(project).encode(), 0o644
     yield f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: clvet\nRoot-Is-Purelib: false\nTag: {tag}\n".encode(), 0o644
     yield f"{info}/entry_points.txt", entry_points(project).encode(), 0o644

@@ -1,7 +1,8 @@
 #!/bin/bash
-# ci/setup.sh [--demo|--release|--test|--nightly]: brings a bare Debian 12 (root, or a user with sudo) to where clvet builds and runs.
+# ci/setup.sh [--build|--demo|--release|--test|--nightly]: brings a bare Debian 12 (root, or a user with sudo) to where clvet builds and runs.
+#   --build  the packages of the build alone: no driver, no models
 #   --demo  (default) build packages, an OpenCL driver if the machine has none, and the demo's models
-#   --release  all of that, and what ci/release.sh and ci/release_show.sh need: the other machine's compiler, qemu
+#   --release  all of that, and what ci/release.sh, ci/packages.sh and their shows need: the other machine's compiler, qemu, lintian
 #   --test  all of the demo's, and what only the tests need: more drivers, tools, Python packages
 #   --nightly  all of the tests', and what only nightly tests need: programs that look for OpenCL in their own ways
 # Running it again changes nothing. What it fetches lies in ${CLVET_CACHE_DIR:-~/.cache/clvet}.
@@ -10,8 +11,8 @@ set -euo pipefail
 
 mode=${1:---demo}
 case $mode in
-  --demo | --release | --test | --nightly) ;;
-  *) sed -n '2,6s/^# //p' "${BASH_SOURCE[0]}"; exit 2 ;;
+  --build | --demo | --release | --test | --nightly) ;;
+  *) sed -n '2,8s/^# //p' "${BASH_SOURCE[0]}"; exit 2 ;;
 esac
 
 build_packages=(g++ clang-19 cmake ninja-build pkg-config opencl-headers libcli11-dev libfmt-dev nlohmann-json3-dev
@@ -19,9 +20,11 @@ build_packages=(g++ clang-19 cmake ninja-build pkg-config opencl-headers libcli1
   ca-certificates python3 python3-venv)
 # libvalijson-dev draws in Qt, MySQL and POCO: the program must build without it.
 test_packages=(fonts-dejavu-core libgtest-dev libgmock-dev libbenchmark-dev libvalijson-dev ocl-icd-libopencl1 ocl-icd-opencl-dev
-  pocl-opencl-icd mesa-opencl-icd oclgrind clang clang-format clang-tidy-19 clinfo strace procps debootstrap git chromium)
+  pocl-opencl-icd mesa-opencl-icd oclgrind clang clang-format clang-tidy-19 clinfo strace procps debootstrap git chromium
+  abigail-tools)
 release_packages=(g++-aarch64-linux-gnu qemu-user-static)
-if [ "$(uname -m)" = aarch64 ]; then release_packages=(g++-x86-64-linux-gnu); fi
+if [ "$(uname -m)" = aarch64 ]; then release_packages=(g++-x86-64-linux-gnu qemu-user-static); fi
+release_packages+=(dpkg-dev file lintian)
 nightly_packages=(hashcat clpeak libopencv-core-dev)
 
 installed() { dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
@@ -60,8 +63,10 @@ has_driver() {
 
 install_packages() {
   local wanted=("${build_packages[@]}") missing=() package
-  has_loader || wanted+=(ocl-icd-libopencl1)
-  has_driver || wanted+=(pocl-opencl-icd)
+  if [ "$mode" != --build ]; then
+    has_loader || wanted+=(ocl-icd-libopencl1)
+    has_driver || wanted+=(pocl-opencl-icd)
+  fi
   case $mode in
     --test) wanted+=("${test_packages[@]}") ;;
     --nightly) wanted+=("${test_packages[@]}" "${nightly_packages[@]}") ;;
@@ -129,6 +134,7 @@ install_test_python() {
 }
 
 install_packages
+[ "$mode" != --build ] || exit 0
 mkdir -p "$CLVET_SETUP_CACHE"
 exec 9>"$CLVET_SETUP_CACHE/setup.lock"
 flock 9 # two set-ups at once take turns

@@ -26,6 +26,7 @@ check budgets cmake -P ci/check_budgets.cmake
 check messages python3 ci/check_messages.py
 check language python3 ci/check_language.py
 check links bash ci/check_links.sh build/cli/clvet
+check abi bash ci/check_abi.sh build
 check style bash ci/check_style.sh
 check tidy bash ci/tidy.sh
 if [ -e ci/lint_kernels.sh ]; then check kernels bash ci/lint_kernels.sh build; fi

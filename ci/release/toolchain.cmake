@@ -24,8 +24,16 @@ set(CMAKE_C_FLAGS_INIT "-nostdinc ${c} ${lean}")
 set(CMAKE_CXX_FLAGS_INIT "-nostdinc -nostdinc++ ${cxx} ${c} ${lean}")
 
 # -B: and into its own folder of libraries. No symbol of ours is for a driver's library to find.
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-B${CLVET_SYSROOT}/usr/lib/${CLVET_TRIPLET} -static-libstdc++ -static-libgcc \
+set(links "-B${CLVET_SYSROOT}/usr/lib/${CLVET_TRIPLET} -static-libstdc++ -static-libgcc \
 -Wl,--gc-sections,--exclude-libs,ALL,-z,relro,-z,now")
 if(EXISTS ${CLVET_SYSROOT}/old_glibc.o)
-  string(APPEND CMAKE_EXE_LINKER_FLAGS_INIT " ${CLVET_SYSROOT}/old_glibc.o")
+  string(APPEND links " ${CLVET_SYSROOT}/old_glibc.o")
+endif()
+set(CMAKE_EXE_LINKER_FLAGS_INIT "${links}")
+set(CMAKE_SHARED_LINKER_FLAGS_INIT "${links}")
+
+# The program writes its own manual pages.
+cmake_host_system_information(RESULT own_machine QUERY OS_PLATFORM)
+if(NOT own_machine STREQUAL CMAKE_SYSTEM_PROCESSOR)
+  set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${CMAKE_SYSTEM_PROCESSOR}-static -L ${CLVET_SYSROOT})
 endif()

@@ -1,5 +1,7 @@
 # Everything clvet links, found once. All but the C and C++ run-time libraries is linked statically
 # (fmt from its headers, base/fmt_library.cpp), so that the one file runs in any root; no OpenCL loader is ever linked.
+# PROTOBUF_LITE_PIC: an archive of protobuf-lite that programs and shared libraries can link. Debian has none: its archive is for
+# programs alone, and a shared library takes the shared one. ci/release.sh makes one.
 find_package(Threads REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Eigen3 REQUIRED NO_MODULE)
@@ -12,7 +14,13 @@ find_path(NETTLE_INCLUDE_DIR nettle/sha2.h REQUIRED)
 find_library(NETTLE_STATIC libnettle.a REQUIRED)
 find_path(PCRE2_INCLUDE_DIR pcre2.h REQUIRED)
 find_library(PCRE2_STATIC libpcre2-8.a REQUIRED)
-find_library(PROTOBUF_LITE_STATIC libprotobuf-lite.a REQUIRED)
-find_library(PROTOBUF_LITE_SHARED libprotobuf-lite.so)
+set(PROTOBUF_LITE_PIC "" CACHE FILEPATH "An archive of protobuf-lite made of position-independent code")
+if(PROTOBUF_LITE_PIC)
+  set(PROTOBUF_LITE_STATIC ${PROTOBUF_LITE_PIC})
+  set(PROTOBUF_LITE_SHARED ${PROTOBUF_LITE_PIC})
+else()
+  find_library(PROTOBUF_LITE_STATIC libprotobuf-lite.a REQUIRED)
+  find_library(PROTOBUF_LITE_SHARED libprotobuf-lite.so)
+endif()
 find_path(PROTOBUF_INCLUDE_DIR google/protobuf/message_lite.h REQUIRED)
 find_program(PROTOC protoc REQUIRED)

@@ -25,7 +25,7 @@
 #include "probe/trial/cases.h"
 #include "probe/trial/judge.h"
 #include "probe/trial/lane.h"
-#include "probe/trial/map_read.h"
+#include "probe/trial/memory_check.h"
 #include "probe/trial/material.h"
 #include "probe/trial/peaks.h"
 #include "probe/trial/request.h"
@@ -206,7 +206,7 @@ bool DeviceRunner::canary_lives() {
   return true;
 }
 
-CapabilityReport DeviceRunner::judge_map_read(const MapReadCheck& check, const Outcome& outcome) {
+CapabilityReport DeviceRunner::judge_memory(const MemoryCheck& check, const Outcome& outcome) {
   CapabilityReport found;
   found.claimed = true;
   if (outcome.kind == OutcomeKind::kHang) {
@@ -229,13 +229,16 @@ CapabilityReport DeviceRunner::judge_map_read(const MapReadCheck& check, const O
   return found;
 }
 
-void DeviceRunner::check_map_read() {
-  if (!ensure_worker()) return;
+void DeviceRunner::check_memory() {
   constexpr size_t kLaunches = 2;
-  const auto check = MapReadCheck::create(shows_true(*device_, "canary") ? kLaunches : 0);
-  if (!check) return give_up(check.error());
-  const Outcome outcome = ask(check->request(), check->fds());
-  if (!stopped_) device_->capabilities["map_read"] = judge_map_read(*check, outcome);
+  for (const std::string& kind : memory_checks_of(*device_)) {
+    if (!ensure_worker()) return;
+    const auto check = MemoryCheck::create(kind, shows_true(*device_, "canary") ? kLaunches : 0);
+    if (!check) return give_up(check.error());
+    const Outcome outcome = ask(check->request(), check->fds());
+    if (stopped_) return;
+    device_->capabilities[kind] = judge_memory(*check, outcome);
+  }
 }
 
 // Peaks are no case, but they stand in the journal like one: where the machine went down while they
@@ -283,7 +286,7 @@ void DeviceRunner::examine() {
   if (!ensure_worker()) return;
   check_canary();
   if (!stopped_) read_objects();
-  if (!stopped_) check_map_read();
+  if (!stopped_) check_memory();
 }
 
 void DeviceRunner::refuse_device() {

@@ -22,7 +22,7 @@
 #include "probe/trial/blame.h"
 #include "probe/trial/cases.h"
 #include "probe/trial/lane.h"
-#include "probe/trial/map_read.h"
+#include "probe/trial/memory_check.h"
 #include "probe/trial/material.h"
 #include "probe/worker/device_route.h"
 #include "probe/worker/journal.h"
@@ -107,8 +107,8 @@ class DeviceRunner {
   void examine();
   void refuse_device();
   void check_canary();
-  void check_map_read();
-  static CapabilityReport judge_map_read(const MapReadCheck& check, const Outcome& outcome);
+  void check_memory();
+  static CapabilityReport judge_memory(const MemoryCheck& check, const Outcome& outcome);
   Status measure_peaks(Journal& journal);
   void read_objects();
   void note_open_failure(const Outcome& outcome);

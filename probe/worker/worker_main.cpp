@@ -24,7 +24,7 @@ constexpr int kControlFd = 3, kStageFd = 4;
 const std::map<std::string, WorkerHandler, std::less<>>& handlers() {
   static const std::map<std::string, WorkerHandler, std::less<>> table = {
       {"enumerate", handle_enumerate}, {"open", handle_open},   {"objects", handle_objects},
-      {"map_read", handle_map_read},   {"peaks", handle_peaks}, {"trial", handle_trial},
+      {"shared_memory", handle_shared_memory},   {"peaks", handle_peaks}, {"trial", handle_trial},
   };
   return table;
 }

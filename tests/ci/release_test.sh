@@ -43,6 +43,10 @@ build 'unsigned arc4random(void); void start(void) { _exit(arc4random()); }'
 expect fail 'needs GLIBC_2.36, newer than GLIBC_2.31'
 build "$small" -static
 expect fail 'not linked with glibc'
+build 'void start(void) { _exit(0); } void clvet_run(void) {}' -shared -Wl,-soname,libp.so.1
+expect fail 'shows its symbols: start'
+build 'void clvet_run(void) { _exit(0); }' -shared -Wl,-soname,libp.so.1
+expect pass 'bytes, needs GLIBC_2'
 echo text >"$work/p"
 expect fail 'no ELF file'
 

@@ -13,10 +13,12 @@ fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 unset CLVET_LIBRARY CLVET_PROGRAM
+version=$(project_version "$source")
+library=libclvet.so.${version%.*}
 
 # The component of the package has its two files, and a plain installation none of them.
 cmake --install "$build" --prefix "$folder/component" --component python >/dev/null
-(cd "$folder/component" && find . -type f | sort) | diff - <(printf './clvet/%s\n' bin/clvet lib/libclvet.so.0.1)
+(cd "$folder/component" && find . -type f | sort) | diff - <(printf './clvet/%s\n' bin/clvet "lib/$library")
 cmake --install "$build" --prefix "$folder/usr" >/dev/null
 [ ! -e "$folder/usr/clvet" ]
 
@@ -35,14 +37,15 @@ cp "$folder/numpy.pth" "$(echo "$folder"/venv/lib/python*/site-packages)/numpy.p
 "$folder/venv/bin/python" "$source/samples/python/classify.py" "$model" host x=1x3x48x192 | grep 'value . is the largest: 0\.[0-9]*'
 "$folder/venv/bin/clvet" --version
 "$folder/venv/bin/python" -m clvet --version
-"$folder/venv/bin/python" -W error - <<'PY'
+"$folder/venv/bin/python" -W error - "$library" <<'PY'
 import importlib.metadata
 import pathlib
+import sys
 
 import clvet
 
 assert importlib.metadata.version("clvet") == clvet.__version__
 package = pathlib.Path(clvet.__file__).parent
-assert clvet._native.lib._name == str(package / "lib/libclvet.so.0.1"), clvet._native.lib._name
+assert clvet._native.lib._name == str(package / "lib" / sys.argv[1]), clvet._native.lib._name
 assert clvet._native.bundled_program() == str(package / "bin/clvet")
 PY

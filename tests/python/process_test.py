@@ -8,6 +8,7 @@ import tempfile
 import time
 import unittest
 
+import clvet
 from small_models import child, write_doubling, write_language_model, write_long
 
 LONG_RUN = """
@@ -143,6 +144,9 @@ class Processes(unittest.TestCase):
     {last}
 """, self.long, self.letters)
 
+    def test_the_system_is_asked_for_the_library_of_this_version(self):
+        self.assertEqual(clvet._native.SYSTEM_NAME, "libclvet.so." + clvet.__version__.rpartition(".")[0])
+
     def test_a_library_that_is_not_there_is_an_import_error(self):
         environment = {**os.environ, "CLVET_LIBRARY": "/nowhere/libclvet.so"}
         done = subprocess.run([sys.executable, "-c", "import clvet"], capture_output=True, text=True, env=environment, check=False)
@@ -152,7 +156,7 @@ class Processes(unittest.TestCase):
     def test_the_module_starts_the_program(self):
         command = [sys.executable, "-m", "clvet", "--version"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        self.assertEqual((done.returncode, done.stdout), (0, "clvet 0.1.0\n"), done.stderr)
+        self.assertEqual((done.returncode, done.stdout), (0, f"clvet {clvet.__version__}\n"), done.stderr)
         environment = {name: value for name, value in os.environ.items() if name != "CLVET_PROGRAM"}
         done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
         self.assertEqual(done.returncode, 1)

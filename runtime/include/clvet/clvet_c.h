@@ -33,7 +33,7 @@ extern "C" {
 #define CLVET_ABI 1
 /* CLVET_ABI of the library that is loaded. */
 CLVET_C_API int32_t clvet_abi(void);
-/* "0.1.0" */
+/* Of the library that is loaded, as "MAJOR.MINOR.PATCH". */
 CLVET_C_API const char* clvet_version(void);
 
 typedef int32_t clvet_code;

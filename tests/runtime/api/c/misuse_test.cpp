@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/version.h"
 #include "tests/runtime/api/c/open_session.h"
 #include "tests/runtime/api/model_files.h"
 #include "tests/support.h"
@@ -135,7 +136,7 @@ TEST_F(CMisuse, NumbersThatMeanNothingHaveANameThatSaysSo) {
     EXPECT_EQ(clvet_data_type_size(type), 0u);
   }
   EXPECT_EQ(clvet_abi(), CLVET_ABI);
-  EXPECT_STREQ(clvet_version(), "0.1.0");
+  EXPECT_STREQ(clvet_version(), kVersion);
 }
 
 TEST_F(CMisuse, OptionsThatWereNotBegunAreRefused) {

@@ -1,15 +1,19 @@
-#include "probe/trial/map_read.h"
+#include "probe/trial/memory_check.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
 #include "base/json.h"  // IWYU pragma: keep
 #include "base/result.h"
+#include "probe/report/report.h"
 #include "probe/trial/canary.h"
 
 namespace clvet {
@@ -27,8 +31,9 @@ std::vector<int32_t> pattern() {
 
 }  // namespace
 
-Result<MapReadCheck> MapReadCheck::create(size_t launches) {
-  MapReadCheck check;
+Result<MemoryCheck> MemoryCheck::create(std::string kind, size_t launches) {
+  MemoryCheck check;
+  check.kind_ = std::move(kind);
   check.launches_ = launches;
   const std::vector<int32_t> values = pattern();
   CLVET_ASSIGN_OR_RETURN(check.written_,
@@ -37,11 +42,11 @@ Result<MapReadCheck> MapReadCheck::create(size_t launches) {
   return check;
 }
 
-nlohmann::json MapReadCheck::request() const {
-  return {{"do", "map_read"}, {"bytes", kBytes}, {"launches", launches_}};
+nlohmann::json MemoryCheck::request() const {
+  return {{"do", "shared_memory"}, {"memory", kind_}, {"bytes", kBytes}, {"launches", launches_}};
 }
 
-std::string MapReadCheck::fault() const {
+std::string MemoryCheck::fault() const {
   const auto seen = Mapping::of(seen_.get(), kBytes * (launches_ + 1), false);
   if (!seen) return seen.error().message;
   std::vector<int32_t> expected = pattern();
@@ -52,6 +57,18 @@ std::string MapReadCheck::fault() const {
     for (int32_t& value : expected) value = canary_result(value);
   }
   return {};
+}
+
+std::vector<std::string> memory_checks_of(const DeviceReport& device) {
+  std::vector<std::string> kinds = {"map_read", "host_pointer"};
+  const auto svm = device.properties.find("CL_DEVICE_SVM_CAPABILITIES");
+  constexpr unsigned long long kCoarseBuffer = 1;  // CL_DEVICE_SVM_COARSE_GRAIN_BUFFER
+  if (svm != device.properties.end() &&
+      (std::strtoull(svm->second.value.c_str(), nullptr, 0) & kCoarseBuffer) != 0)
+    kinds.emplace_back("svm");
+  if (std::ranges::count(device.extensions, "cl_arm_import_memory") > 0)
+    kinds.emplace_back("arm_import");
+  return kinds;
 }
 
 }  // namespace clvet
