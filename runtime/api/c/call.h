@@ -8,7 +8,6 @@
 #include <new>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "clvet/clvet_c.h"
 #include "clvet/result.h"

@@ -1,4 +1,5 @@
 // Codes, and what the last call that failed said.
+#include <cstdint>
 #include <exception>
 #include <string>
 

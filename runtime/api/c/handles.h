@@ -4,7 +4,6 @@
 #include <sys/types.h>
 
 #include <future>
-#include <string>
 #include <vector>
 
 #include "clvet/context.h"

@@ -10,7 +10,7 @@
 #include "clvet/clvet_c.h"
 #include "clvet/result.h"
 #include "runtime/api/c/call.h"
-#include "runtime/api/c/handles.h"
+#include "runtime/api/c/handles.h"  // IWYU pragma: keep
 #include "runtime/api/c/open_options.h"
 
 using namespace clvet::v1::c;

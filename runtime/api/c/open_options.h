@@ -4,7 +4,7 @@
 #include <string>
 
 #include "runtime/api/c/call.h"
-#include "runtime/api/c/handles.h"
+#include "runtime/api/c/handles.h"  // IWYU pragma: keep
 
 namespace clvet::v1::c {
 

@@ -4,13 +4,14 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <future>
 
 #include "clvet/clvet_c.h"
 #include "clvet/result.h"
 #include "clvet/session.h"
 #include "runtime/api/c/call.h"
-#include "runtime/api/c/handles.h"
+#include "runtime/api/c/handles.h"  // IWYU pragma: keep
 
 using namespace clvet::v1::c;
 using clvet::v1::Error;

@@ -5,7 +5,7 @@
 
 #include "clvet/clvet_c.h"
 #include "runtime/api/c/call.h"
-#include "runtime/api/c/handles.h"
+#include "runtime/api/c/handles.h"  // IWYU pragma: keep
 
 using namespace clvet::v1::c;
 

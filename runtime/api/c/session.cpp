@@ -1,9 +1,11 @@
 #include "clvet/session.h"
 
+#include <cstddef>
+
 #include "clvet/clvet_c.h"
 #include "clvet/result.h"
 #include "runtime/api/c/call.h"
-#include "runtime/api/c/handles.h"
+#include "runtime/api/c/handles.h"  // IWYU pragma: keep
 #include "runtime/api/c/open_options.h"
 #include "runtime/api/c/tensors.h"
 

@@ -11,7 +11,7 @@
 #include "clvet/result.h"
 #include "clvet/tensor.h"
 #include "runtime/api/c/call.h"
-#include "runtime/api/c/handles.h"
+#include "runtime/api/c/handles.h"  // IWYU pragma: keep
 
 namespace clvet::v1::c {
 namespace {

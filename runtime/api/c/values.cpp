@@ -13,7 +13,7 @@
 #include "clvet/session.h"
 #include "clvet/tensor.h"
 #include "runtime/api/c/call.h"
-#include "runtime/api/c/handles.h"
+#include "runtime/api/c/handles.h"  // IWYU pragma: keep
 #include "runtime/api/c/tensors.h"
 
 namespace clvet::v1::c {

@@ -1,15 +1,12 @@
 // What tests of the C functions share.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "clvet/clvet_c.h"
-#include "tests/runtime/api/model_files.h"
-#include "tests/support.h"
 
 namespace clvet::test {
 
