@@ -50,7 +50,7 @@ Result<std::vector<ChatTurn>> turns_of(const clvet_generate_options& given) {
   return turns;
 }
 
-Result<Generated> generate(LanguageModel& model, const clvet_generate_options& given,
+Result<Generated> generate(v1::LanguageModel& model, const clvet_generate_options& given,
                            const GenerateOptions& options) {
   if (given.prompt) return model.generate(std::string(given.prompt), options);
   if (given.prompt_tokens) {
