@@ -46,7 +46,8 @@ class BufferMemory : public CheckedMemory {
 
   DrivenStatus write(DriverSession& session, std::span<const std::byte> bytes) override {
     if (own_) {
-      return mapped(session, CL_MAP_WRITE_INVALIDATE_REGION, bytes.size(), [&](std::byte* at) {
+      // As the runtime maps what its user writes, who may change a part.
+      return mapped(session, CL_MAP_READ | CL_MAP_WRITE, bytes.size(), [&](std::byte* at) {
         std::memcpy(at, bytes.data(), bytes.size());
       });
     }

@@ -113,8 +113,9 @@ class Session::Impl {
   CLVET_ASSIGN_OR_RETURN(Graph graph, read_onnx(path));
   auto impl = of_own_process(new Impl(options));
   CLVET_ASSIGN_OR_RETURN(NetworkOptions words, impl->network_options(path, options));
-  impl->slots_ =
-      std::make_shared<Slots>(infos_of(graph, graph.inputs), infos_of(graph, graph.outputs));
+  impl->slots_ = std::make_shared<Slots>(
+      infos_of(graph, graph.inputs), infos_of(graph, graph.outputs),
+      [one = impl.get()](const std::string& name) { return one->network_->lend_input(name); });
   const ::clvet::Report* report = impl->context_ ? impl->context_->report() : nullptr;
   CLVET_ASSIGN_OR_RETURN(impl->network_,
                          NetworkSession::open(std::move(graph), report, std::move(words)));
@@ -150,8 +151,8 @@ Status Session::Impl::answer(bool keeps_outputs) {
 
 Status Session::Impl::compute(bool keeps_outputs) {
   const Status done = guarded([&] { return answer(keeps_outputs); });
-  slots_->end_run();
   remember();
+  slots_->end_run();
   if (Status told = warnings_.take_fault(); done && !told) return told;
   return done;
 }

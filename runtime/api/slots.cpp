@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,7 +43,8 @@ bool holds_bools(const ::clvet::Tensor& values) {
 
 }  // namespace
 
-Slots::Slots(std::vector<TensorInfo> inputs, std::vector<TensorInfo> outputs) {
+Slots::Slots(std::vector<TensorInfo> inputs, std::vector<TensorInfo> outputs, Lend lend)
+    : lend_(std::move(lend)) {
   for (TensorInfo& info : inputs) slots_.push_back({.info = std::move(info), .is_input = true});
   for (TensorInfo& info : outputs) slots_.push_back({.info = std::move(info)});
   for (const Slot& slot : slots_) declared_.push_back(slot.info);
@@ -121,7 +123,7 @@ const TensorInfo& Slots::declared(const Slot& slot) const {
 }
 
 void Slots::end_mappings(Slot& slot) {
-  slot.has_values = slot.is_written = slot.is_lent = false;
+  slot.has_values = slot.is_written = slot.is_lent = slot.is_shared = false;
   slot.readers = 0;
   slot.values = {};
   ++slot.generation;
@@ -176,11 +178,32 @@ Status Slots::set(const std::map<std::string, Values>& values) {
     slot.values = ::clvet::Tensor::wrap(dtype_of(given.type), given.shape,
                                         std::const_pointer_cast<std::byte>(bytes));
     slot.has_values = slot.is_lent = true;
+    slot.is_shared = false;
   }
   if (same_shapes) return {};
   for (Slot& slot : slots_)
     if (!slot.is_input) end_mappings(slot);
   ++generation_;
+  return {};
+}
+
+// Memory of its own that holds its values, the device's if it has such and nobody else looks at it.
+Status Slots::prepare_writing(Slot& slot) const {
+  constexpr int kLenderAndHere = 2;
+  const bool has_memory = slot.has_values && !slot.is_lent && slot.values.holders() == 1;
+  std::optional<::clvet::Tensor> shared = lend_(slot.info.name);
+  const TensorType type{dtype_of(slot.info.type), slot.info.shape};
+  if (shared && slot.is_shared && shared->raw() == slot.values.raw()) return {};
+  if (shared && (shared->type() != type || shared->holders() > kLenderAndHere)) shared.reset();
+  if (has_memory && !shared) return {};
+  auto memory = shared ? ::clvet::Result<::clvet::Tensor>(*shared)
+                       : ::clvet::Tensor::create(type.dtype, type.shape);
+  if (!memory) return public_error(memory.error());
+  if (slot.has_values && memory->bytes() > 0)
+    std::memcpy(memory->raw(), slot.values.raw(), memory->bytes());
+  slot.values = std::move(*memory);
+  slot.is_shared = shared.has_value();
+  slot.is_lent = false;
   return {};
 }
 
@@ -207,13 +230,8 @@ Result<Slots::Mapped> Slots::map(const std::string& name, Access access) {
                               ::clvet::to_string(slot->info.shape)));
   if (!writes && !slot->has_values)
     return refuse(ErrorCode::unavailable, "it has no values yet; map it for writing first");
-  if (writes && (slot->is_lent || !(slot->has_values && slot->values.sole()))) {
-    auto fresh = ::clvet::Tensor::create(dtype_of(slot->info.type), slot->info.shape);
-    if (!fresh) return public_error(fresh.error());
-    if (slot->has_values && fresh->bytes() > 0)
-      std::memcpy(fresh->raw(), slot->values.raw(), fresh->bytes());
-    slot->values = std::move(*fresh);
-    slot->is_lent = false;
+  if (writes) {
+    if (const Status ready = prepare_writing(*slot); !ready) return ready.error();
   }
   slot->is_written = writes;
   slot->has_values = true;

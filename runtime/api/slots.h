@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,7 @@ class Slots {
     bool has_values = false;
     bool is_written = false;  // somebody has it mapped for writing
     bool is_lent = false;     // the values lie in its user's memory
+    bool is_shared = false;   // the values lie where the device reads them
     int readers = 0;
     uint64_t generation = 0;  // one more whenever its mappings end
     ::clvet::Tensor values;
@@ -33,8 +36,11 @@ class Slots {
     uint64_t generation = 0;  // of the slot
   };
 
+  // Gives the memory from which the device reads an input, or nothing; called while no run is in flight.
+  using Lend = std::function<std::optional<::clvet::Tensor>(const std::string& name)>;
+
   // Shapes as the model declares them.
-  Slots(std::vector<TensorInfo> inputs, std::vector<TensorInfo> outputs);
+  Slots(std::vector<TensorInfo> inputs, std::vector<TensorInfo> outputs, Lend lend);
 
   std::vector<TensorInfo> infos(bool inputs) const;
   // One more after each resize().
@@ -63,8 +69,10 @@ class Slots {
   Status check_values(const Slot& slot, const Values& values) const;
   void end_mappings(Slot& slot);
   Result<::clvet::Tensor> values_of(const Slot& slot, bool with_zeros) const;
+  Status prepare_writing(Slot& slot) const;
   Status check_free(const char* what) const;
 
+  const Lend lend_;
   mutable std::mutex mutex_;
   std::vector<TensorInfo> declared_;  // by slot
   std::vector<Slot> slots_;           // inputs, then outputs

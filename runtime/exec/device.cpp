@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <memory>
@@ -65,6 +66,14 @@ static bool reads_by_maps(const DeviceReport& report) {
   return !peaks.map_us || !peaks.read_us || *peaks.map_us <= *peaks.read_us;
 }
 
+// The device works in the host's memory, and a trial found that right.
+static bool works_in_host_memory(const DeviceReport& report) {
+  const auto unified = report.properties.find("CL_DEVICE_HOST_UNIFIED_MEMORY");
+  const bool one_memory = is_processor(report) || (unified != report.properties.end() &&
+                                                   unified->second.value == "true");
+  return one_memory && shows_true(report, "map_read") && shows_true(report, "host_pointer");
+}
+
 // Of the files that drivers mapped since `before`, one that the probe did not see: a loader or an
 // environment may lead elsewhere than it led the probe. Empty: none, or the report does not tell.
 static std::string strange_file(const DeviceReport& report, const BeforeDriver& before) {
@@ -100,6 +109,7 @@ Result<std::unique_ptr<Device>> Device::open(const DeviceReport& report, Flight&
                 report.library, file);
   }
   device->maps_reads_ = reads_by_maps(report);
+  device->shares_memory_ = works_in_host_memory(report);
   return device;
 }
 
@@ -166,6 +176,38 @@ Result<ClMem> Device::buffer(size_t bytes) {
   ClMem made(api(), api().clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, size, nullptr, &code));
   if (made) allocated_ += size;
   return checked(std::move(made), code, "clCreateBuffer");
+}
+
+Result<ClMem> Device::buffer_over_host(size_t bytes, std::shared_ptr<std::byte>& memory) {
+  constexpr size_t kPage = 4096;
+  const size_t size = (bytes + kBufferSlack + kPage - 1) / kPage * kPage;
+  auto* own = static_cast<std::byte*>(std::aligned_alloc(kPage, size));
+  if (!own) return fail(ErrorCode::kResourceExhausted, "there is no memory for {} bytes", size);
+  memory.reset(own, [](std::byte* pages) { std::free(pages); });
+  std::memset(own, 0, size);
+  const InDriver calls(flight_, Stage::kEnqueue);
+  cl_int code = CL_SUCCESS;
+  ClMem made(api(), api().clCreateBuffer(context_.get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
+                                         size, own, &code));
+  if (made) allocated_ += size;
+  return checked(std::move(made), code, "clCreateBuffer");
+}
+
+Result<void*> Device::map_for_writing(cl_mem buffer, size_t bytes) {
+  const InDriver calls(flight_, Stage::kMap);
+  cl_int code = CL_SUCCESS;
+  void* mapped = api().clEnqueueMapBuffer(queue_.get(), buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
+                                          0, bytes, 0, nullptr, nullptr, &code);
+  CLVET_ASSIGN_OR_RETURN(mapped, checked(mapped, code, "clEnqueueMapBuffer"));
+  waited();
+  return mapped;
+}
+
+Status Device::unmap(cl_mem buffer, void* mapped) {
+  const InDriver calls(flight_, Stage::kMap);
+  return cl_status(
+      api().clEnqueueUnmapMemObject(queue_.get(), buffer, mapped, 0, nullptr, nullptr),
+      "clEnqueueUnmapMemObject");
 }
 
 Result<ClMem> Device::image(const ImageExtent& extent, cl_channel_type type) {

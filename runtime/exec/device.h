@@ -37,6 +37,13 @@ class Device {
   // RGBA texels of float, half or ushort.
   Result<ClMem> image(const ImageExtent& extent, cl_channel_type type);
 
+  // Over page-aligned memory of the host, filled with zeros, which is to live until the buffer is
+  // released (CL_MEM_USE_HOST_PTR). kResourceExhausted: there is none.
+  Result<ClMem> buffer_over_host(size_t bytes, std::shared_ptr<std::byte>& memory);
+  // Where the host may write what such a buffer holds, until unmap(); waits until it is there.
+  Result<void*> map_for_writing(cl_mem buffer, size_t bytes);
+  Status unmap(cl_mem buffer, void* mapped);
+
   Status write(cl_mem buffer, std::span<const std::byte> bytes);
   // Does not wait for a few bytes: keeps them until the next read or finish. Waits for more.
   Status write_later(cl_mem buffer, Bytes bytes);
@@ -63,6 +70,8 @@ class Device {
   // Whether buffers are read through a mapping.
   bool maps_reads() const { return maps_reads_; }
   void set_maps_reads(bool maps) { maps_reads_ = maps; }
+  // Whether host and device share their memory, and trials found buffers over the host's right.
+  bool shares_memory() const { return shares_memory_; }
   // Bytes of all that buffer() and image() gave, whether or not it was given back.
   size_t allocated() const { return allocated_; }
 
@@ -87,6 +96,7 @@ class Device {
   std::vector<ClQueue> spent_queues_;
   std::map<std::string, ClProgram> programs_;
   bool maps_reads_ = false;
+  bool shares_memory_ = false;
   double build_ms_ = 0;
   size_t allocated_ = 0;
 };

@@ -288,6 +288,8 @@ Status Session::run_step(size_t index, std::vector<Tensor>& values) {
   const cl_mem object = tensors_[static_cast<size_t>(step.tensor)].object;
   const ValueId id = value_ids_[static_cast<size_t>(step.tensor)];
   Tensor& value = values[static_cast<size_t>(id)];
+  if (step.kind == StepKind::kUpload && shared_.contains(static_cast<size_t>(step.tensor)))
+    return hand_over(static_cast<size_t>(step.tensor), value);
   if (step.kind == StepKind::kDownload) return download(tensor, object, id, value);
   return tensor.constant ? Status() : upload(tensor, object, value);
 }

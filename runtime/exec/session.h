@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "probe/cl/handles.h"
 #include "runtime/exec/device.h"
 #include "runtime/exec/observer.h"
+#include "runtime/exec/shared_input.h"
 #include "runtime/exec/step_answer.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
@@ -55,6 +57,10 @@ class Session {
   // As run(), but the observer sees what each node makes, and may say what it reads.
   Result<std::map<std::string, Tensor>> watch(const std::map<std::string, Tensor>& inputs,
                                               const Observer& observer);
+
+  // The memory from which the device itself reads the input `name`, for its user to write; what it
+  // holds is not copied in later runs. Nothing: the device has none such, or another form of it.
+  Result<std::optional<Tensor>> lend_input(const std::string& name);
 
   // While it is true, each of the above ends with kCancelled before its next step.
   void set_cancel(const std::atomic<bool>* cancelled) { cancelled_ = cancelled; }
@@ -101,6 +107,11 @@ class Session {
   Status check_written(size_t index, Checked& state, Checker& checker);
   Status check_upload(size_t index, Checked& state, Checker& checker);
   Status fill_aliases(int before, Checked& state);
+  // Index of the tensor that is the input as it is; -1: none is.
+  int tensor_of_input(const std::string& name) const;
+  // The tensor's own memory from now on, also for the kernels that read it.
+  Status share(size_t tensor);
+  Status hand_over(size_t tensor, const Tensor& value);
   bool writes_last(size_t index, size_t tensor) const;
 
   Status give_kernel(size_t index, const Observer& observer);
@@ -113,6 +124,7 @@ class Session {
   const std::atomic<bool>* cancelled_ = nullptr;
   std::vector<ClMem> slots_;
   std::vector<Memory> tensors_;
+  std::map<size_t, SharedInput> shared_;  // by tensor
   std::vector<ClMem> constants_;
   std::vector<ReadyStep> ready_;    // by step; empty for those that are no kernel
   std::vector<ValueId> value_ids_;  // of each tensor of the plan

@@ -130,7 +130,9 @@ class Tensor {
   size_t bytes() const { return static_cast<size_t>(elements_) * size_of(dtype_); }
 
   // Nobody else has its storage.
-  bool sole() const { return data_.use_count() == 1; }
+  // Tensors that share the storage, this one included.
+  long holders() const { return data_.use_count(); }
+  bool sole() const { return holders() == 1; }
   const std::byte* raw() const { return data_.get(); }
   std::byte* raw() { return data_.get(); }
   // T must be the type of dtype(); checked_cast-free access for inner loops.

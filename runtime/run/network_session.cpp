@@ -374,6 +374,16 @@ Result<Outputs> NetworkSession::settled(const Inputs& inputs, Outputs last, cons
   });
 }
 
+std::optional<Tensor> NetworkSession::lend_input(const std::string& name) {
+  if (!choice_.device || !place_ || !place_->answered) return std::nullopt;
+  const std::lock_guard turn(place_->opened->turn);
+  auto lent = place_->session.lend_input(name);
+  if (lent) return *lent;
+  warn(fmt::format("input '{}' is not shared with {}: {}", name, record_.device,
+                   lent.error().message));
+  return std::nullopt;
+}
+
 Status NetworkSession::time_nodes(const Inputs& inputs) {
   CLVET_RETURN_IF_ERROR(prepare(inputs));
   if (!choice_.device) return host_ ? clvet::time_nodes(*host_, inputs, false, record_) : Status();

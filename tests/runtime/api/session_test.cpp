@@ -131,6 +131,62 @@ TEST_F(PublicSession, ReadsValuesWhereTheyLie) {
   EXPECT_THAT(mine, ElementsAre(5, 2, 3, 4)) << "what was lent is never written";
 }
 
+// On a device that works in the host's memory, what is mapped is what the device reads: rows of a
+// multiple of four values lie there as they do on the host.
+TEST_F(PublicSession, MapsTheSameMemoryEachTimeAndCopiesNothingThatChangedNot) {
+  constexpr size_t kWidth = 64;
+  Session session = open(clvet::test::write_long(folder_.path(), 1));
+  ASSERT_TRUE(session.resize({{"x", {2, kWidth}}}));
+  fill<float>(session, "x", std::vector<float>(2 * kWidth, 3));
+  ASSERT_TRUE(session.run());
+  const float* memory = nullptr;
+  for (int i = 0; i < 4; ++i) {
+    {
+      auto mapped = session.map("x", Access::write);
+      const auto view = mapped->as<float>();
+      if (i > 0) EXPECT_EQ(view->data(), memory);
+      memory = view->data();
+      if (!clvet::test::report_of_place().empty())
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % 4096, 0u) << "not what the device reads";
+      EXPECT_EQ((*view)[3], 3) << "a mapping for writing shows what is there";
+      (*view)[0] = static_cast<float>(i);
+    }
+    for (int again = 0; again < 2; ++again) {
+      ASSERT_TRUE(session.run());
+      const std::vector<float> y = values_of<float>(session, "y");
+      EXPECT_EQ(y[1], static_cast<float>(i));  // the columns are turned by one
+      EXPECT_EQ(y[kWidth + 1], 3);
+    }
+  }
+  const auto others = kept(std::vector<float>(2 * kWidth, 5));
+  ASSERT_TRUE(session.set({{"x", {clvet::DataType::f32, {2, kWidth}, others}}}));
+  ASSERT_TRUE(session.run());
+  EXPECT_THAT(values_of<float>(session, "y"), testing::Each(5));
+  fill<float>(session, "x", std::vector<float>(2 * kWidth, 7));
+  ASSERT_TRUE(session.run());
+  EXPECT_THAT(values_of<float>(session, "y"), testing::Each(7));
+}
+
+TEST_F(PublicSession, LeavesWhatWasReadOfAnInputAsItWas) {
+  constexpr size_t kWidth = 64;
+  const auto all = [](float value) { return std::vector<float>(kWidth, value); };
+  Session session = open(clvet::test::write_long(folder_.path(), 1));
+  ASSERT_TRUE(session.resize({{"x", {1, kWidth}}}));
+  fill<float>(session, "x", all(1));
+  ASSERT_TRUE(session.run());
+  fill<float>(session, "x", all(3));
+  const auto before = session.map("x", Access::read);
+  ASSERT_TRUE(session.set({{"x", {clvet::DataType::f32, {1, kWidth}, kept(all(5))}}}));
+  ASSERT_TRUE(session.run());
+  EXPECT_THAT(values_of<float>(session, "y"), testing::Each(5));
+  EXPECT_THAT(*before->as<const float>(), testing::Each(3));
+  ASSERT_TRUE(session.resize({{"x", {1, kWidth}}}));
+  fill<float>(session, "x", all(7));
+  ASSERT_TRUE(session.run());
+  EXPECT_THAT(values_of<float>(session, "y"), testing::Each(7));
+  EXPECT_THAT(*before->as<const float>(), testing::Each(3));
+}
+
 TEST_F(PublicSession, GivesValuesBackOnceOthersAreSet) {
   Session session = open(doubling_);
   std::weak_ptr<const void> first;
