@@ -47,9 +47,8 @@ class BufferMemory : public CheckedMemory {
   DrivenStatus write(DriverSession& session, std::span<const std::byte> bytes) override {
     if (own_) {
       // As the runtime maps what its user writes, who may change a part.
-      return mapped(session, CL_MAP_READ | CL_MAP_WRITE, bytes.size(), [&](std::byte* at) {
-        std::memcpy(at, bytes.data(), bytes.size());
-      });
+      return mapped(session, CL_MAP_READ | CL_MAP_WRITE, bytes.size(),
+                    [&](std::byte* at) { std::memcpy(at, bytes.data(), bytes.size()); });
     }
     return run_call(Stage::kEnqueue, "clEnqueueWriteBuffer", [&] {
       return session.api().clEnqueueWriteBuffer(session.queue.get(), buffer_.get(), CL_TRUE, 0,
@@ -65,9 +64,8 @@ class BufferMemory : public CheckedMemory {
   }
 
   DrivenStatus read(DriverSession& session, std::span<std::byte> seen) override {
-    return mapped(session, CL_MAP_READ, seen.size(), [&](const std::byte* at) {
-      std::memcpy(seen.data(), at, seen.size());
-    });
+    return mapped(session, CL_MAP_READ, seen.size(),
+                  [&](const std::byte* at) { std::memcpy(seen.data(), at, seen.size()); });
   }
 
   DrivenStatus release(DriverSession&) override {
@@ -162,11 +160,10 @@ Made make_import(DriverSession& session, size_t bytes) {
   const ClApi& api = session.api();
   using Import = cl_mem(CL_API_CALL*)(cl_context, cl_mem_flags, const cl_import_properties_arm*,
                                       void*, size_t, cl_int*);
-  const auto import =
-      api.clGetExtensionFunctionAddressForPlatform
-          ? reinterpret_cast<Import>(
-                api.clGetExtensionFunctionAddressForPlatform(session.platform, "clImportMemoryARM"))
-          : nullptr;
+  const auto import = api.clGetExtensionFunctionAddressForPlatform
+                          ? reinterpret_cast<Import>(api.clGetExtensionFunctionAddressForPlatform(
+                                session.platform, "clImportMemoryARM"))
+                          : nullptr;
   if (!import)
     return lied(Stage::kEnqueue, "clImportMemoryARM",
                 "cl_arm_import_memory is advertised, and clImportMemoryARM is not there");
@@ -183,7 +180,8 @@ Made make_svm(DriverSession& session, size_t bytes) {
   const ClApi& api = session.api();
   if (!api.clSVMAlloc || !api.clSVMFree || !api.clSetKernelArgSVMPointer || !api.clEnqueueSVMMap ||
       !api.clEnqueueSVMUnmap)
-    return lied(Stage::kEnqueue, "clSVMAlloc", "SVM is advertised, and its functions are not there");
+    return lied(Stage::kEnqueue, "clSVMAlloc",
+                "SVM is advertised, and its functions are not there");
   void* memory = nullptr;
   {
     const StageMarker stage(Stage::kEnqueue, "clSVMAlloc");

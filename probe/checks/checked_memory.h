@@ -1,4 +1,5 @@
-// Memory that host and device share, in the ways that OpenCL has for it, as the checks of it use it.
+// Memory that host and device share, in the ways that OpenCL has for it, as the checks of it use
+// it.
 #pragma once
 
 #include <CL/cl.h>
@@ -16,8 +17,8 @@ namespace clvet {
 class CheckedMemory {
  public:
   virtual ~CheckedMemory() = default;
-  // Every call is a stage of its own; touching what was mapped is part of it: a bad pointer ends the
-  // worker there.
+  // Every call is a stage of its own; touching what was mapped is part of it: a bad pointer ends
+  // the worker there.
   virtual DrivenStatus write(DriverSession& session, std::span<const std::byte> bytes) = 0;
   virtual DrivenStatus set_arg(DriverSession& session, cl_uint index) = 0;
   // What a map of it shows.

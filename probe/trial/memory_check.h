@@ -29,8 +29,8 @@ class MemoryCheck {
   size_t launches_ = 0;
 };
 
-// The checks that suit a device, in order: `map_read` and `host_pointer`, which every driver owes, and
-// those that it advertises.
+// The checks that suit a device, in order: `map_read` and `host_pointer`, which every driver owes,
+// and those that it advertises.
 std::vector<std::string> memory_checks_of(const DeviceReport& device);
 
 }  // namespace clvet

@@ -40,8 +40,8 @@ Status handle_enumerate(DriverSession& session, Message& request, nlohmann::json
 Status handle_open(DriverSession& session, Message& request, nlohmann::json& reply);
 // probe/discover/objects.cpp: {} -> the driver objects mapped by now.
 Status handle_objects(DriverSession& session, Message& request, nlohmann::json& reply);
-// probe/checks/shared_memory.cpp: {"memory","bytes","launches"}, descriptors of what is written and of
-// what maps show.
+// probe/checks/shared_memory.cpp: {"memory","bytes","launches"}, descriptors of what is written and
+// of what maps show.
 Status handle_shared_memory(DriverSession& session, Message& request, nlohmann::json& reply);
 // probe/checks/peaks.cpp: {"what","bytes"} -> the peaks of one group, as far as it got.
 Status handle_peaks(DriverSession& session, Message& request, nlohmann::json& reply);

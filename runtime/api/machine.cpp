@@ -116,7 +116,11 @@ Result<Report> probed(const ProbeOptions& options) {
   const auto end = run_program(run);
   if (!end) return public_error(end.error());
   if (const Status done = fault_of(*end); !done) return done.error();
-  return to_public(read_report_file(options.report.empty() ? report_file(folder) : options.report));
+  auto report = read_report_file(options.report.empty() ? report_file(folder) : options.report);
+  // Of a machine without devices; else `device` means none, and an older report was kept.
+  if (end->exit_status == kNoDevice && (!report || !report->devices.empty()))
+    return Error{ErrorCode::not_found, "clvet probe: " + end->last_line};
+  return to_public(std::move(report));
 }
 
 ::clvet::Result<std::string> planned(const std::string& model, const PlanOptions& options) {

@@ -36,7 +36,8 @@ class Slots {
     uint64_t generation = 0;  // of the slot
   };
 
-  // Gives the memory from which the device reads an input, or nothing; called while no run is in flight.
+  // Gives the memory from which the device reads an input, or nothing; called while no run is in
+  // flight.
   using Lend = std::function<std::optional<::clvet::Tensor>(const std::string& name)>;
 
   // Shapes as the model declares them.

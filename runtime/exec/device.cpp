@@ -69,8 +69,8 @@ static bool reads_by_maps(const DeviceReport& report) {
 // The device works in the host's memory, and a trial found that right.
 static bool works_in_host_memory(const DeviceReport& report) {
   const auto unified = report.properties.find("CL_DEVICE_HOST_UNIFIED_MEMORY");
-  const bool one_memory = is_processor(report) || (unified != report.properties.end() &&
-                                                   unified->second.value == "true");
+  const bool one_memory = is_processor(report) ||
+                          (unified != report.properties.end() && unified->second.value == "true");
   return one_memory && shows_true(report, "map_read") && shows_true(report, "host_pointer");
 }
 
@@ -205,9 +205,8 @@ Result<void*> Device::map_for_writing(cl_mem buffer, size_t bytes) {
 
 Status Device::unmap(cl_mem buffer, void* mapped) {
   const InDriver calls(flight_, Stage::kMap);
-  return cl_status(
-      api().clEnqueueUnmapMemObject(queue_.get(), buffer, mapped, 0, nullptr, nullptr),
-      "clEnqueueUnmapMemObject");
+  return cl_status(api().clEnqueueUnmapMemObject(queue_.get(), buffer, mapped, 0, nullptr, nullptr),
+                   "clEnqueueUnmapMemObject");
 }
 
 Result<ClMem> Device::image(const ImageExtent& extent, cl_channel_type type) {

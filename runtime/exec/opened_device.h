@@ -15,7 +15,8 @@ struct OpenedDevice {
   Flight flight;
   std::unique_ptr<Device> device;
   // Whoever asks something of the device holds it, from the first call of an inference to its end.
-  std::mutex turn;
+  // Never null.
+  std::shared_ptr<std::mutex> turn = std::make_shared<std::mutex>();
 };
 
 }  // namespace clvet

@@ -13,11 +13,12 @@
 
 namespace clvet {
 
-// The memory is the host's, from lend() on, or the device's, from hand_over() on. Each change is a map
-// or an unmap of the whole buffer.
+// The memory is the host's, from lend() on, or the device's, from hand_over() on. Each change is a
+// map or an unmap of the whole buffer.
 class SharedInput {
  public:
-  // `type`: float32, whose values lie on the device as they do on the host. `device` must outlive it.
+  // `type`: float32, whose values lie on the device as they do on the host. `device` must outlive
+  // it.
   static Result<SharedInput> create(Device& device, TensorType type);
   SharedInput(SharedInput&&) noexcept = default;
   SharedInput& operator=(SharedInput&&) = delete;
@@ -29,8 +30,8 @@ class SharedInput {
   bool is(const Tensor& value) const { return value.raw() == memory_.get(); }
   // The memory as a tensor, for its user to write. It lives as long as anybody has the tensor.
   Result<Tensor> lend();
-  // What the device is to read is there: `value` itself where that is the memory, else a copy. Nothing
-  // is done where nobody could have changed it.
+  // What the device is to read is there: `value` itself where that is the memory, else a copy.
+  // Nothing is done where nobody could have changed it.
   Status hand_over(const Tensor& value);
 
  private:

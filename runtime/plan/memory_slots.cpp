@@ -35,7 +35,8 @@ Order order_by(std::span<const Lifetime> lifetimes, const Key& key) {
   for (const Lifetime& life : lifetimes) keys.push_back(key(life));
   Order order(lifetimes.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return keys[a] < keys[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return keys[a] < keys[b]; });
   return order;
 }
 

@@ -20,10 +20,10 @@ struct SlotPlan {
   int64_t total_bytes = 0;
   int64_t peak_bytes = 0;
 };
-// The least of several orders, each tensor into the slot that grows least: in order of time, by size
-// (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020), and, where
-// more than kGoodSlots times the peak remains, by sizes that are shaken a little. The same lifetimes
-// have the same plan.
+// The least of several orders, each tensor into the slot that grows least: in order of time, by
+// size (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020), and,
+// where more than kGoodSlots times the peak remains, by sizes that are shaken a little. The same
+// lifetimes have the same plan.
 inline constexpr double kGoodSlots = 1.25;
 SlotPlan plan_slots(std::span<const Lifetime> lifetimes);
 

@@ -16,6 +16,21 @@
 #include "runtime/run/history.h"
 
 namespace clvet {
+namespace {
+
+// One for each device, by environment key.
+std::shared_ptr<std::mutex> turn_on(const std::string& environment_key) {
+  static std::mutex mutex;
+  static auto& turns = *new std::map<std::string, std::weak_ptr<std::mutex>>();
+  const std::lock_guard lock(mutex);
+  std::weak_ptr<std::mutex>& known = turns[environment_key];
+  if (auto turn = known.lock()) return turn;
+  auto turn = std::make_shared<std::mutex>();
+  known = turn;
+  return turn;
+}
+
+}  // namespace
 
 Result<std::shared_ptr<OpenedDevice>> DevicePool::open(const DeviceReport& device,
                                                        const History& history, bool confirmed,
@@ -34,6 +49,7 @@ Result<std::shared_ptr<OpenedDevice>> DevicePool::open(const DeviceReport& devic
     return tl::unexpected(ready.error());
   }
   opened->device = std::move(*ready);
+  opened->turn = turn_on(device.environment_key);
   known = opened;
   return opened;
 }

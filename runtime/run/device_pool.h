@@ -1,5 +1,6 @@
-// Devices that are open, each once for all sessions that share the pool. All calls may come from
-// any thread.
+// Devices that are open, each once for all sessions that share the pool. All sessions of a process
+// take turns on a device, also those of other pools: inferences side by side are slower than one
+// after the other. All calls may come from any thread.
 #pragma once
 
 #include <map>

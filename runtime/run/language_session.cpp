@@ -123,7 +123,7 @@ bool LanguageSession::take_found(const std::string& environment_key, PlanOverrid
 
 LanguageSession::Opened::~Opened() {
   if (!place) return;
-  const std::lock_guard turn(place->turn);
+  const std::lock_guard turn(*place->turn);
   decoder.reset();
 }
 
@@ -135,7 +135,7 @@ Status LanguageSession::open_device(PlannedDevice place) {
   std::optional<Fault> fault;
   CLVET_ASSIGN_OR_RETURN(opened.place,
                          options_.devices->open(*place.device, history_, known, fault));
-  const std::lock_guard turn(opened.place->turn);
+  const std::lock_guard turn(*opened.place->turn);
   return make_decoder(std::move(place), opened);
 }
 
@@ -211,7 +211,7 @@ Status LanguageSession::step_down(const std::string& evidence) {
 Result<double> LanguageSession::device_ms_of_a_token(int32_t token) {
   if (!used_) return fail(ErrorCode::kUnsupported, "the CPU path uses no OpenCL device");
   OpenedDevice& place = *opened_.back()->place;
-  const std::lock_guard turn(place.turn);
+  const std::lock_guard turn(*place.turn);
   Device& device = *place.device;
   CLVET_RETURN_IF_ERROR(device.begin_timing());
   on_device_->set_checking(false);
@@ -240,7 +240,7 @@ void LanguageSession::restart() {
 Result<std::vector<float>> LanguageSession::take_now(std::span<const int32_t> tokens,
                                                      const std::function<void(size_t)>& progress) {
   std::unique_lock<std::mutex> turn;
-  if (used_) turn = std::unique_lock(opened_.back()->place->turn);
+  if (used_) turn = std::unique_lock(*opened_.back()->place->turn);
   return feed_->take(tokens, progress);
 }
 

@@ -201,7 +201,7 @@ void NetworkSession::leave_device() {
 
 void NetworkSession::Place::Drop::operator()(Place* place) const {
   const std::shared_ptr<OpenedDevice> opened = place->opened;
-  const std::lock_guard turn(opened->turn);
+  const std::lock_guard turn(*opened->turn);
   delete place;
 }
 
@@ -260,14 +260,14 @@ Status NetworkSession::open_place(std::string key, const std::optional<CheckRhyt
 Result<Outputs> NetworkSession::on_device(const Inputs& inputs, const Ask& ask) {
   fault_.reset();
   if (place_) {
-    const std::lock_guard turn(place_->opened->turn);
+    const std::lock_guard turn(*place_->opened->turn);
     return ask_place(inputs, ask);
   }
   std::string key = History::key_of(choice_.plan);
   const auto rhythm = history_.rhythm(key);
   CLVET_ASSIGN_OR_RETURN(
       using_, options_.devices->open(*choice_.device, history_, rhythm.has_value(), fault_));
-  const std::lock_guard turn(using_->turn);
+  const std::lock_guard turn(*using_->turn);
   CLVET_RETURN_IF_ERROR(open_place(std::move(key), rhythm, using_));
   return ask_place(inputs, ask);
 }
@@ -376,7 +376,7 @@ Result<Outputs> NetworkSession::settled(const Inputs& inputs, Outputs last, cons
 
 std::optional<Tensor> NetworkSession::lend_input(const std::string& name) {
   if (!choice_.device || !place_ || !place_->answered) return std::nullopt;
-  const std::lock_guard turn(place_->opened->turn);
+  const std::lock_guard turn(*place_->opened->turn);
   auto lent = place_->session.lend_input(name);
   if (lent) return *lent;
   warn(fmt::format("input '{}' is not shared with {}: {}", name, record_.device,
@@ -388,7 +388,7 @@ Status NetworkSession::time_nodes(const Inputs& inputs) {
   CLVET_RETURN_IF_ERROR(prepare(inputs));
   if (!choice_.device) return host_ ? clvet::time_nodes(*host_, inputs, false, record_) : Status();
   if (!place_) return {};
-  const std::lock_guard turn(place_->opened->turn);
+  const std::lock_guard turn(*place_->opened->turn);
   return clvet::time_nodes(place_->session, inputs, is_processor(*choice_.device), record_);
 }
 

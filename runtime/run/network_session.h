@@ -76,8 +76,8 @@ class NetworkSession {
 
   // Another number once another plan, device or the host answers.
   size_t place() const { return places_; }
-  // The memory from which a device itself reads the input `name`, for its user to write; runs with this
-  // tensor copy nothing. Nothing: there is none such, or none yet, before a first answer.
+  // The memory from which a device itself reads the input `name`, for its user to write; runs with
+  // this tensor copy nothing. Nothing: there is none such, or none yet, before a first answer.
   std::optional<Tensor> lend_input(const std::string& name);
   // Fills in how long each node of the plan takes. Its error spoils no answer.
   Status time_nodes(const Inputs& inputs);

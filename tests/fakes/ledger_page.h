@@ -19,9 +19,9 @@ enum : size_t {
 };
 
 struct LedgerPage {
-  std::atomic<int64_t> held[kLedgerKinds];     // objects
-  std::atomic<int64_t> made[kLedgerKinds];     // ever
-  std::atomic<int64_t> bytes, most_bytes;      // of memory objects; the most at a time
+  std::atomic<int64_t> held[kLedgerKinds];  // objects
+  std::atomic<int64_t> made[kLedgerKinds];  // ever
+  std::atomic<int64_t> bytes, most_bytes;   // of memory objects; the most at a time
 };
 
 }  // namespace fake_cl

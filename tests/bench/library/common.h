@@ -14,7 +14,7 @@ struct Setting {
   std::string model, report, device = "host", state_dir, input;
   clvet::Shape shape;
   std::string ledger;  // of tests/fakes; empty: none
-  int sessions = 8, runs = 200, resizes = 100;
+  int sessions = 8, runs = 200, resizes = 100, rounds = 3;
   bool share = false;  // one context for all sessions
 };
 

@@ -1,9 +1,10 @@
-// clvet_library_bench endurance|threads|latency MODEL INPUT=1x3x48x192 [NAME=VALUE...]: what programs of
-// the public library do for long, from many threads, and how fast. Prints figures as NAME VALUE
-// lines; ends with 1 where an answer differs, memory grows or something of the driver is left.
+// clvet_library_bench endurance|threads|latency MODEL INPUT=1x3x48x192 [NAME=VALUE...]: what
+// programs of the public library do for long, from many threads, and how fast. Prints figures as
+// NAME VALUE lines; ends with 1 where an answer differs, memory grows or something of the driver is
+// left.
 //
-// NAME=VALUE: device, report, state_dir, sessions, runs, resizes, share (1: one context), ledger (the
-// file of FAKE_CL_LEDGER).
+// NAME=VALUE: device, report, state_dir, sessions, runs, resizes, rounds, share (1: one context),
+// ledger (the file of FAKE_CL_LEDGER).
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -80,14 +81,15 @@ library_bench::Setting setting_of(int argc, char** argv) {
   const auto [input, sizes] = parts_of(argv[3]);
   setting.input = input;
   std::istringstream text(sizes);
-  for (std::string size; std::getline(text, size, 'x');)
-    setting.shape.push_back(std::stoll(size));
+  for (std::string size; std::getline(text, size, 'x');) setting.shape.push_back(std::stoll(size));
   const std::map<std::string, std::string*> words = {{"device", &setting.device},
                                                      {"report", &setting.report},
                                                      {"state_dir", &setting.state_dir},
                                                      {"ledger", &setting.ledger}};
-  const std::map<std::string, int*> numbers = {
-      {"sessions", &setting.sessions}, {"runs", &setting.runs}, {"resizes", &setting.resizes}};
+  const std::map<std::string, int*> numbers = {{"sessions", &setting.sessions},
+                                               {"runs", &setting.runs},
+                                               {"resizes", &setting.resizes},
+                                               {"rounds", &setting.rounds}};
   for (int i = 4; i < argc; ++i) {
     const auto [name, value] = parts_of(argv[i]);
     if (words.count(name)) {

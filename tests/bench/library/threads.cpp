@@ -1,4 +1,5 @@
 // Threads with a session each, beside the same sessions one after the other.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <optional>
@@ -14,6 +15,11 @@ namespace {
 
 using Answers = std::vector<std::vector<float>>;  // by session
 
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
 double seconds_of(const auto& work) {
   const auto started = std::chrono::steady_clock::now();
   work();
@@ -24,7 +30,8 @@ double seconds_of(const auto& work) {
 void use(const Setting& setting, clvet::Session& session, uint32_t first,
          std::vector<float>& answer) {
   for (int i = 0; i < setting.runs; ++i) {
-    const std::vector<float> values = values_of(setting.shape, first + static_cast<uint32_t>(i % 8));
+    const std::vector<float> values =
+        values_of(setting.shape, first + static_cast<uint32_t>(i % 8));
     set(session, setting, setting.shape, values);
     must(session.run());
     const std::vector<float> got = answer_of(session);
@@ -62,9 +69,15 @@ int threads(const Setting& setting) {
       workers.emplace_back(
           [&, i] { use(setting, sessions[i], static_cast<uint32_t>(i), parallel[i]); });
   };
-  const double alone = seconds_of(in_turn), together = seconds_of(side_by_side);
-  std::printf("serial_s %.3f\nparallel_s %.3f\nthroughput_ratio %.3f\n", alone, together,
-              alone / together);
+  // In turn, so that what else the machine does falls out of the ratio.
+  std::vector<double> alone, together, ratios;
+  for (int round = 0; round < setting.rounds; ++round) {
+    alone.push_back(seconds_of(in_turn));
+    together.push_back(seconds_of(side_by_side));
+    ratios.push_back(alone.back() / together.back());
+  }
+  std::printf("serial_s %.3f\nparallel_s %.3f\nthroughput_ratio %.3f\n", median(alone),
+              median(together), median(ratios));
   if (serial != parallel) give_up("answers differ from those of one thread");
   return 0;
 }

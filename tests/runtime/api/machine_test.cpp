@@ -79,6 +79,26 @@ TEST_F(PublicMachine, ProbeHandsOnEachLineAndEndsWhereItIsToldTo) {
   EXPECT_THAT(lines, testing::ElementsAre("one", "two"));
 }
 
+TEST_F(PublicMachine, ProbeHandsItsOptionsOnOneByOne) {
+  clvet::ProbeOptions options = probing("for word; do echo \"$word\"; done; exit 4");
+  options.libraries = {"/a b/libmali.so", "--help"};
+  options.device = "Mali; rm";
+  options.tier = "full";
+  options.budget_seconds = 2.5;
+  options.fresh = options.if_changed = true;
+  options.report = "r 1.json";
+  std::vector<std::string> words;
+  options.progress = [&](const std::string& line) {
+    words.push_back(line);
+    return true;
+  };
+  EXPECT_FALSE(clvet::probe(options));
+  EXPECT_THAT(words, testing::ElementsAre("probe", "--lang=en", "--tier=full", "--out=r 1.json",
+                                          "--device=Mali; rm", "--budget=2.5", "--fresh",
+                                          "--if-changed", "--library=/a b/libmali.so",
+                                          "--library=--help"));
+}
+
 TEST_F(PublicMachine, ProbeDoesNotWaitForWhatTheProgramLeftBehind) {
   const auto started = std::chrono::steady_clock::now();
   EXPECT_FALSE(clvet::probe(probing("sleep 30 & exit 4")));

@@ -43,8 +43,8 @@ TEST(MemorySlots, SlotsNeverServeTwoTensorsAtOnce) {
 
 // A large tensor comes late: in order of time alone, small slots would have to grow.
 TEST(MemorySlots, TakesLargeTensorsFirstWhereThatIsLess) {
-  const std::vector<Lifetime> lives = {{10, 0, 1}, {10, 1, 2}, {1000, 2, 3}, {900, 3, 4},
-                                       {10, 4, 6}, {10, 5, 6}};
+  const std::vector<Lifetime> lives = {{10, 0, 1},  {10, 1, 2}, {1000, 2, 3},
+                                       {900, 3, 4}, {10, 4, 6}, {10, 5, 6}};
   const SlotPlan plan = plan_slots(lives);
   EXPECT_EQ(plan.peak_bytes, 1900);
   EXPECT_EQ(plan.total_bytes, 1900);
