@@ -1,7 +1,7 @@
 #!/bin/bash
 # installed_library.sh BUILD: installs into folders of its own and looks at what is there: all that belongs to each component, and
-# nothing else. Then it builds samples/embed against that alone, by CMake and by pkg-config, with the shared and the static
-# library, and runs each. What the shared library lets others see is clvet's own; what the static one brings meets no name of the
+# nothing else. Then it builds samples/embed and samples/c against that alone, by CMake and by pkg-config, with the shared and the
+# static library, and runs each. What the shared library lets others see is clvet's own; what the static one brings meets no name of the
 # program's.
 set -euo pipefail
 build=$(realpath "$1")
@@ -69,19 +69,29 @@ for kind in "${kinds[@]}"; do
   cmake --build "$folder/build-$kind" >/dev/null
   classify "$folder/build-$kind/classify"
 done
+cmake -S "$source/samples/c" -B "$folder/build-c" -DCMAKE_PREFIX_PATH="$folder/usr" >/dev/null
+cmake --build "$folder/build-c" >/dev/null
+classify "$folder/build-c/classify"
 
 # compile SOURCE OPTION...: by pkg-config's word, wherever the folder has been moved to
 mv "$folder/usr" "$folder/moved"
 export PKG_CONFIG_PATH=$folder/moved/$libraries/pkgconfig
 compile() { c++ -std=c++20 -o "$folder/linked" "$@"; }
+compile_c() { cc -std=c99 -Wall -Wextra -pedantic-errors -Werror -o "$folder/linked" "$source/samples/c/classify.c" "$@"; }
 # shellcheck disable=SC2046
 compile "$source/samples/embed/classify.cpp" $(pkg-config --cflags --libs clvet)
+LD_LIBRARY_PATH=$folder/moved/$libraries classify "$folder/linked"
+# shellcheck disable=SC2046
+compile_c $(pkg-config --cflags --libs clvet)
 LD_LIBRARY_PATH=$folder/moved/$libraries classify "$folder/linked"
 if [ -n "$static" ]; then
   # shellcheck disable=SC2046
   compile "$source/tests/install/own_names.cpp" $(pkg-config --cflags --libs clvet-static) "$(variable PROTOBUF_LITE_STATIC)"
   classify "$folder/linked"
   if readelf -d "$folder/linked" | grep 'libclvet\|protobuf'; then exit 1; fi
+  # shellcheck disable=SC2046
+  compile_c $(pkg-config --cflags --libs clvet-static)
+  classify "$folder/linked"
   rm "$folder/moved/$libraries"/libclvet.so*
   # shellcheck disable=SC2046
   compile "$source/samples/embed/classify.cpp" $(pkg-config --static --cflags --libs clvet)
@@ -91,3 +101,8 @@ fi
 foreign=$(nm -DC --defined-only "$folder/library/$libraries/libclvet.so.$version" | sed 's/^[^ ]* [A-Za-z] //' |
   grep -vE '^((non-virtual thunk to |typeinfo (name )?for |vtable for |guard variable for )?clvet::v1::|clvet_|CLVET_)' || true)
 [ -z "$foreign" ] || { echo "libclvet.so shows others' names:" >&2; head -20 <<<"$foreign" >&2; exit 1; }
+
+# Each function of the header for C is there, and none that it does not name.
+declared=$(grep -oE '\bclvet_[a-z0-9_]+\(' "$folder/dev/include/clvet/clvet_c.h" | tr -d '(' | sort -u)
+shown=$(nm -D --defined-only "$folder/library/$libraries/libclvet.so.$version" | sed -n 's/^.* \(clvet_[a-z0-9_]*\)@@CLVET_1$/\1/p' | sort -u)
+[ "$declared" = "$shown" ] || { diff <(echo "$declared") <(echo "$shown") >&2; exit 1; }

@@ -5,21 +5,26 @@
  * What a call gives through `out` is the caller's, and goes back with the clvet_..._free of its
  * type, which takes null; out is null after an error. Handles may be used from any thread; a handle
  * that is being freed may not. Null where a handle, a name or an `out` is wanted is
- * CLVET_INVALID_ARGUMENT.
+ * CLVET_INVALID_ARGUMENT; calls without a code give "", 0 or null then.
  *
- * The ABI: symbols carry the version CLVET_1. A structure that callers fill in begins with
- * struct_size, which CLVET_INIT sets: later versions add members at its end, and members that a
- * caller does not know are 0, which always means the default. */
+ * Text is UTF-8. What a callback throws (it may be C++) becomes an error of the call.
+ *
+ * The ABI: symbols carry the version CLVET_1. Options begin with struct_size, which CLVET_INIT
+ * sets: later versions add members at the end, and members that a caller does not know are 0, which
+ * always means the default. Options of a later version are CLVET_UNSUPPORTED where they ask for
+ * something that this one does not know. */
 #ifndef CLVET_CLVET_C_H
 #define CLVET_CLVET_C_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h> /* IWYU pragma: keep */
 
 #define CLVET_C_API __attribute__((visibility("default")))
-/* Sets all of an options structure to its defaults: clvet_session_options options;
- * CLVET_INIT(options); */
-#define CLVET_INIT(options) ((options) = (__typeof__(options)){.struct_size = sizeof(options)})
+/* Gives all of a structure of options its defaults:
+ *   clvet_session_options options; CLVET_INIT(options); */
+#define CLVET_INIT(options) \
+  ((void)memset(&(options), 0, sizeof(options)), (void)((options).struct_size = sizeof(options)))
 
 #ifdef __cplusplus
 extern "C" {
@@ -102,8 +107,8 @@ typedef struct clvet_session_options {
   const char* precision; /* null: "auto"; "low", "normal" or "high" */
   const char* report;    /* null: the one that 'clvet probe' keeps on this machine */
   const char* state_dir; /* null: $CLVET_STATE_DIR or the XDG folder */
-  const clvet_context*
-      context; /* shares its report and devices; report and state_dir are null then */
+  /* Shares its report and devices; report and state_dir are null then. */
+  const clvet_context* context;
   clvet_warning_fn warning;
   void* warning_user;
   int32_t strict; /* not 0: an error, where a fallback is needed */
@@ -117,8 +122,8 @@ CLVET_C_API clvet_code clvet_session_open(const char* path, const clvet_session_
 CLVET_C_API void clvet_session_free(clvet_session* session);
 
 typedef struct clvet_tensor_list clvet_tensor_list;
-/* Shapes of inputs are as set, or as the model leaves them; those of outputs are known after a run.
- */
+/* Shapes of inputs are as set, or as the model leaves them; those of outputs are known after a
+ * run. */
 CLVET_C_API clvet_code clvet_session_inputs(const clvet_session* session, clvet_tensor_list** out);
 CLVET_C_API clvet_code clvet_session_outputs(const clvet_session* session, clvet_tensor_list** out);
 CLVET_C_API size_t clvet_tensor_list_size(const clvet_tensor_list* list);
@@ -158,7 +163,9 @@ CLVET_C_API clvet_code clvet_session_cancel(clvet_session* session);
 typedef struct clvet_pending clvet_pending;
 CLVET_C_API clvet_code clvet_session_run_async(clvet_session* session, clvet_pending** out);
 /* Waits `seconds` at most (below 0: as long as it takes). *done is 1 when the run has ended; the
- * code is then the run's. *done is 0 with CLVET_OK while it goes on. May be asked again. */
+ * code is then the run's. *done is 0 with CLVET_OK while it goes on, and with an error where there
+ * is nothing to wait for (CLVET_UNAVAILABLE: in a child process after fork). May be asked again, by
+ * several threads too. */
 CLVET_C_API clvet_code clvet_pending_wait(clvet_pending* pending, double seconds, int32_t* done);
 /* Waits for nothing: the run goes on. */
 CLVET_C_API void clvet_pending_free(clvet_pending* pending);
@@ -279,8 +286,8 @@ typedef struct clvet_probe_options {
   const char* tier;      /* null: "core"; "full" */
   const char* report;    /* file to write; null: the one that sessions go by */
   const char* state_dir; /* null: $CLVET_STATE_DIR or the XDG folder */
-  const char*
-      program; /* the clvet program; null: $CLVET_PROGRAM, beside this library, on the PATH */
+  /* The clvet program; null: $CLVET_PROGRAM, beside this library, on the PATH. */
+  const char* program;
   double budget_seconds; /* ends then, with what is known; 0: no limit */
   clvet_progress_fn progress;
   void* progress_user;
