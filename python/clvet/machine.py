@@ -51,7 +51,7 @@ def probe(
 
     def told(line: bytes, _: Any) -> int:
         try:
-            goes_on = progress is None or progress(line.decode("utf-8", "replace")) is not False
+            goes_on = progress is None or not line or progress(line.decode("utf-8", "replace")) is not False
         except BaseException as fault:  # it may not pass through C
             faults.append(fault)
             goes_on = False

@@ -2,6 +2,7 @@
 #include "clvet/machine.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <map>
 #include <optional>
@@ -86,6 +87,8 @@ Status fault_of(const ProgramEnd& end) {
     const std::string said = end.last_line.empty() ? "it said nothing" : end.last_line;
     return Error{code, "clvet probe: " + said};
   };
+  if (end.was_told && (end.signal == SIGINT || end.signal == SIGKILL))
+    return Error{ErrorCode::cancelled, "clvet probe was told to end"};
   if (end.signal != 0)
     return Error{ErrorCode::internal,
                  fmt::format("clvet probe was ended by signal {}: {}", end.signal, end.last_line)};

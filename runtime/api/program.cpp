@@ -28,6 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr int kGlanceMs = 50;                  // between looks at the process
 constexpr size_t kLongestLine = 4096;          // what is longer is cut
+constexpr int kSilence = 500 / kGlanceMs;    // looks without a word
 constexpr int kMostLeft = 1024;                // reads once it has ended
 constexpr int kPatience = 10'000 / kGlanceMs;  // looks from a request to end until it is killed
 
@@ -79,6 +80,10 @@ class Lines {
     last_ = clean_utf8(std::exchange(pending_, {}));
     if (line_ && !line_(last_)) wants_end_ = true;
   }
+  // Nothing was said for a while: whoever listens may want an end.
+  void ask() {
+    if (line_ && !line_("")) wants_end_ = true;
+  }
   bool wants_end() const { return wants_end_; }
   const std::string& last() const { return last_; }
 
@@ -101,8 +106,9 @@ bool read_some(int fd, Lines& lines) {
 }
 
 ExitState watch(pid_t pid, int fd, Lines& lines) {
-  for (int since = 0;;) {
-    read_some(fd, lines);
+  for (int since = 0, silent = 0;;) {
+    silent = read_some(fd, lines) ? 0 : silent + 1;
+    if (silent % kSilence == kSilence - 1) lines.ask();
     if (const auto state = reap(pid)) {
       for (int more = 0; more < kMostLeft && read_some(fd, lines);) ++more;
       lines.end();
@@ -150,7 +156,7 @@ Result<ProgramEnd> run_program(const ProgramRun& run) {
   to.reset();
   Lines lines(run.line);
   const ExitState state = watch(pid, from.get(), lines);
-  return ProgramEnd{state.exit_status, state.signal, lines.last()};
+  return ProgramEnd{lines.wants_end(), state.exit_status, state.signal, lines.last()};
 }
 
 }  // namespace clvet

@@ -18,11 +18,13 @@ struct ProgramRun {
   std::string program;
   std::vector<std::string> args;                   // without the program's name
   std::map<std::string, std::string> environment;  // on top of this process's own
-  // Gets what it prints, a line at a time. False: it is interrupted as by Ctrl-C.
+  // Gets what it prints, a line at a time, and an empty line twice a second while it is silent. False:
+  // it is interrupted as by Ctrl-C.
   std::function<bool(const std::string& line)> line;
 };
 
 struct ProgramEnd {
+  bool was_told = false;  // to end, by `line`
   int exit_status = 0;
   int signal = 0;         // it was killed by this
   std::string last_line;  // that it printed

@@ -156,8 +156,7 @@ Status Session::Impl::answer(bool keeps_outputs) {
   const Result<Inputs> inputs = slots_->begin_run(!keeps_outputs);
   if (!inputs) return inputs.error();
   const auto outputs = network_->run(*inputs);
-  if (outputs) slots_->set_outputs(*outputs, keeps_outputs);
-  return outputs ? Status() : public_error(outputs.error());
+  return outputs ? slots_->set_outputs(*outputs, keeps_outputs) : public_error(outputs.error());
 }
 
 Status Session::Impl::compute(bool keeps_outputs) {

@@ -157,6 +157,10 @@ Status Slots::check_values(const Slot& slot, const Values& values) const {
   if (const Status fits = check_shape(slot, values.shape); !fits) return fits;
   if (!values.data && elements_of(values.shape) > 0)
     return refuse(ErrorCode::invalid_argument, "the values are null");
+  if (reinterpret_cast<uintptr_t>(values.data.get()) % size_of(values.type) != 0)
+    return refuse(ErrorCode::invalid_argument,
+                  fmt::format("the values of {} bytes each do not lie at a multiple of that",
+                              size_of(values.type)));
   return {};
 }
 
@@ -291,7 +295,14 @@ void Slots::end_run() {
   running_ = false;
 }
 
-void Slots::set_outputs(const std::map<std::string, ::clvet::Tensor>& outputs, bool has_values) {
+bool Slots::lies_in_an_input(const ::clvet::Tensor& tensor) const {
+  return tensor.bytes() > 0 && std::ranges::any_of(slots_, [&](const Slot& slot) {
+           return slot.is_input && (slot.is_lent || slot.is_shared) &&
+                  slot.values.raw() == tensor.raw();
+         });
+}
+
+Status Slots::set_outputs(const std::map<std::string, ::clvet::Tensor>& outputs, bool has_values) {
   const std::lock_guard lock(mutex_);
   for (Slot& slot : slots_) {
     const auto found = slot.is_input ? outputs.end() : outputs.find(slot.info.name);
@@ -300,8 +311,15 @@ void Slots::set_outputs(const std::map<std::string, ::clvet::Tensor>& outputs, b
     slot.info.type = static_cast<DataType>(found->second.dtype());
     if (!has_values) continue;
     slot.values = found->second;
+    if (lies_in_an_input(found->second)) {
+      auto own = ::clvet::Tensor::create(found->second.dtype(), found->second.shape());
+      if (!own) return public_error(own.error());
+      std::memcpy(own->raw(), found->second.raw(), own->bytes());
+      slot.values = std::move(*own);
+    }
     slot.has_values = true;
   }
+  return {};
 }
 
 }  // namespace clvet::v1

@@ -58,7 +58,7 @@ class Slots {
   // stand in for inputs that have no values.
   Result<std::map<std::string, ::clvet::Tensor>> begin_run(bool with_zeros);
   void end_run();
-  void set_outputs(const std::map<std::string, ::clvet::Tensor>& outputs, bool has_values);
+  Status set_outputs(const std::map<std::string, ::clvet::Tensor>& outputs, bool has_values);
 
  private:
   Slot* find(const std::string& name);
@@ -69,6 +69,8 @@ class Slots {
   const TensorInfo& declared(const Slot& slot) const;
   Status check_values(const Slot& slot, const Values& values) const;
   void end_mappings(Slot& slot);
+  // Memory that somebody may write while the tensor is looked at.
+  bool lies_in_an_input(const ::clvet::Tensor& tensor) const;
   Result<::clvet::Tensor> values_of(const Slot& slot, bool with_zeros) const;
   Status prepare_writing(Slot& slot) const;
   Status check_free(const char* what) const;

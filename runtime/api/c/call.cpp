@@ -31,11 +31,24 @@ Status check_array(const char* name, const void* pointer, size_t count) {
   return {};
 }
 
+std::string without_nul(const std::string& text) {
+  std::string clean;
+  for (const char one : text) {
+    if (one == 0) {
+      clean += "\xef\xbf\xbd";
+    } else {
+      clean += one;
+    }
+  }
+  return clean;
+}
+
 Status give_text(char** out, const Result<std::string>& text) {
   if (!text) return text.error();
-  char* copy = static_cast<char*>(std::malloc(text->size() + 1));
+  const std::string clean = without_nul(*text);
+  char* copy = static_cast<char*>(std::malloc(clean.size() + 1));
   if (!copy) throw std::bad_alloc();
-  std::memcpy(copy, text->c_str(), text->size() + 1);
+  std::memcpy(copy, clean.c_str(), clean.size() + 1);
   *out = copy;
   return {};
 }

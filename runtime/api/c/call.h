@@ -65,6 +65,9 @@ inline std::string text_or(const char* text, const char* otherwise = "") {
   return text ? text : otherwise;
 }
 
+// As C can have it: U+FFFD for each NUL.
+std::string without_nul(const std::string& text);
+
 // For clvet_string_free().
 Status give_text(char** out, const Result<std::string>& text);
 

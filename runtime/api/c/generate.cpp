@@ -32,7 +32,7 @@ GenerateOptions wanted_by(const clvet_generate_options& given, Thrown& thrown) {
   if (given.on_text)
     options.on_text = [&thrown, on_text = given.on_text,
                        user = given.on_text_user](const std::string& piece) {
-      return thrown.keep([&] { return on_text(piece.c_str(), user) != 0; });
+      return thrown.keep([&] { return on_text(without_nul(piece).c_str(), user) != 0; });
     };
   return options;
 }
@@ -75,6 +75,7 @@ Status generate(clvet_language* model, const clvet_generate_options* options,
   Thrown thrown;
   Result<Generated> generated = generate(model->model, *given, wanted_by(*given, thrown));
   if (thrown) return thrown.error("on_text");
+  if (generated) generated->text = without_nul(generated->text);
   return give(out, std::move(generated));
 }
 

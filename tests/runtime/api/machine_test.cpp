@@ -72,11 +72,23 @@ TEST_F(PublicMachine, ProbeHandsOnEachLineAndEndsWhereItIsToldTo) {
       probing("trap 'exit 130' INT; echo one; echo two >&2; while :; do sleep 0.05; done");
   std::vector<std::string> lines;
   options.progress = [&](const std::string& line) {
-    lines.push_back(line);
+    if (!line.empty()) lines.push_back(line);
     return lines.size() < 2;
   };
   EXPECT_EQ(refused(clvet::probe(options)).code, ErrorCode::cancelled);
   EXPECT_THAT(lines, testing::ElementsAre("one", "two"));
+}
+
+TEST_F(PublicMachine, AProbeThatSaysNothingCanBeEndedToo) {
+  clvet::ProbeOptions options = probing("while :; do sleep 0.05; done");
+  options.progress = [](const std::string&) { return false; };
+  EXPECT_EQ(refused(clvet::probe(options)).code, ErrorCode::cancelled);
+}
+
+TEST_F(PublicMachine, AProbeThatDiesOfBeingToldToEndIsCancelled) {
+  clvet::ProbeOptions options = probing("echo one; while :; do sleep 0.05; done");
+  options.progress = [](const std::string&) { return false; };
+  EXPECT_EQ(refused(clvet::probe(options)).code, ErrorCode::cancelled);
 }
 
 TEST_F(PublicMachine, ProbeHandsItsOptionsOnOneByOne) {

@@ -251,6 +251,12 @@ const std::vector<Misuse>& of_values() {
        [](Session& s) {
          return set(s, "x", row({kHuge, 2}));
        }},
+      {"SetToAnOddAddress", ErrorCode::invalid_argument, "do not lie at a multiple of that",
+       [](Session& s) {
+         Values odd = row({1, 2});
+         odd.data = {odd.data, static_cast<const char*>(odd.data.get()) + 1};
+         return set(s, "x", odd);
+       }},
       {"SetToNull", ErrorCode::invalid_argument, "the values are null",
        [](Session& s) {
          return set(s, "x", Values{clvet::DataType::f32, {1, 2}, nullptr});

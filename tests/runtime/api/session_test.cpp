@@ -3,6 +3,7 @@
 #include "clvet/clvet.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -222,6 +223,18 @@ TEST_F(PublicSession, GivesValuesBackOnceOthersAreSet) {
   EXPECT_TRUE(first.expired());
   ASSERT_TRUE(session.run()) << "the other input keeps its values";
   EXPECT_THAT(values_of<float>(session, "y"), ElementsAre(2, 4, 6, 8));
+}
+
+TEST_F(PublicSession, GivesAnOutputThatIsAnInputMemoryOfItsOwn) {
+  Session session = open(doubling_);
+  ASSERT_TRUE(session.resize({{"x", {1, 2}}}));
+  fill<float>(session, "x", {1, 2});
+  auto mine = std::make_shared<std::array<int64_t, 2>>(std::array<int64_t, 2>{7, 8});
+  ASSERT_TRUE(session.set({{"n", {clvet::DataType::i64, {2}, mine}}}));
+  ASSERT_TRUE(session.run());
+  const auto output = session.map("m", Access::read);
+  (*mine)[0] = 99;
+  EXPECT_THAT(*output->as<const int64_t>(), ElementsAre(7, 8));
 }
 
 TEST_F(PublicSession, TakesValuesOfNoRows) {
