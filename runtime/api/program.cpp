@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr int kGlanceMs = 50;                  // between looks at the process
 constexpr size_t kLongestLine = 4096;          // what is longer is cut
-constexpr int kSilence = 500 / kGlanceMs;    // looks without a word
+constexpr int kSilence = 500 / kGlanceMs;      // looks without a word
 constexpr int kMostLeft = 1024;                // reads once it has ended
 constexpr int kPatience = 10'000 / kGlanceMs;  // looks from a request to end until it is killed
 

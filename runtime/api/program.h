@@ -18,8 +18,8 @@ struct ProgramRun {
   std::string program;
   std::vector<std::string> args;                   // without the program's name
   std::map<std::string, std::string> environment;  // on top of this process's own
-  // Gets what it prints, a line at a time, and an empty line twice a second while it is silent. False:
-  // it is interrupted as by Ctrl-C.
+  // Gets what it prints, a line at a time, and an empty line twice a second while it is silent.
+  // False: it is interrupted as by Ctrl-C.
   std::function<bool(const std::string& line)> line;
 };
 

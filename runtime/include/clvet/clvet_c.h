@@ -7,7 +7,8 @@
  * that is being freed may not. Null where a handle, a name or an `out` is wanted is
  * CLVET_INVALID_ARGUMENT; calls without a code give "", 0 or null then.
  *
- * Text is UTF-8 and ends with a NUL; one that a model writes comes as U+FFFD. What a callback throws (it may be C++) becomes an error of the call.
+ * Text is UTF-8 and ends with a NUL; one that a model writes comes as U+FFFD. What a callback
+ * throws (it may be C++) becomes an error of the call.
  *
  * The ABI: symbols carry the version CLVET_1. Options begin with struct_size, which CLVET_INIT
  * sets: later versions add members at the end, and members that a caller does not know are 0, which
@@ -275,8 +276,8 @@ CLVET_C_API void clvet_generated_free(clvet_generated* result);
 
 /* ---- what is known of this machine ----------------------------------------------------------- */
 
-/* Gets what is going on, a line at a time, from the thread that waits; an empty line twice a second while
- * there is nothing new. 0: end it. */
+/* Gets what is going on, a line at a time, from the thread that waits; an empty line twice a second
+ * while there is nothing new. 0: end it. */
 typedef int32_t (*clvet_progress_fn)(const char* line, void* user);
 
 typedef struct clvet_probe_options {

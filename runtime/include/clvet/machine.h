@@ -40,8 +40,8 @@ struct ProbeOptions {
   // The program that tries the drivers; empty: $CLVET_PROGRAM, or `clvet` beside this library, or
   // on the PATH.
   std::string program;
-  // Gets what is going on, a line at a time, from the thread that waits; an empty line twice a second
-  // while there is nothing new. False: end it (cancelled).
+  // Gets what is going on, a line at a time, from the thread that waits; an empty line twice a
+  // second while there is nothing new. False: end it (cancelled).
   std::function<bool(const std::string& line)> progress;
 };
 
