@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <tl/expected.hpp>
 #include <utility>
 
 #include "probe/cl/api.h"

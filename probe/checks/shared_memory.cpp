@@ -4,14 +4,11 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "probe/checks/checked_memory.h"
-#include "probe/process/stage_page.h"
-#include "probe/report/report.h"
 #include "probe/worker/drive.h"
 #include "probe/worker/driver_session.h"
 #include "probe/worker/protocol.h"

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "clvet/context.h"
+#include "clvet/result.h"
 #include "probe/report/report.h"
 #include "runtime/api/own_process.h"
 #include "runtime/run/device_pool.h"

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -21,6 +20,7 @@
 #include "clvet/placement.h"
 #include "clvet/result.h"
 #include "kernels/combination.h"
+#include "probe/report/report.h"
 #include "runtime/api/context_impl.h"
 #include "runtime/api/guarded.h"
 #include "runtime/api/own_process.h"
@@ -59,11 +59,11 @@ class LanguageModel::Impl {
   Placement placement() const;
 
  private:
-  Impl(GgufFile file, LlmConfig config, ::clvet::Result<Tokenizer> tokenizer,
+  Impl(GgufFile file, const LlmConfig& config, ::clvet::Result<Tokenizer> tokenizer,
        const LanguageOptions& options)
       : warnings_("LanguageOptions::warning", options.warning),
         file_(std::move(file)),
-        config_(std::move(config)),
+        config_(config),
         tokenizer_(std::move(tokenizer)) {}
   ::clvet::Result<::clvet::LanguageOptions> language_options(const std::string& path,
                                                              const LanguageOptions& options);
@@ -105,10 +105,9 @@ class LanguageModel::Impl {
     const std::string& path, const LanguageOptions& options) {
   CLVET_RETURN_IF_ERROR(check_model_file(path));
   CLVET_ASSIGN_OR_RETURN(GgufFile file, GgufFile::open(path));
-  CLVET_ASSIGN_OR_RETURN(LlmConfig config, load_config(file));
+  CLVET_ASSIGN_OR_RETURN(const LlmConfig config, load_config(file));
   auto tokenizer = Tokenizer::create(file.metadata());
-  auto impl =
-      of_own_process(new Impl(std::move(file), std::move(config), std::move(tokenizer), options));
+  auto impl = of_own_process(new Impl(std::move(file), config, std::move(tokenizer), options));
   CLVET_ASSIGN_OR_RETURN(auto words, impl->language_options(path, options));
   const ::clvet::Report* report = impl->context_ ? impl->context_->report() : nullptr;
   CLVET_ASSIGN_OR_RETURN(

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <memory>
+#include <string>
 
 #include "clvet/result.h"
 #include "runtime/api/guarded.h"

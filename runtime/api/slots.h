@@ -1,11 +1,9 @@
 // The tensors of a session as its user sees them: who has mapped which, and what they hold.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>

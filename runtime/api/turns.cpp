@@ -1,6 +1,5 @@
 #include "runtime/api/turns.h"
 
-#include <atomic>
 #include <cstdint>
 #include <future>
 #include <mutex>

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "runtime/gguf/block_type.h"
 #include "runtime/gguf/file.h"
+#include "runtime/llm/llm_config.h"
 #include "runtime/gguf/metadata.h"
 
 namespace clvet {

@@ -1,5 +1,6 @@
 #include "runtime/run/device_pool.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -56,7 +57,8 @@ Result<std::shared_ptr<OpenedDevice>> DevicePool::open(const DeviceReport& devic
 
 void DevicePool::forget(const std::shared_ptr<OpenedDevice>& opened) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(devices_, [&](const auto& row) { return row.second == opened; });
+  const auto row = std::ranges::find(devices_, opened, [](const auto& one) { return one.second; });
+  if (row != devices_.end()) devices_.erase(row);
 }
 
 }  // namespace clvet

@@ -33,7 +33,6 @@
 #include "runtime/plan/device_choice.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/planner.h"
-#include "runtime/run/device_pool.h"
 #include "runtime/run/doubt.h"
 #include "runtime/run/doubting_decoder.h"
 #include "runtime/run/history.h"

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <tl/expected.hpp>
@@ -29,7 +30,6 @@
 #include "runtime/plan/network_plan.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/planner.h"
-#include "runtime/run/device_pool.h"
 #include "runtime/run/doubt.h"
 #include "runtime/run/doubting_session.h"
 #include "runtime/run/history.h"

@@ -14,7 +14,6 @@
 #include "base/event.h"
 #include "base/result.h"
 #include "probe/report/report.h"
-#include "runtime/exec/flight.h"
 #include "runtime/exec/opened_device.h"
 #include "runtime/exec/session.h"
 #include "runtime/graph/graph.h"

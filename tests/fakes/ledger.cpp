@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "tests/fakes/dispatch.h"
+#include "tests/fakes/ledger_page.h"
 #include "tests/fakes/tracker.h"
 
 namespace fake_cl {

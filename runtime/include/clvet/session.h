@@ -1,7 +1,6 @@
 // A network, ready to run: where it is right and fastest, by what 'clvet probe' found out here.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <future>
 #include <map>

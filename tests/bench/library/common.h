@@ -1,7 +1,6 @@
 // What the programs of the public library share: a model, a place to run it, inputs.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <ratio>
 #include <vector>
 
 #include "clvet/clvet.h"

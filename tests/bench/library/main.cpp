@@ -5,7 +5,6 @@
 //
 // NAME=VALUE: device, report, state_dir, sessions, runs, resizes, rounds, share (1: one context),
 // ledger (the file of FAKE_CL_LEDGER).
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

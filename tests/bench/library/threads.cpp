@@ -1,10 +1,10 @@
 // Threads with a session each, beside the same sessions one after the other.
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "clvet/clvet.h"

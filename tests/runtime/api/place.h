@@ -5,9 +5,6 @@
 #include <cstdlib>
 #include <string>
 
-#include "clvet/language.h"
-#include "clvet/session.h"
-
 namespace clvet::test {
 
 inline std::string report_of_place() {

@@ -18,6 +18,7 @@
 #include "runtime/llm/decoder_memory.h"
 #include "runtime/llm/decoder_plan.h"
 #include "runtime/llm/host_decoder.h"
+#include "runtime/llm/llm_config.h"
 #include "runtime/llm/token_feed.h"
 #include "runtime/plan/device_choice.h"
 #include "runtime/plan/variant_table.h"

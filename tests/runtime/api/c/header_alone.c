@@ -14,6 +14,6 @@ int clvet_header_alone(void) {
   CLVET_INIT(generate);
   CLVET_INIT(probe);
   CLVET_INIT(plan);
-  return session.struct_size > 0 && generate.prompt == NULL && plan.shape_count == 0 &&
+  return session.struct_size > 0 && !generate.prompt && plan.shape_count == 0 &&
          language.strict == 0 && probe.budget_seconds == 0.0;
 }
