@@ -115,7 +115,7 @@ struct OwnPaths {
   std::mutex mutex;
   std::set<std::string> paths;
   int made = 0;
-  pid_t process = 0;
+  decltype(::getpid()) process = 0;
 };
 OwnPaths& own_paths() {
   static auto* paths = new OwnPaths();  // also while the process ends
