@@ -1,6 +1,7 @@
 #!/bin/bash
 # ci/nightly.sh [STAGE...]: what takes too long for every change; all stages, or those named:
 #   sanitizers   every test that is not nightly, under the address and undefined-behaviour sanitizers
+#   threads      the public library under the thread sanitizer, on the host and on PoCL
 #   tests        the tests labelled nightly on the release build (supervisor killed at random moments, ...)
 #   gcc          built and tested with the compiler of a machine without clang-19
 #   tidy         .clang-tidy over every file (ci/tidy.sh --all)
@@ -11,7 +12,7 @@
 #   oclgrind     races, foreign memory, uninitialised values
 #   conformance  ONNX's node tests
 #   release      the one file for boards, x86-64 and arm64, and what it does in bare roots (ci/release_show.sh)
-#   packages     Debian packages for amd64 and arm64, installed in bare roots (ci/packages_show.sh)
+#   packages     Debian packages and wheels for amd64 and arm64, installed in bare roots (ci/packages_show.sh, ci/wheel_show.sh)
 #   personalities  do Debian's programs look for OpenCL as the table of frameworks says? (ci/personalities.sh; root)
 #   loaders      what loaders do with variables, and what discover says of it (ci/agreement.py loaders)
 set -uo pipefail
@@ -31,6 +32,17 @@ stage_sanitizers() {
   export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$CLVET_ROOT/ci/lsan.supp:print_suppressions=0}
   export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
   ctest --test-dir build-asan --output-on-failure --no-tests=error -j2 -LE nightly
+}
+# The sanitizer wants memory where the kernel would not put it by itself (setarch -R). What happens within a driver is the driver's.
+stage_threads() {
+  build release || return
+  CLVET_STATE_DIR=build/state-system build/cli/clvet probe --if-changed --quiet
+  cmake --preset tsan "${launcher[@]}" && setarch -R cmake --build --preset tsan --target runtime_test || return
+  export TSAN_OPTIONS=${TSAN_OPTIONS:-history_size=5 ignore_noninstrumented_modules=1}
+  local tests='--gtest_filter=*Public*:C*Session*:CMisuse*:CLanguage*:CMachine*:Parallel*' place
+  for place in '' "$PWD/build/state-system/report.json"; do
+    CLVET_TEST_REPORT=$place setarch -R build-tsan/tests/runtime_test "$tests" || return
+  done
 }
 stage_tests() { bash ci/models_nightly.sh && build release && ctest --test-dir build --output-on-failure -L nightly; }
 # The compiler that a user without clang-19 has.
@@ -56,11 +68,12 @@ stage_mutants() {
 stage_oclgrind() { build release && bash ci/oclgrind.sh build; }
 stage_conformance() { build release && bash ci/conformance.sh; }
 stage_release() { bash ci/setup.sh --release && bash ci/release.sh && bash ci/release_show.sh; }
-stage_packages() { bash ci/setup.sh --release && bash ci/packages.sh && bash ci/packages_show.sh; }
+stage_packages() { bash ci/setup.sh --release && bash ci/packages.sh && bash ci/packages_show.sh &&
+  bash ci/wheel.sh && bash ci/wheel_show.sh; }
 stage_personalities() { bash ci/personalities.sh; }
 stage_loaders() { build release && python ci/agreement.py loaders build/cli/clvet; }
 
-stages=(sanitizers tests gcc tidy includes plans drivers mutants oclgrind conformance personalities loaders release packages)
+stages=(sanitizers threads tests gcc tidy includes plans drivers mutants oclgrind conformance personalities loaders release packages)
 wanted=("$@")
 [ $# -gt 0 ] || wanted=("${stages[@]}")
 for name in "${wanted[@]}"; do

@@ -16,8 +16,8 @@
 #include "base/text.h"
 #include "runtime/gguf/block_type.h"
 #include "runtime/gguf/file.h"
-#include "runtime/llm/llm_config.h"
 #include "runtime/gguf/metadata.h"
+#include "runtime/llm/llm_config.h"
 
 namespace clvet {
 namespace {
