@@ -7,6 +7,7 @@ import ctypes
 import os
 import queue
 import threading
+import time
 import weakref
 from ctypes import c_int32, c_void_p
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
@@ -98,6 +99,7 @@ class Session:
         self._coming: List[Dict[str, Array]] = []  # what they may hold after an interrupted call
         self._answered: Dict[str, Array] = {}  # what the outputs may share memory with
         self._worker: Optional["queue.SimpleQueue[Optional[Run]]"] = None
+        self._quick: Optional[List[Tuple[str, Tuple[int, ...]]]] = None  # shapes whose runs take less than a slice
         self._dtypes = {one.name: one.dtype for one in self.inputs}
         self._names = [one.name for one in self.outputs]
         self._warnings.raise_faults()
@@ -215,13 +217,16 @@ class Session:
         self._coming.pop()
 
     def _run_now(self, session: int) -> None:
-        """A run in slices on the main thread, so that Ctrl-C cancels it."""
+        """On the main thread in slices, so that Ctrl-C cancels it; but a run like one that took less than a slice is waited for."""
+        shapes = [(name, array.shape) for name, array in self._lent.items()]
+        start = time.perf_counter()
         try:
-            if not on_main_thread():
+            if shapes == self._quick or not on_main_thread():
                 check(lib.clvet_session_run(session))
             else:
                 wait_for(opened(lib.clvet_session_run_async, session), lambda: lib.clvet_session_cancel(session))
         finally:
+            self._quick = shapes if time.perf_counter() - start < SLICE else None
             self._warnings.raise_faults()
 
     def _compute(self, function: Callable[[int], int]) -> None:

@@ -232,11 +232,11 @@ Status Device::write(cl_mem buffer, std::span<const std::byte> bytes) {
                    "clEnqueueWriteBuffer");
 }
 
-Status Device::write_later(cl_mem buffer, Bytes bytes) {
+Status Device::write_later(cl_mem buffer, std::span<const std::byte> bytes) {
   if (bytes.size() > kMostWrittenLater) return write(buffer, bytes);
   if (bytes.empty()) return {};
   const InDriver calls(flight_, Stage::kEnqueue);
-  written_later_.push_back(std::move(bytes));
+  written_later_.emplace_back(bytes.begin(), bytes.end());
   const Bytes& kept = written_later_.back();
   return cl_status(api().clEnqueueWriteBuffer(queue_.get(), buffer, CL_FALSE, 0, kept.size(),
                                               kept.data(), 0, nullptr, nullptr),

@@ -45,8 +45,8 @@ class Device {
   Status unmap(cl_mem buffer, void* mapped);
 
   Status write(cl_mem buffer, std::span<const std::byte> bytes);
-  // Does not wait for a few bytes: keeps them until the next read or finish. Waits for more.
-  Status write_later(cl_mem buffer, Bytes bytes);
+  // Does not wait for a few bytes: keeps a copy until the next read or finish. Waits for more.
+  Status write_later(cl_mem buffer, std::span<const std::byte> bytes);
   Status write_image(cl_mem image, const ImageExtent& extent, std::span<const std::byte> bytes);
   // The first `bytes` of one buffer into another.
   Status copy(cl_mem from, cl_mem to, size_t bytes);

@@ -52,10 +52,10 @@ bool needs_transpose(const DeviceTensor& tensor) {
   return !same_order(tensor.shape, tensor.view, View::kChannelsLast);
 }
 
-Bytes encoded(const DeviceTensor& tensor, std::span<const float> values) {
+void encode(const DeviceTensor& tensor, std::span<const float> values, Bytes& bytes) {
   const TensorRole role = role_of(tensor);
   const Precision precision = storage_precision(tensor.half);
-  Bytes bytes(activation_bytes(role, precision));
+  bytes.assign(activation_bytes(role, precision), std::byte{0});
   if (!needs_transpose(tensor)) {
     encode_activation_f32(role, precision, values, bytes);
   } else if (tensor.view == View::kChannelsFirst) {
@@ -65,7 +65,6 @@ Bytes encoded(const DeviceTensor& tensor, std::span<const float> values) {
     to_device_order(values.data(), tensor.shape, tensor.view, ordered.data());
     encode_activation_f32(role, precision, ordered, bytes);
   }
-  return bytes;
 }
 
 Result<ClMem> packed_weights(Device& device, const Variant& variant, const TensorRole& role,
@@ -222,10 +221,10 @@ Status Session::upload(const DeviceTensor& tensor, cl_mem object, const Tensor& 
     return fail(ErrorCode::kInternal, "the tensor has {} values, but the plan has {}",
                 source.size(), role.elements());
   }
-  Bytes bytes = encoded(tensor, source);
+  encode(tensor, source, staging_);
   return tensor.storage == Storage::kImage
-             ? device_->write_image(object, activation_extent(role), bytes)
-             : device_->write_later(object, std::move(bytes));
+             ? device_->write_image(object, activation_extent(role), staging_)
+             : device_->write_later(object, staging_);
 }
 
 Status Session::download(const DeviceTensor& tensor, cl_mem object, ValueId id, Tensor& value) {
