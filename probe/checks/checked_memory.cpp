@@ -167,7 +167,7 @@ Made make_import(DriverSession& session, size_t bytes) {
                           : nullptr;
   if (!import)
     return lied(Stage::kEnqueue, "clImportMemoryARM",
-                "cl_arm_import_memory is advertised, and clImportMemoryARM is not there");
+                "cl_arm_import_memory is advertised without its function clImportMemoryARM");
   OwnMemory own = own_memory(bytes);
   const cl_import_properties_arm properties[] = {CL_IMPORT_TYPE_ARM, CL_IMPORT_TYPE_HOST_ARM, 0};
   auto made = create_object<ClMem>(api, Stage::kEnqueue, "clImportMemoryARM", [&](cl_int* status) {
@@ -181,8 +181,7 @@ Made make_svm(DriverSession& session, size_t bytes) {
   const ClApi& api = session.api();
   if (!api.clSVMAlloc || !api.clSVMFree || !api.clSetKernelArgSVMPointer || !api.clEnqueueSVMMap ||
       !api.clEnqueueSVMUnmap)
-    return lied(Stage::kEnqueue, "clSVMAlloc",
-                "SVM is advertised, and its functions are not there");
+    return lied(Stage::kEnqueue, "clSVMAlloc", "SVM is advertised without its functions");
   void* memory = nullptr;
   {
     const StageMarker stage(Stage::kEnqueue, "clSVMAlloc");
