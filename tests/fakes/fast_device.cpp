@@ -145,7 +145,9 @@ cl_int CL_API_CALL context_info(cl_context c, cl_context_info param, size_t size
   }
 }
 
-void* CL_API_CALL extension_for_platform(cl_platform_id, const char*) { return nullptr; }
+void* CL_API_CALL extension_for_platform(cl_platform_id, const char* name) {
+  return name && std::strcmp(name, "clImportMemoryARM") == 0 ? fast_import_memory() : nullptr;
+}
 cl_int CL_API_CALL unload_compiler() { return CL_SUCCESS; }
 cl_int CL_API_CALL unload_platform_compiler(cl_platform_id) { return CL_SUCCESS; }
 

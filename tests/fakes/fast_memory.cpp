@@ -81,6 +81,13 @@ cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t 
   return created(mem, allocate(mem, host), code);
 }
 
+// cl_arm_import_memory of the host's memory: a buffer over it.
+cl_mem CL_API_CALL import_memory(cl_context context, cl_mem_flags flags,
+                                 const cl_import_properties_arm*, void* memory, size_t size,
+                                 cl_int* code) {
+  return create_buffer(context, flags | CL_MEM_USE_HOST_PTR, size, memory, code);
+}
+
 cl_mem CL_API_CALL create_buffer_with(cl_context context, const cl_mem_properties*,
                                       cl_mem_flags flags, size_t size, void* host, cl_int* code) {
   return create_buffer(context, flags, size, host, code);
@@ -258,6 +265,8 @@ cl_int CL_API_CALL retain_sampler(cl_sampler s) { return retain(s, CL_INVALID_SA
 cl_int CL_API_CALL release_sampler(cl_sampler s) { return release(s, CL_INVALID_SAMPLER); }
 
 }  // namespace
+
+void* fast_import_memory() { return reinterpret_cast<void*>(&import_memory); }
 
 void install_fast_memory(Table& table) {
   set<Fn::clCreateBuffer>(table, create_buffer);

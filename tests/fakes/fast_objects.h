@@ -62,6 +62,8 @@ void set(Table& table, typename Api<F>::Type function) {
 cl_int complete(cl_command_queue queue, cl_command_type type, cl_event* event);
 
 void install_fast_memory(Table& table);
+// clImportMemoryARM.
+void* fast_import_memory();
 void install_fast_transfers(Table& table);
 void install_fast_programs(Table& table);
 void install_fast_queues(Table& table);

@@ -107,6 +107,20 @@ TEST(Discovery, TriesEachOfTwoEqualDevicesByItself) {
   EXPECT_FALSE(shows_true(report.devices[1], "canary"));
 }
 
+TEST(Discovery, ImportsOfHostMemoryAreTriedWhereTheyAreAdvertised) {
+  const auto found_with = [](const std::string& rules) {
+    test::Bench bench("none", R"({"rules": [)" + rules + "]}");
+    bench.run({"probe", "--library", FAKE_CL, "--case", kFewCases, "--out", bench.report_path()});
+    return bench.report().devices.at(0).capabilities.at("arm_import");
+  };
+  EXPECT_EQ(found_with("").verdict, CapabilityVerdict::kTrue);
+  const CapabilityReport missing =
+      found_with(R"({"match": {"call": "clGetExtensionFunctionAddressForPlatform"},
+                     "do": {"action": "null_success"}})");
+  EXPECT_EQ(missing.verdict, CapabilityVerdict::kWrong);
+  EXPECT_THAT(missing.evidence, HasSubstr("without its function clImportMemoryARM"));
+}
+
 struct Entry {
   const char *name, *library;
 };
