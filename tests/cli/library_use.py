@@ -65,7 +65,9 @@ def largest_set(plan):
 
 def weights_of(model, plan):
     """Float weights as the plan stores them."""
-    constants = onnx.load(model).graph.initializer
+    graph = onnx.load(model).graph
+    constants = list(graph.initializer)
+    constants += [row.t for node in graph.node if node.op_type == "Constant" for row in node.attribute if row.name == "value"]
     floats = sum(int(np.prod(one.dims)) for one in constants if one.data_type == TensorProto.FLOAT)
     return floats * (4 if plan["combination"]["precision"] == "high" else 2)
 
