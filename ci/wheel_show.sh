@@ -1,8 +1,8 @@
 #!/bin/bash
 # ci/wheel_show.sh [ROOT]...: the wheels of ci/wheel.sh where they are to be used: installed by pip, with numpy, in roots that hold
-# Python and nothing of this source tree. A session answers as the program does, text comes piece by piece, a misuse has its name,
-# and `python -m clvet` is the program. ROOT: debian11 (Python 3.9), debian12 (3.11), debian13 (3.13), debian12-arm64 (by qemu);
-# all, if none is named. Needs what ci/release_show.sh needs. The roots lie below the set-up's cache.
+# Python (and libstdc++6, which numpy wants) and nothing of this source tree. A session answers as the program does, text comes piece
+# by piece, a misuse has its name, and `python -m clvet` is the program. ROOT: debian11 (Python 3.9), debian12 (3.11), debian13
+# (3.13), debian12-arm64 (by qemu); all, if none is named. Needs what ci/release_show.sh needs. The roots lie below the set-up's cache.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 . "$CLVET_ROOT/ci/debian.sh"
@@ -17,7 +17,10 @@ show_in() {
   wheel=$(compgen -G "$CLVET_ROOT/build/release/clvet-*-py3-none-manylinux_2_31_$machine.whl") ||
     die "no wheel for $machine: run 'bash ci/release.sh' and 'bash ci/wheel.sh' first"
   [ -e "$CLVET_MODELS/$language_model" ] || die "no models: run 'bash ci/setup.sh --models' first"
-  debian_root "$root" "$debian" "$release" bash coreutils libc-bin python3 python3-pip
+  debian_root "$root" "$debian" "$release" bash coreutils libc-bin libstdc++6 python3 python3-pip
+  # What a package's own script would have made; Debian's pip does not start without.
+  mkdir -p "$root/etc/ssl/certs"
+  cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
   rm -rf "$show"
   mkdir -p "$show/wheels"
   cp "$CLVET_MODELS/$model" "$CLVET_MODELS/$language_model" "$CLVET_ROOT/samples/python/classify.py" "$show/"
@@ -50,7 +53,7 @@ show_debian12-arm64() { show_in debian12-arm64 bookworm arm64 aarch64 3.11; }
 
 [ $# -gt 0 ] || set -- debian11 debian12 debian13 debian12-arm64
 for name in "$@"; do
-  declare -F "show_$name" >/dev/null || { sed -n '2,5s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+  declare -F "show_$name" >/dev/null || { sed -n '2,6s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 done
 mkdir -p "$roots"
 exec 9>"$roots/show.lock"
