@@ -252,7 +252,9 @@ Outcome Worker::call(const nlohmann::json& request, const std::vector<int>& fds)
   watch.nonce = new_nonce();
   nlohmann::json asked = request;
   asked["nonce"] = watch.nonce;
-  if (send_message(control_.get(), asked, fds)) {
+  if (const auto kind = time_is_up()) {
+    finish(watch, *kind);  // however fast its answers come
+  } else if (send_message(control_.get(), asked, fds)) {
     finish(watch, wait(watch));
   } else {
     // It died or stopped reading before this request; let the exit state tell.
@@ -290,10 +292,16 @@ std::optional<OutcomeKind> Worker::take_reply(Watch& watch) {
   return OutcomeKind::kReply;
 }
 
-std::optional<OutcomeKind> Worker::check_limits(Watch& watch) {
-  const double now = monotonic_seconds();
+std::optional<OutcomeKind> Worker::time_is_up() const {
   if (interrupt_requested.load()) return OutcomeKind::kInterrupted;
-  if (settings_.deadline > 0 && now > settings_.deadline) return OutcomeKind::kDeadline;
+  if (settings_.deadline > 0 && monotonic_seconds() > settings_.deadline)
+    return OutcomeKind::kDeadline;
+  return std::nullopt;
+}
+
+std::optional<OutcomeKind> Worker::check_limits(Watch& watch) {
+  if (const auto kind = time_is_up()) return kind;
+  const double now = monotonic_seconds();
   const ProcessUse use = process_use(pid_);
   watch.outcome.cpu_seconds = use.cpu_seconds - watch.cpu_started;
   const uint64_t allowed = std::min(settings_.limits.memory_growth, memory_available() / 2);

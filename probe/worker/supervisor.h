@@ -69,6 +69,8 @@ class Worker {
   Worker() = default;
   struct Watch;
   OutcomeKind wait(Watch& watch);
+  // By the user's wish, or by the deadline.
+  std::optional<OutcomeKind> time_is_up() const;
   std::optional<OutcomeKind> check_limits(Watch& watch);
   std::optional<OutcomeKind> take_reply(Watch& watch);
   bool note_end(Watch& watch);
