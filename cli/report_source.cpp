@@ -21,6 +21,7 @@
 #include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/llm_config.h"
 #include "runtime/run/history.h"
+#include "runtime/run/kept_report.h"
 
 namespace clvet {
 namespace {
@@ -48,17 +49,6 @@ Result<Report> probe_now(const std::string& why, const std::vector<std::string>&
 std::string whole_file() { return report_file(state_dir()); }
 std::string needs_file() { return report_of_needs_file(state_dir()); }
 
-// Of the state folder's files, which nobody else may have written.
-Result<std::string> read_own_file(const std::string& file) {
-  CLVET_RETURN_IF_ERROR(check_private(state_dir()));
-  CLVET_RETURN_IF_ERROR(check_private(file));
-  return read_file(file);
-}
-
-bool stands(const DeviceReport& device) {
-  return same_environment(device) && library_is_listed(device);
-}
-
 bool has_best(const Report& report) {
   return std::any_of(report.devices.begin(), report.devices.end(),
                      [](const DeviceReport& device) { return device.best.has_value(); });
@@ -66,7 +56,7 @@ bool has_best(const Report& report) {
 
 // Of the same needs, in the same order.
 bool serves(const std::string& file, const std::vector<std::string>& needs, Report& report) {
-  const auto text = read_own_file(file);
+  const auto text = read_own_file(file, state_dir());
   auto found = text ? report_from_json(*text, file) : tl::unexpected(text.error());
   if (!found || found->run.only_cases != needs || !report_is_current(*found, false)) return false;
   report = std::move(*found);
@@ -83,7 +73,7 @@ Result<Report> found_or_made(const std::string& path, const EventSink& sink,
   const std::string file = path.empty() ? whole_file() : path;
   const std::string part = needs.empty() ? whole_file() : needs_file();
   std::string why = "no report for this machine yet";
-  const auto text = path.empty() ? read_own_file(file) : read_file(file);
+  const auto text = path.empty() ? read_own_file(file, state_dir()) : read_file(file);
   if (text) {
     CLVET_ASSIGN_OR_RETURN(Report report, report_from_json(*text, file));
     const bool usable = report.run.only_cases.empty() && has_best(report);
@@ -102,7 +92,7 @@ Result<Report> found_or_made(const std::string& path, const EventSink& sink,
 bool report_is_current(const Report& report, bool whole) {
   return (report.complete || !whole) && !report.devices.empty() &&
          report.kernel_set == kernel_set() &&
-         std::all_of(report.devices.begin(), report.devices.end(), stands);
+         std::all_of(report.devices.begin(), report.devices.end(), still_stands);
 }
 
 Result<bool> keep_report(const std::string& file, bool narrowed, const EventSink& sink,
@@ -111,12 +101,12 @@ Result<bool> keep_report(const std::string& file, bool narrowed, const EventSink
   const auto known = text ? report_from_json(*text, file) : tl::unexpected(text.error());
   const bool poorer = narrowed || !report.complete;
   if (known && report.devices.empty() && poorer && known->kernel_set == kernel_set() &&
-      std::any_of(known->devices.begin(), known->devices.end(), stands)) {
+      std::any_of(known->devices.begin(), known->devices.end(), still_stands)) {
     sink({EventLevel::kWarning,
           fmt::format("{} is kept: it has a device, and this probe reached none", file)});
     return false;
   }
-  if (known && add_known(*known, poorer, stands, report)) {
+  if (known && add_known(*known, poorer, still_stands, report)) {
     sink({EventLevel::kInfo,
           fmt::format("{}: kept what it knew and this probe did not reach", file)});
   }
@@ -133,22 +123,6 @@ std::vector<std::string> needs_of(const LlmConfig& config) {
   std::vector<std::string> patterns;
   for (const std::string& op : decoder_ops(config)) patterns.push_back(op + "_*");
   return patterns;
-}
-
-Result<std::optional<Report>> kept_report(const std::string& path) {
-  std::optional<Report> kept;
-  const std::vector<std::string> files =
-      path.empty() ? std::vector{whole_file(), needs_file()} : std::vector{path};
-  for (const std::string& file : files) {
-    const auto text = path.empty() ? read_own_file(file) : read_file(file);
-    if (!text && text.error().code == ErrorCode::kNotFound && path.empty()) continue;
-    if (!text) return tl::unexpected(text.error());
-    CLVET_ASSIGN_OR_RETURN(Report report, report_from_json(*text, file));
-    if (!kept || report.kernel_set == kernel_set()) kept = std::move(report);
-    if (kept->kernel_set == kernel_set()) break;
-  }
-  if (kept) History(state_dir()).tell(*kept);
-  return kept;
 }
 
 }  // namespace clvet

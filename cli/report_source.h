@@ -1,7 +1,6 @@
 // The report that a verb works from.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,10 +27,6 @@ Result<Report> current_report(const std::string& path, const EventSink& sink,
 // The cases of the kernels that a language model needs: all that is tried before its first token,
 // where nothing is known of this machine yet.
 std::vector<std::string> needs_of(const LlmConfig& config);
-
-// The same where nothing may be probed: the file in `path`, of whichever machine; or what the state
-// folder keeps, preferably made with this program's kernels; nullopt where it keeps none.
-Result<std::optional<Report>> kept_report(const std::string& path);
 
 // Writes a probe's report into `file`, with what the report in it knows and this one does not
 // (add_known). `narrowed`: the probe was told to look at a part of the machine. If the probe was

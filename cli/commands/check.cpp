@@ -5,18 +5,19 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "base/result.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/exit_code.h"
 #include "cli/model_inputs.h"
 #include "cli/options.h"
-#include "cli/report_source.h"
 #include "cli/terminal.h"
 #include "probe/report/report.h"
 #include "reports/render/check_text.h"
 #include "runtime/check/check.h"
 #include "runtime/check/check_record.h"
+#include "runtime/run/kept_report.h"
 #include "runtime/run/model_file.h"
 
 namespace clvet::command_check {
@@ -31,9 +32,9 @@ struct CheckArguments {
 
 Result<CheckRecord> check(const CheckArguments& arguments) {
   CLVET_RETURN_IF_ERROR(check_model_file(arguments.model));
-  CLVET_ASSIGN_OR_RETURN(const std::optional<Report> report, kept_report(arguments.report));
+  CLVET_ASSIGN_OR_RETURN(const auto kept, kept_report(arguments.report, state_dir()));
   CLVET_ASSIGN_OR_RETURN(const auto shapes, read_shapes(arguments.shapes));
-  const Report* found = report ? &*report : nullptr;
+  const Report* found = kept ? &kept->report : nullptr;
   return is_gguf(arguments.model) ? check_gguf(arguments.model, found)
                                   : check_onnx(arguments.model, shapes, found);
 }

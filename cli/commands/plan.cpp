@@ -15,14 +15,13 @@
 #include "cli/exit_code.h"
 #include "cli/model_inputs.h"
 #include "cli/options.h"
-#include "cli/report_source.h"
 #include "cli/terminal.h"
-#include "probe/report/report.h"
 #include "reports/render/plan_text.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/plan/network_plan.h"
+#include "runtime/run/kept_report.h"
 #include "runtime/run/model_file.h"
 #include "runtime/run/model_plan.h"
 
@@ -50,16 +49,16 @@ Result<ExecutionPlan> plan_network(const PlanArguments& arguments,
 
 Result<ExecutionPlan> make_plan(const PlanArguments& arguments) {
   CLVET_RETURN_IF_ERROR(check_model_file(arguments.model));
-  std::optional<Report> report;
+  std::optional<KeptReport> kept;
   if (arguments.device != "host") {
-    CLVET_ASSIGN_OR_RETURN(report, kept_report(arguments.report));
-    if (!report) {
+    CLVET_ASSIGN_OR_RETURN(kept, kept_report(arguments.report, state_dir()));
+    if (!kept) {
       return fail(ErrorCode::kUnavailable,
                   "no report of a device yet: run 'clvet probe', or name one with --report");
     }
   }
   CLVET_ASSIGN_OR_RETURN(std::string model, sha256_of_file(arguments.model));
-  const NetworkPlanRequest request{report ? &*report : nullptr, arguments.device,
+  const NetworkPlanRequest request{kept ? &kept->report : nullptr, arguments.device,
                                    arguments.combination.overrides(), std::move(model)};
   return is_gguf(arguments.model) ? plan_gguf(arguments.model, request)
                                   : plan_network(arguments, request);

@@ -3,7 +3,6 @@
 #include <CL/cl_ext.h>
 
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -11,6 +10,7 @@
 #include <tl/expected.hpp>
 #include <utility>
 
+#include "base/memory.h"
 #include "probe/cl/api.h"
 #include "probe/cl/handles.h"
 #include "probe/process/stage_page.h"
@@ -20,18 +20,6 @@
 
 namespace clvet {
 namespace {
-
-// Memory of ours that a device may use in place: it begins with a page and holds whole ones, which
-// is what Arm and Intel ask for.
-constexpr size_t kPage = 4096;
-struct Freed {
-  void operator()(std::byte* bytes) const { std::free(bytes); }
-};
-using OwnMemory = std::unique_ptr<std::byte, Freed>;
-OwnMemory own_memory(size_t bytes) {
-  return OwnMemory(
-      static_cast<std::byte*>(std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage)));
-}
 
 DrivenStatus finish_after(DriverSession& session, Stage stage, const char* name, const auto& call) {
   return run_call(stage, name, [&] {
@@ -43,7 +31,8 @@ DrivenStatus finish_after(DriverSession& session, Stage stage, const char* name,
 class BufferMemory : public CheckedMemory {
  public:
   // `own`: what the buffer is made of; null for one of the driver's own.
-  BufferMemory(ClMem buffer, OwnMemory own) : own_(std::move(own)), buffer_(std::move(buffer)) {}
+  BufferMemory(ClMem buffer, std::shared_ptr<std::byte> own)
+      : own_(std::move(own)), buffer_(std::move(buffer)) {}
 
   DrivenStatus write(DriverSession& session, std::span<const std::byte> bytes) override {
     if (own_) {
@@ -101,7 +90,7 @@ class BufferMemory : public CheckedMemory {
     });
   }
 
-  OwnMemory own_;
+  std::shared_ptr<std::byte> own_;
   ClMem buffer_;
 };
 
@@ -147,7 +136,7 @@ class SvmMemory : public CheckedMemory {
 
 using Made = Driven<std::unique_ptr<CheckedMemory>>;
 
-Made make_buffer(DriverSession& session, size_t bytes, OwnMemory own) {
+Made make_buffer(DriverSession& session, size_t bytes, std::shared_ptr<std::byte> own) {
   const ClApi& api = session.api();
   const cl_mem_flags flags = CL_MEM_READ_WRITE | (own ? CL_MEM_USE_HOST_PTR : 0);
   auto made = create_object<ClMem>(api, Stage::kEnqueue, "clCreateBuffer", [&](cl_int* status) {
@@ -168,7 +157,8 @@ Made make_import(DriverSession& session, size_t bytes) {
   if (!import)
     return lied(Stage::kEnqueue, "clImportMemoryARM",
                 "cl_arm_import_memory is advertised without its function clImportMemoryARM");
-  OwnMemory own = own_memory(bytes);
+  auto own = page_memory(bytes);
+  if (!own) return refused(Stage::kEnqueue, "clImportMemoryARM", CL_OUT_OF_HOST_MEMORY);
   const cl_import_properties_arm properties[] = {CL_IMPORT_TYPE_ARM, CL_IMPORT_TYPE_HOST_ARM, 0};
   auto made = create_object<ClMem>(api, Stage::kEnqueue, "clImportMemoryARM", [&](cl_int* status) {
     return import(session.context.get(), CL_MEM_READ_WRITE, properties, own.get(), bytes, status);
@@ -194,7 +184,11 @@ Made make_svm(DriverSession& session, size_t bytes) {
 }  // namespace
 
 Made make_checked_memory(DriverSession& session, std::string_view kind, size_t bytes) {
-  if (kind == "host_pointer") return make_buffer(session, bytes, own_memory(bytes));
+  if (kind == "host_pointer") {
+    auto own = page_memory(bytes);
+    if (!own) return refused(Stage::kEnqueue, "clCreateBuffer", CL_OUT_OF_HOST_MEMORY);
+    return make_buffer(session, bytes, std::move(own));
+  }
   if (kind == "arm_import") return make_import(session, bytes);
   if (kind == "svm") return make_svm(session, bytes);
   return make_buffer(session, bytes, nullptr);

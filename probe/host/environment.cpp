@@ -124,6 +124,10 @@ bool library_is_listed(const DeviceReport& device) {
                              [&](const DriverObject& row) { return row.path == *real; });
 }
 
+bool still_stands(const DeviceReport& device) {
+  return same_environment(device) && library_is_listed(device);
+}
+
 std::string kernel_driver_versions() {
   std::string versions;
   for (const char* module : {"mali_kbase", "panfrost", "panthor", "nvidia", "amdgpu", "i915", "xe",

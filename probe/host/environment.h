@@ -30,6 +30,9 @@ bool same_environment(const DeviceReport& device);
 // what it does not answer for.
 bool library_is_listed(const DeviceReport& device);
 
+// Both: the device is as the report says, and is reached as it says.
+bool still_stands(const DeviceReport& device);
+
 // Versions of GPU kernel drivers, by /sys/module and /proc/driver; empty where there is none.
 std::string kernel_driver_versions();
 

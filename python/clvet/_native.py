@@ -252,6 +252,11 @@ def encoded(text: Union[str, os.PathLike[str], None], what: str) -> Optional[byt
     return raw
 
 
+def encoded_words(**words: Union[str, os.PathLike[str], None]) -> Dict[str, Optional[bytes]]:
+    """The same of several members of a structure, by their names."""
+    return {name: encoded(word, name) for name, word in words.items()}
+
+
 def tensor_infos(shapes: Dict[str, Tuple[int, ...]]) -> Tuple[Any, List[Any]]:
     """An array of TensorInfo, and what must outlive it."""
     kept: List[Any] = []

@@ -12,7 +12,7 @@ from typing import Any, Callable, Deque, Iterable, Iterator, List, Mapping, Opti
 
 from . import _native
 from ._handle import Handle, Warnings
-from ._native import check, encoded, lib, opened, text_from
+from ._native import check, encoded, encoded_words, lib, opened, text_from
 from .errors import InvalidArgument
 from .session import Context, Path, Placement, open_with, placement_from
 
@@ -39,15 +39,8 @@ class LanguageModel:
     ) -> None:
         """`path`: a GGUF file. `warning` gets each warning as it comes; by default the logger "clvet" does."""
         self._warnings = Warnings(warning)
-        options = _native.LanguageOptions(
-            device=encoded(device, "device"),
-            precision=encoded(precision, "precision"),
-            memory=encoded(memory, "memory"),
-            report=encoded(report, "report"),
-            state_dir=encoded(state_dir, "state_dir"),
-            warning=self._warnings.function,
-            strict=int(strict),
-        )
+        words = encoded_words(device=device, precision=precision, memory=memory, report=report, state_dir=state_dir)
+        options = _native.LanguageOptions(**words, warning=self._warnings.function, strict=int(strict))
         pointer = open_with(context, lib.clvet_language_open, encoded(path, "path"), options, lib.clvet_language_free)
         self._handle = Handle("language model", pointer, lib.clvet_language_free, lib.clvet_language_cancel, keeps=self._warnings)
         self._finalizer = weakref.finalize(self, self._handle.close)

@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from . import _native
 from ._handle import interruptible
-from ._native import encoded, lib, text_from
+from ._native import encoded, encoded_words, lib, text_from
 from .errors import Error
 from .session import Path
 
@@ -61,11 +61,13 @@ def probe(
     options = _native.ProbeOptions(
         libraries=names if len(libraries) else None,
         library_count=len(libraries),
-        device=encoded(device, "device"),
-        tier=encoded(tier, "tier"),
-        report=encoded(report, "report"),
-        state_dir=encoded(state_dir, "state_dir"),
-        program=encoded(program if program is not None else _native.bundled_program(), "program"),
+        **encoded_words(
+            device=device,
+            tier=tier,
+            report=report,
+            state_dir=state_dir,
+            program=program if program is not None else _native.bundled_program(),
+        ),
         budget_seconds=budget_seconds,
         progress=_native.LineFunction(told),
         fresh=int(fresh),
@@ -102,11 +104,7 @@ def plan(
     """How an ONNX or GGUF model runs on a device of a report, which may be another machine's (clvet.plan/1)."""
     infos, kept = _native.tensor_infos({name: tuple(shape) for name, shape in (shapes or {}).items()})
     options = _native.PlanOptions(
-        device=encoded(device, "device"),
-        precision=encoded(precision, "precision"),
-        memory=encoded(memory, "memory"),
-        report=encoded(report, "report"),
-        state_dir=encoded(state_dir, "state_dir"),
+        **encoded_words(device=device, precision=precision, memory=memory, report=report, state_dir=state_dir),
         shapes=infos if len(infos) else None,
         shape_count=len(infos),
     )

@@ -17,7 +17,7 @@ import numpy as np
 from . import _native
 from ._arrays import DTYPES, ONNX_TYPES, Array, Memory, given_arrays, values_of
 from ._handle import Handle, Warnings, interruptible, on_main_thread
-from ._native import check, encoded, lib, opened
+from ._native import check, encoded, encoded_words, lib, opened
 from .errors import Cancelled, Error, InvalidArgument
 
 Path = Union[str, "os.PathLike[str]"]
@@ -97,7 +97,6 @@ class Session:
         self._computing = threading.Lock()
         self._lent: Dict[str, Array] = {}  # what the inputs hold
         self._coming: List[Dict[str, Array]] = []  # what they may hold after an interrupted call
-        self._answered: Dict[str, Array] = {}  # what the outputs may share memory with
         self._worker: Optional["queue.SimpleQueue[Optional[Run]]"] = None
         self._quick: Optional[List[Tuple[str, Tuple[int, ...]]]] = None  # shapes whose runs take less than a slice
         self._dtypes = {one.name: one.dtype for one in self.inputs}
@@ -160,7 +159,7 @@ class Session:
         with self._computing, self._handle as session:
             check(lib.clvet_session_resize(session, infos, len(infos)))
             del kept
-            self._lent, self._coming, self._answered = {}, [], {}
+            self._lent, self._coming = {}, []
 
     def map(self, name: str, mode: str = "r") -> "Mapped":
         """`with session.map(name, "w") as array:` is the memory of an input to write; "r" is that of any tensor to read."""
@@ -201,7 +200,6 @@ class Session:
             if arrays:
                 self._lend(session, arrays)
             run(session)
-            self._answered = self._lent
             return [self._fetch(session, name) for name in (self._names if names is None else names)]
 
     def _lend(self, session: int, arrays: Dict[str, Array]) -> None:
@@ -238,13 +236,7 @@ class Session:
         self._warnings.raise_faults()
 
     def _fetch(self, session: int, name: str) -> Array:
-        pointer = opened(lib.clvet_session_map, session, encoded(name, "the name of an output"), _native.READ)
-        array: Array = np.asarray(Memory(pointer, False))
-        # An output that is an input as it is (Identity, Reshape) may lie in the caller's array, which may change.
-        if any(np.may_share_memory(array, lent) for lent in self._answered.values()):
-            array = array.copy()
-            array.flags.writeable = False
-        return array
+        return np.asarray(Memory(opened(lib.clvet_session_map, session, encoded(name, "the name of an output"), _native.READ), False))
 
 
 class Mapped:
@@ -253,7 +245,7 @@ class Mapped:
     def __init__(self, session: Session, name: str, writes: bool) -> None:
         with session._handle as pointer:
             mapping = opened(lib.clvet_session_map, pointer, encoded(name, "the name of a tensor"), int(writes))
-        self._memory = Memory(mapping, writes, keeps=(session._lent, session._answered))
+        self._memory = Memory(mapping, writes, keeps=session._lent)
         self._ended = False
         self.array: Array = np.asarray(self._memory)
 
@@ -360,14 +352,8 @@ def _open_session(
     strict: bool,
     warnings: Warnings,
 ) -> Handle:
-    options = _native.SessionOptions(
-        device=encoded(device, "device"),
-        precision=encoded(precision, "precision"),
-        report=encoded(report, "report"),
-        state_dir=encoded(state_dir, "state_dir"),
-        warning=warnings.function,
-        strict=int(strict),
-    )
+    words = encoded_words(device=device, precision=precision, report=report, state_dir=state_dir)
+    options = _native.SessionOptions(**words, warning=warnings.function, strict=int(strict))
     pointer = open_with(context, lib.clvet_session_open, encoded(path, "path"), options, lib.clvet_session_free)
     return Handle("session", pointer, lib.clvet_session_free, lib.clvet_session_cancel, keeps=warnings)
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/event.h"
 #include "base/result.h"
 #include "clvet/context.h"
 #include "clvet/result.h"
@@ -52,6 +53,20 @@ template <class Options>
   if (const Status own = shared->process().check("context"); !own)
     return fail(::clvet::ErrorCode::kUnavailable, "{}", own.error().message);
   return shared;
+}
+
+// What sessions and language models are opened with alike, in `words` (NetworkOptions or
+// LanguageOptions, whose sink is set). Gives the context; null: the host alone computes.
+template <class Options, class Words>
+::clvet::Result<std::shared_ptr<ContextImpl>> take_options(const Options& options, Words& words) {
+  words.device = options.device;
+  words.strict = options.strict;
+  if (options.device == "host") return nullptr;
+  CLVET_ASSIGN_OR_RETURN(auto context, context_for(options));
+  words.state_dir = context->state_dir();
+  words.devices = context->devices();
+  if (!context->report()) words.sink({EventLevel::kWarning, context->why_not()});
+  return context;
 }
 
 }  // namespace clvet::v1

@@ -21,12 +21,14 @@
 #include "probe/report/report_json.h"
 #include "runtime/api/guarded.h"
 #include "runtime/api/program.h"
+#include "runtime/api/report_choice.h"
+#include "runtime/api/user_calls.h"
 #include "runtime/api/words.h"
 #include "runtime/graph/graph.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/plan/network_plan.h"
 #include "runtime/plan/plan.h"
-#include "runtime/run/history.h"
+#include "runtime/run/kept_report.h"
 #include "runtime/run/model_file.h"
 #include "runtime/run/model_plan.h"
 
@@ -110,11 +112,19 @@ Result<Report> probed(const ProbeOptions& options) {
   if (!args) return public_error(args.error());
   auto program = find_program(options.program);
   if (!program) return public_error(program.error());
-  ProgramRun run{*program, std::move(*args), {}, options.progress};
+  UserCalls user("ProbeOptions::progress");
+  ProgramRun run{*program, std::move(*args), {}, {}};
+  if (options.progress)
+    run.line = [&](const std::string& line) {
+      bool goes_on = false;
+      user([&] { goes_on = options.progress(line); });
+      return goes_on;
+    };
   const std::string folder = folder_or_usual(options.state_dir);
   run.environment["CLVET_STATE_DIR"] = folder;
   const auto end = run_program(run);
   if (!end) return public_error(end.error());
+  if (const Status told = user.take_fault(); !told) return told.error();
   if (const Status done = fault_of(*end); !done) return done.error();
   auto report = read_report_file(options.report.empty() ? report_file(folder) : options.report);
   // Of a machine without devices; else `device` means none, and an older report was kept.
@@ -129,14 +139,11 @@ Result<Report> probed(const ProbeOptions& options) {
   CLVET_ASSIGN_OR_RETURN(request.words.memory, memory_named(options.memory));
   CLVET_RETURN_IF_ERROR(check_model_file(model));
   CLVET_ASSIGN_OR_RETURN(request.model, sha256_of_file(model));
-  std::optional<::clvet::Report> report;
+  std::optional<KeptReport> kept;
   if (options.device != "host") {
-    const std::string file =
-        options.report.empty() ? report_file(folder_or_usual(options.state_dir)) : options.report;
-    CLVET_ASSIGN_OR_RETURN(const std::string json, read_file(file));
-    CLVET_ASSIGN_OR_RETURN(report, report_from_json(json, file));
-    History(folder_or_usual(options.state_dir)).tell(*report);
-    request.report = &*report;
+    CLVET_ASSIGN_OR_RETURN(kept, kept_report(options.report, folder_or_usual(options.state_dir)));
+    if (!kept) return fail(::clvet::ErrorCode::kUnavailable, "{}", kNoReport);
+    request.report = &kept->report;
   }
   ::clvet::Result<ExecutionPlan> plan = ExecutionPlan();
   if (is_gguf(model)) {
@@ -160,8 +167,7 @@ Result<Report> read_report(const std::string& file, const std::string& state_dir
     const std::string folder = folder_or_usual(state_dir);
     auto report = read_report_file(file.empty() ? report_file(folder) : file);
     if (!report && file.empty() && report.error().code == ::clvet::ErrorCode::kNotFound)
-      return Error{ErrorCode::unavailable,
-                   "there is no report of this machine yet: 'clvet probe' makes one"};
+      return Error{ErrorCode::unavailable, kNoReport};
     return to_public(std::move(report));
   });
 }

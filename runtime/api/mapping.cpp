@@ -79,7 +79,7 @@ Result<std::span<std::byte>> Mapping::view(DataType type, bool writes) const {
   if (writes) {
     const auto slots = state_->slots.lock();
     if (!slots) return refuse(ErrorCode::stale, "its session is gone");
-    if (!slots->is_current(info, state_->mapped.generation))
+    if (!slots->is_current(info.name, state_->mapped.generation))
       return refuse(ErrorCode::stale, "the session was resized; map it again");
   }
   return std::span(state_->mapped.values.raw(), state_->mapped.values.bytes());

@@ -9,6 +9,8 @@
 
 namespace clvet {
 
+inline constexpr const char* kNoReport = "this machine has no report yet; 'clvet probe' makes one";
+
 struct ReportChoice {
   std::optional<Report> report;
   std::string why_not;  // one sentence; empty where there is one

@@ -99,17 +99,13 @@ class Session::Impl {
 ::clvet::Result<NetworkOptions> Session::Impl::network_options(const std::string& path,
                                                                const SessionOptions& options) {
   NetworkOptions words;
-  words.device = options.device;
-  words.strict = options.strict;
   CLVET_ASSIGN_OR_RETURN(words.overrides.precision, precision_named(options.precision));
   words.sink = [this](const Event& event) { warnings_(event); };
   words.cancelled = turns_.stop();
-  if (options.device == "host") return words;
-  CLVET_ASSIGN_OR_RETURN(context_, context_for(options));
-  words.state_dir = context_->state_dir();
-  words.devices = context_->devices();
-  CLVET_ASSIGN_OR_RETURN(words.model_key, sha256_of_file(path));
-  if (!context_->report()) words.sink({EventLevel::kWarning, context_->why_not()});
+  CLVET_ASSIGN_OR_RETURN(context_, take_options(options, words));
+  if (context_) {
+    CLVET_ASSIGN_OR_RETURN(words.model_key, sha256_of_file(path));
+  }
   return words;
 }
 

@@ -77,9 +77,9 @@ Slots::Slot* Slots::find(const std::string& name) {
   return const_cast<Slot*>(std::as_const(*this).find(name));
 }
 
-bool Slots::is_current(const TensorInfo& info, uint64_t generation) const {
+bool Slots::is_current(const std::string& name, uint64_t generation) const {
   const std::lock_guard lock(mutex_);
-  return find(info.name)->generation == generation;
+  return find(name)->generation == generation;
 }
 
 std::string Slots::names(bool inputs) const {

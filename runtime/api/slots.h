@@ -45,7 +45,7 @@ class Slots {
   // One more after each resize().
   uint64_t generation() const;
   // Whether mappings of that generation of the tensor are still good.
-  bool is_current(const TensorInfo& info, uint64_t generation) const;
+  bool is_current(const std::string& name, uint64_t generation) const;
 
   Status resize(const std::map<std::string, Shape>& shapes);
   Status set(const std::map<std::string, Values>& values);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <memory>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/result.h"
 #include "kernels/call.h"
 #include "kernels/catalog.h"
@@ -179,16 +179,13 @@ Result<ClMem> Device::buffer(size_t bytes) {
 }
 
 Result<ClMem> Device::buffer_over_host(size_t bytes, std::shared_ptr<std::byte>& memory) {
-  constexpr size_t kPage = 4096;
-  const size_t size = (bytes + kBufferSlack + kPage - 1) / kPage * kPage;
-  auto* own = static_cast<std::byte*>(std::aligned_alloc(kPage, size));
-  if (!own) return fail(ErrorCode::kResourceExhausted, "there is no memory for {} bytes", size);
-  memory.reset(own, [](std::byte* pages) { std::free(pages); });
-  std::memset(own, 0, size);
+  const size_t size = whole_pages(bytes + kBufferSlack);
+  memory = page_memory(size);
+  if (!memory) return fail(ErrorCode::kResourceExhausted, "there is no memory for {} bytes", size);
   const InDriver calls(flight_, Stage::kEnqueue);
   cl_int code = CL_SUCCESS;
   ClMem made(api(), api().clCreateBuffer(context_.get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
-                                         size, own, &code));
+                                         size, memory.get(), &code));
   if (made) allocated_ += size;
   return checked(std::move(made), code, "clCreateBuffer");
 }

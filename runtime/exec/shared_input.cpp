@@ -1,7 +1,6 @@
 #include "runtime/exec/shared_input.h"
 
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -13,10 +12,11 @@
 namespace clvet {
 
 Result<SharedInput> SharedInput::create(Device& device, TensorType type) {
-  SharedInput input(device, std::move(type));
-  const auto bytes =
-      static_cast<size_t>(elements_of(input.type_.shape)) * size_of(input.type_.dtype);
-  CLVET_ASSIGN_OR_RETURN(input.object_, device.buffer_over_host(bytes, input.memory_));
+  SharedInput input(device);
+  const size_t bytes = static_cast<size_t>(elements_of(type.shape)) * size_of(type.dtype);
+  std::shared_ptr<std::byte> memory;
+  CLVET_ASSIGN_OR_RETURN(input.object_, device.buffer_over_host(bytes, memory));
+  input.memory_ = Tensor::wrap(type.dtype, std::move(type.shape), std::move(memory));
   return input;
 }
 
@@ -26,21 +26,20 @@ SharedInput::~SharedInput() {
 
 Status SharedInput::take() {
   if (mapped_) return {};
-  const auto bytes = static_cast<size_t>(elements_of(type_.shape)) * size_of(type_.dtype);
-  CLVET_ASSIGN_OR_RETURN(mapped_, device_->map_for_writing(object_.get(), bytes));
-  if (mapped_ == memory_.get()) return {};
+  CLVET_ASSIGN_OR_RETURN(mapped_, device_->map_for_writing(object_.get(), memory_.bytes()));
+  if (mapped_ == memory_.raw()) return {};
   return fail(ErrorCode::kDeviceError, "a buffer over host memory was mapped at another address");
 }
 
 Result<Tensor> SharedInput::lend() {
   CLVET_RETURN_IF_ERROR(take());
-  return Tensor::wrap(type_.dtype, type_.shape, memory_);
+  return memory_;
 }
 
 Status SharedInput::hand_over(const Tensor& value) {
   if (!is(value)) {
     CLVET_RETURN_IF_ERROR(take());
-    if (value.bytes() > 0) std::memcpy(memory_.get(), value.raw(), value.bytes());
+    if (value.bytes() > 0) std::memcpy(memory_.raw(), value.raw(), value.bytes());
   }
   if (!mapped_) return {};
   return device_->unmap(object_.get(), std::exchange(mapped_, nullptr));

@@ -2,10 +2,6 @@
 // copied.
 #pragma once
 
-#include <cstddef>
-#include <memory>
-#include <utility>
-
 #include "base/result.h"
 #include "probe/cl/handles.h"
 #include "runtime/exec/device.h"
@@ -26,8 +22,8 @@ class SharedInput {
 
   cl_mem object() const { return object_.get(); }
   // Somebody has the memory, and may rely on what is there.
-  bool is_held() const { return memory_.use_count() > 1; }
-  bool is(const Tensor& value) const { return value.raw() == memory_.get(); }
+  bool is_held() const { return !memory_.sole(); }
+  bool is(const Tensor& value) const { return value.raw() == memory_.raw(); }
   // The memory as a tensor, for its user to write. It lives as long as anybody has the tensor.
   Result<Tensor> lend();
   // What the device is to read is there: `value` itself where that is the memory, else a copy.
@@ -35,12 +31,11 @@ class SharedInput {
   Status hand_over(const Tensor& value);
 
  private:
-  SharedInput(Device& device, TensorType type) : device_(&device), type_(std::move(type)) {}
+  explicit SharedInput(Device& device) : device_(&device) {}
   Status take();  // from the device
 
   Device* device_;
-  TensorType type_;
-  std::shared_ptr<std::byte> memory_;  // goes after the buffer over it
+  Tensor memory_;  // goes after the buffer over it
   ClMem object_;
   void* mapped_ = nullptr;
 };

@@ -69,8 +69,4 @@ Status check_unknown(const void* options, size_t known, size_t size) {
                            clvet_version())};
 }
 
-Error Thrown::error(const char* name) const {
-  return invalid(fmt::format("{} threw: {}", name, what_));
-}
-
 }  // namespace clvet::v1::c

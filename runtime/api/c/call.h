@@ -1,4 +1,4 @@
-// The border of the C functions: what callers hand in, and what they are told.
+// What every C function does: checks what its caller hands in, and turns errors into codes.
 #pragma once
 
 #include <cstddef>
@@ -87,28 +87,5 @@ Result<Options> options_of(const Options* given) {
   std::memcpy(&options, given, size < sizeof options ? size : sizeof options);
   return options;
 }
-
-// What a callback of the caller threw, until its call is over.
-class Thrown {
- public:
-  template <class Callback>
-  bool keep(const Callback& callback) {
-    try {
-      return callback();
-    } catch (const std::exception& fault) {
-      what_ = fault.what();
-    } catch (...) {
-      what_ = "something that is no std::exception";
-    }
-    is_there_ = true;
-    return false;
-  }
-  explicit operator bool() const { return is_there_; }
-  Error error(const char* name) const;
-
- private:
-  bool is_there_ = false;
-  std::string what_;
-};
 
 }  // namespace clvet::v1::c

@@ -12,6 +12,7 @@
 #include "clvet/result.h"
 #include "runtime/api/c/call.h"
 #include "runtime/api/c/handles.h"  // IWYU pragma: keep
+#include "runtime/api/user_calls.h"
 
 namespace clvet::v1::c {
 namespace {
@@ -22,7 +23,7 @@ static_assert(static_cast<int>(Ending::end_of_text) == CLVET_END_OF_TEXT &&
               static_cast<int>(Ending::limit) == CLVET_LIMIT &&
               static_cast<int>(Ending::stopped) == CLVET_STOPPED);
 
-GenerateOptions wanted_by(const clvet_generate_options& given, Thrown& thrown) {
+GenerateOptions wanted_by(const clvet_generate_options& given, UserCalls& user_calls) {
   GenerateOptions options;
   options.max_tokens = given.max_tokens == 0 ? kUsualTokens : given.max_tokens;
   options.temperature = given.temperature;
@@ -30,9 +31,11 @@ GenerateOptions wanted_by(const clvet_generate_options& given, Thrown& thrown) {
   options.top_p = given.top_p == 0 ? 1 : given.top_p;
   options.seed = given.seed;
   if (given.on_text)
-    options.on_text = [&thrown, on_text = given.on_text,
+    options.on_text = [&user_calls, on_text = given.on_text,
                        user = given.on_text_user](const std::string& piece) {
-      return thrown.keep([&] { return on_text(without_nul(piece).c_str(), user) != 0; });
+      bool goes_on = false;
+      user_calls([&] { goes_on = on_text(without_nul(piece).c_str(), user) != 0; });
+      return goes_on;
     };
   return options;
 }
@@ -72,9 +75,9 @@ Status generate(clvet_language* model, const clvet_generate_options* options,
   if ((given->prompt != nullptr) + (given->prompt_tokens != nullptr) + (given->turns != nullptr) !=
       1)
     return invalid("give one of prompt, prompt_tokens and turns");
-  Thrown thrown;
-  Result<Generated> generated = generate(model->model, *given, wanted_by(*given, thrown));
-  if (thrown) return thrown.error("on_text");
+  UserCalls user_calls("on_text");
+  Result<Generated> generated = generate(model->model, *given, wanted_by(*given, user_calls));
+  if (Status told = user_calls.take_fault(); !told) return told;
   if (generated) generated->text = without_nul(generated->text);
   return give(out, std::move(generated));
 }

@@ -11,11 +11,12 @@
 #include "clvet/result.h"
 #include "runtime/api/c/call.h"
 #include "runtime/api/c/tensors.h"
+#include "runtime/api/user_calls.h"
 
 namespace clvet::v1::c {
 namespace {
 
-Result<ProbeOptions> wanted_by(const clvet_probe_options& given, Thrown& thrown) {
+Result<ProbeOptions> wanted_by(const clvet_probe_options& given, UserCalls& user_calls) {
   ProbeOptions options;
   if (const Status there = check_array("libraries", given.libraries, given.library_count); !there)
     return there.error();
@@ -32,9 +33,11 @@ Result<ProbeOptions> wanted_by(const clvet_probe_options& given, Thrown& thrown)
   options.state_dir = text_or(given.state_dir);
   options.program = text_or(given.program);
   if (given.progress)
-    options.progress = [&thrown, progress = given.progress,
+    options.progress = [&user_calls, progress = given.progress,
                         user = given.progress_user](const std::string& line) {
-      return thrown.keep([&] { return progress(line.c_str(), user) != 0; });
+      bool goes_on = false;
+      user_calls([&] { goes_on = progress(line.c_str(), user) != 0; });
+      return goes_on;
     };
   return options;
 }
@@ -47,11 +50,11 @@ Status give_report(char** json, const Result<Report>& report) {
 Status probe(const clvet_probe_options* options, char** json) {
   const auto given = options_of(options);
   if (!given) return given.error();
-  Thrown thrown;
-  const auto wanted = wanted_by(*given, thrown);
+  UserCalls user_calls("progress");
+  const auto wanted = wanted_by(*given, user_calls);
   if (!wanted) return wanted.error();
   const Result<Report> report = v1::probe(*wanted);
-  if (thrown) return thrown.error("progress");
+  if (Status told = user_calls.take_fault(); !told) return told;
   return give_report(json, report);
 }
 

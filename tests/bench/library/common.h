@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,10 @@ T must(clvet::Result<T> result) {
   return std::move(*result);
 }
 
-clvet::SessionOptions options_of(const Setting& setting);
+// The one that all sessions share; nothing where each has its own.
+std::optional<clvet::Context> context_of(const Setting& setting);
+clvet::SessionOptions options_of(const Setting& setting,
+                                 const std::optional<clvet::Context>& context = {});
 // Values of no pattern that differ from one `seed` to the next.
 std::vector<float> values_of(const clvet::Shape& shape, uint32_t seed);
 void set(clvet::Session& session, const Setting& setting, const clvet::Shape& shape,

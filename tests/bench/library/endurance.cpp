@@ -74,18 +74,11 @@ int left_of(const fake_cl::LedgerPage& ledger) {
 }  // namespace
 
 int endurance(const Setting& setting) {
-  std::optional<clvet::Context> context;
-  if (setting.share) context = must(clvet::Context::open({setting.report, setting.state_dir}));
+  std::optional<clvet::Context> context = context_of(setting);
   std::optional<std::vector<float>> right;
   std::vector<int64_t> resident;
   for (int i = 0; i < setting.sessions; ++i) {
-    clvet::SessionOptions options = options_of(setting);
-    if (context) {
-      options.context = context;
-      options.report.clear();
-      options.state_dir.clear();
-    }
-    auto session = must(clvet::Session::open(setting.model, options));
+    auto session = must(clvet::Session::open(setting.model, options_of(setting, context)));
     use(setting, session, setting.runs / setting.sessions, setting.resizes / setting.sessions,
         right);
     resident.push_back(resident_bytes());

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -31,11 +32,20 @@ void must(const clvet::Status& status) {
   if (!status) give_up(status.error().message);
 }
 
-clvet::SessionOptions options_of(const Setting& setting) {
+std::optional<clvet::Context> context_of(const Setting& setting) {
+  if (!setting.share) return std::nullopt;
+  return must(clvet::Context::open({setting.report, setting.state_dir}));
+}
+
+clvet::SessionOptions options_of(const Setting& setting,
+                                 const std::optional<clvet::Context>& context) {
   clvet::SessionOptions options;
   options.device = setting.device;
-  options.report = setting.report;
-  options.state_dir = setting.state_dir;
+  options.context = context;
+  if (!context) {
+    options.report = setting.report;
+    options.state_dir = setting.state_dir;
+  }
   options.warning = [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); };
   return options;
 }

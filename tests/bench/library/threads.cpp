@@ -43,17 +43,10 @@ void use(const Setting& setting, clvet::Session& session, uint32_t first,
 }  // namespace
 
 int threads(const Setting& setting) {
-  std::optional<clvet::Context> context;
-  if (setting.share) context = must(clvet::Context::open({setting.report, setting.state_dir}));
+  const std::optional<clvet::Context> context = context_of(setting);
   std::vector<clvet::Session> sessions;
   for (int i = 0; i < setting.sessions; ++i) {
-    clvet::SessionOptions options = options_of(setting);
-    if (context) {
-      options.context = context;
-      options.report.clear();
-      options.state_dir.clear();
-    }
-    sessions.push_back(must(clvet::Session::open(setting.model, options)));
+    sessions.push_back(must(clvet::Session::open(setting.model, options_of(setting, context))));
     must(sessions.back().resize({{setting.input, setting.shape}}));
     must(sessions.back().warm_up());
   }

@@ -5,6 +5,8 @@
 #include "clvet/clvet.h"
 
 #include <chrono>
+#include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -85,6 +87,18 @@ TEST_F(PublicMachine, AProbeThatSaysNothingCanBeEndedToo) {
   EXPECT_EQ(refused(clvet::probe(options)).code, ErrorCode::cancelled);
 }
 
+TEST_F(PublicMachine, AProgressFunctionThatThrowsEndsTheProbeAndIsAnErrorOfTheCall) {
+  clvet::ProbeOptions options = probing(
+      "trap 'touch $CLVET_STATE_DIR/ended; exit 130' INT; echo one; while :; do sleep 0.05; done");
+  options.progress = [](const std::string&) -> bool {
+    throw std::runtime_error("the log is full");
+  };
+  const Error error = refused(clvet::probe(options));
+  EXPECT_EQ(error.code, ErrorCode::invalid_argument);
+  EXPECT_THAT(error.message, HasSubstr("progress threw: the log is full"));
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "ended"));
+}
+
 TEST_F(PublicMachine, AProbeThatDiesOfBeingToldToEndIsCancelled) {
   clvet::ProbeOptions options = probing("echo one; while :; do sleep 0.05; done");
   options.progress = [](const std::string&) { return false; };
@@ -156,6 +170,8 @@ TEST_F(PublicMachine, RefusesToPlanWhatItDoesNotKnow) {
   EXPECT_EQ(refused(clvet::plan(model, {.device = "host", .precision = "fp16"})).code,
             ErrorCode::invalid_argument);
   EXPECT_EQ(refused(clvet::plan(model, {.report = "/nowhere/r.json"})).code, ErrorCode::not_found);
+  EXPECT_EQ(refused(clvet::plan(model, {.state_dir = folder_.path()})).code,
+            ErrorCode::unavailable);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ Picture gradient(int width, int height) {
   return picture;
 }
 
-// A network input, whose values are told as a pixel's, 0..255.
+// A network input. Its values come back as those of pixels, 0 to 255.
 struct Input {
   std::vector<float> values;
   int width, height;

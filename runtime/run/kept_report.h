@@ -1,0 +1,26 @@
+// Reports that are there: nothing is probed.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "probe/report/report.h"
+
+namespace clvet {
+
+struct KeptReport {
+  std::string file;
+  Report report;  // with what earlier starts found out
+};
+
+// The file in `path`, of whichever machine; where that is empty, what `state_dir` keeps, preferably
+// made with this program's kernels. nullopt: it keeps none. A named file that cannot be read is an
+// error.
+Result<std::optional<KeptReport>> kept_report(const std::string& path,
+                                              const std::string& state_dir);
+
+// Of the files of `state_dir`, which nobody else may have written.
+Result<std::string> read_own_file(const std::string& file, const std::string& state_dir);
+
+}  // namespace clvet
