@@ -1,7 +1,8 @@
 #!/bin/bash
 # ci/packages_show.sh [amd64|arm64]...: the packages of ci/packages.sh where they are to be used: installed by dpkg in a Debian 12
 # (amd64: also 11) that holds nothing of this source tree. The program, completion and manual pages are there, and a model is answered; a program is
-# built against libclvet-dev (amd64: in that root, by CMake and pkg-config; arm64: by the cross compiler) and runs on the host.
+# built against libclvet-dev (amd64: in that root, by CMake and pkg-config; arm64: by the cross compiler) and runs on the host; on
+# amd64 so are all of samples/.
 # Needs what ci/release_show.sh needs. The roots lie below the set-up's cache.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
@@ -22,8 +23,8 @@ prepare() {
   rm -rf "$show"
   mkdir -p "$show"
   # shellcheck disable=SC2086
-  cp $packages "$CLVET_MODELS/$model" "$CLVET_ROOT/tests/data/images/text-1.png" "$show/"
-  cp -r "$CLVET_ROOT/samples/embed" "$show/"
+  cp $packages "$CLVET_MODELS"/ch_*.onnx "$CLVET_ROOT"/tests/data/images/{text-1,page}.png "$show/"
+  cp -r "$CLVET_ROOT"/samples/{c,camera,embed,ocr} "$show/"
   in_root "$root" dpkg --purge clvet libclvet-dev "$(library_name "$name")" >/dev/null 2>&1 || true
   in_root "$root" ldconfig
   expect "$name: dpkg" 0 '^Setting up clvet ' in_root "$root" bash -c 'dpkg --install /tmp/show/*.deb'
@@ -54,8 +55,15 @@ older() {
   expect 'Debian 11: the library' 0 'libclvet\.so\.0.*=>' in_root "$root" bash -c 'ldconfig -p | grep libclvet'
 }
 
+# sample NAME PATTERN PROGRAM ARGUMENT...: built by CMake in the root, then run
+sample() {
+  expect "amd64: samples/$1 is built" 0 'Built target' in_root "$root" bash -c \
+    'cmake -S /tmp/show/$0 -B /tmp/b && cmake --build /tmp/b && cp -r /tmp/b /tmp/show/build-$0' "$1"
+  expect "amd64: samples/$1" 0 "$2" in_root "$root" "/tmp/show/build-$1/$3" "${@:4}"
+}
+
 show_amd64() {
-  prepare amd64 "${bare[@]}" cmake g++ make pkg-config
+  prepare amd64 "${bare[@]}" cmake g++ make pkg-config libcli11-dev libstb-dev nlohmann-json3-dev
   installed amd64
   expect 'amd64: CMake' 0 'Built target classify' in_root "$root" bash -c \
     'cmake -S /tmp/show/embed -B /tmp/b && cmake --build /tmp/b && cp /tmp/b/classify /tmp/show/shared'
@@ -68,6 +76,9 @@ show_amd64() {
   for program in shared static clvet clvet-static; do
     expect "amd64: the program '$program'" 0 "$answer" in_root "$root" "/tmp/show/$program" "/tmp/show/$model" host x=1x3x48x192
   done
+  sample c "$answer" classify "/tmp/show/$model" host x=1x3x48x192
+  sample ocr 'OpenCL says what it can do' clvet_ocr /tmp/show/page.png --models /tmp/show --device host
+  sample camera '3 frames computed, 0 dropped' clvet_camera /tmp/show/ch_PP-OCRv4_det_infer.onnx --device host --frames 3
   older
 }
 
@@ -79,7 +90,8 @@ show_arm64() {
     -L"$libraries" -lclvet
   aarch64-linux-gnu-g++ -std=c++20 -o "$roots/show/static" "$CLVET_ROOT/samples/embed/classify.cpp" -I"$root/usr/include" \
     "$libraries/libclvet.a"
-  for kind in shared static; do
+  aarch64-linux-gnu-gcc -std=c99 -o "$roots/show/c" "$CLVET_ROOT/samples/c/classify.c" -I"$root/usr/include" -L"$libraries" -lclvet
+  for kind in shared static c; do
     expect "arm64: the program '$kind'" 0 "$answer" in_root "$root" "/tmp/show/$kind" "/tmp/show/$model" host x=1x3x48x192
   done
 }

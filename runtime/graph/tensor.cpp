@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <span>
@@ -15,6 +14,7 @@
 #include "base/half.h"
 #include "base/memory.h"
 #include "base/result.h"
+#include "runtime/graph/storage.h"
 
 namespace clvet {
 namespace {
@@ -126,15 +126,13 @@ int64_t elements_of(std::span<const int64_t> dims) {
 Result<Tensor> Tensor::create(DType dtype, Shape shape) {
   CLVET_ASSIGN_OR_RETURN(const int64_t elements, checked_elements(shape));
   const size_t bytes = static_cast<size_t>(elements) * size_of(dtype);
-  void* memory = has_room(bytes) ? std::calloc(bytes + 64, 1) : nullptr;
-  if (!memory) {
+  std::shared_ptr<std::byte> storage = has_room(bytes) ? zeroed_storage(bytes + 64) : nullptr;
+  if (!storage) {
     return fail(ErrorCode::kResourceExhausted,
                 "there is not enough memory for a tensor {}{} of {} bytes", to_string(dtype),
                 to_string(shape), bytes);
   }
-  return wrap(dtype, std::move(shape),
-              std::shared_ptr<std::byte>(static_cast<std::byte*>(memory),
-                                         [](std::byte* bytes) { std::free(bytes); }));
+  return wrap(dtype, std::move(shape), std::move(storage));
 }
 
 Tensor Tensor::wrap(DType dtype, Shape shape, std::shared_ptr<std::byte> storage) {
