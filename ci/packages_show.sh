@@ -79,6 +79,13 @@ show_amd64() {
   sample c "$answer" classify "/tmp/show/$model" host x=1x3x48x192
   sample ocr 'OpenCL says what it can do' clvet_ocr /tmp/show/page.png --models /tmp/show --device host
   sample camera '3 frames computed, 0 dropped' clvet_camera /tmp/show/ch_PP-OCRv4_det_infer.onnx --device host --frames 3
+  # The tree that `cmake --install` made, where no package of ours is.
+  cp -r "$CLVET_ROOT/build/release/x86-64" "$roots/show/prefix"
+  in_root "$root" dpkg --purge libclvet-dev clvet "$(library_name amd64)" >/dev/null
+  expect 'amd64: an installed tree: samples/embed is built' 0 'Built target' in_root "$root" bash -c \
+    'cmake -S /tmp/show/embed -B /tmp/b -DCMAKE_PREFIX_PATH=/tmp/show/prefix && cmake --build /tmp/b && cp /tmp/b/classify /tmp/show/prefixed'
+  expect 'amd64: an installed tree: samples/embed' 0 "$answer" in_root "$root" env LD_LIBRARY_PATH=/tmp/show/prefix/lib \
+    /tmp/show/prefixed "/tmp/show/$model" host x=1x3x48x192
   older
 }
 
@@ -90,8 +97,8 @@ show_arm64() {
     -L"$libraries" -lclvet
   aarch64-linux-gnu-g++ -std=c++20 -o "$roots/show/static" "$CLVET_ROOT/samples/embed/classify.cpp" -I"$root/usr/include" \
     "$libraries/libclvet.a"
-  aarch64-linux-gnu-gcc -std=c99 -o "$roots/show/c" "$CLVET_ROOT/samples/c/classify.c" -I"$root/usr/include" -L"$libraries" -lclvet
-  for kind in shared static c; do
+  aarch64-linux-gnu-gcc -std=c99 -o "$roots/show/plain-c" "$CLVET_ROOT/samples/c/classify.c" -I"$root/usr/include" -L"$libraries" -lclvet
+  for kind in shared static plain-c; do
     expect "arm64: the program '$kind'" 0 "$answer" in_root "$root" "/tmp/show/$kind" "/tmp/show/$model" host x=1x3x48x192
   done
 }
