@@ -78,6 +78,9 @@ struct Manifest {
       require;  // device features, e.g. "subgroups"; empty for the fallback variant
   std::map<std::string, int> rank;      // device class ("cpu", "gpu") -> preference, higher first
   std::vector<std::string> constructs;  // beyond those that follow from precision and storage
+  int64_t local_bytes = 0;              // local memory of a work-group; 0: little, or none
+  std::vector<std::string>
+      core;  // device classes on which the core tier tries it beside the op's first choice
   bool trial_only = false;  // never planned; tried because other engines use its constructs
   bool full_tier = false;  // tried in the full tier or where a model needs it, not in the core tier
   std::vector<TestShape> tests;      // the op's that it takes, then its own

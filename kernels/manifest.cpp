@@ -24,9 +24,10 @@ namespace clvet {
 namespace {
 
 constexpr std::array kFields = {
-    "op",    "precisions", "activations", "weights", "weight_types", "args",   "global",
-    "tests", "preludes",   "params",      "where",   "pack",         "local",  "require",
-    "rank",  "constructs", "trial_only",  "tier",    "timed",        "shapes", "text"};
+    "op",     "precisions", "activations", "weights",    "weight_types", "args",
+    "global", "tests",      "preludes",    "params",     "where",        "pack",
+    "local",  "require",    "rank",        "constructs", "trial_only",   "tier",
+    "timed",  "shapes",     "text",        "core",       "local_bytes"};
 
 template <class Enum>
 std::vector<Enum> words(const Json& root, const std::string& field,
@@ -98,6 +99,8 @@ void read_kernel(const Json& root, Manifest& manifest) {
 
 void read_use(const Json& root, Manifest& manifest) {
   manifest.rank = table<int>(root, "rank");
+  manifest.core = strings_of(root, "core");
+  manifest.local_bytes = optional_field<int64_t>(root, "local_bytes", "an integer").value_or(0);
   manifest.trial_only = optional_field<bool>(root, "trial_only", "true or false").value_or(false);
   manifest.full_tier = root.contains("tier");
   if (manifest.full_tier && root["tier"] != "full") {

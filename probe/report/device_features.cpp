@@ -46,6 +46,7 @@ DeviceFeatures features_of(const DeviceReport& device) {
   features.image_width = number_of(device, "CL_DEVICE_IMAGE2D_MAX_WIDTH");
   features.image_height = number_of(device, "CL_DEVICE_IMAGE2D_MAX_HEIGHT");
   features.group_items = number_of(device, "CL_DEVICE_MAX_WORK_GROUP_SIZE");
+  features.local_bytes = number_of(device, "CL_DEVICE_LOCAL_MEM_SIZE");
   features.memory = number_of(device, "CL_DEVICE_GLOBAL_MEM_SIZE");
   features.largest_buffer = number_of(device, "CL_DEVICE_MAX_MEM_ALLOC_SIZE");
   features.compute_units = number_of(device, "CL_DEVICE_MAX_COMPUTE_UNITS");
@@ -72,6 +73,11 @@ std::string unsupported_reason(const Variant& variant, const DeviceFeatures& fea
   if (features.group_items > 0 && items > features.group_items) {
     return fmt::format("its groups of {} items exceed the device's {}", items,
                        features.group_items);
+  }
+  const int64_t local = variant.manifest->local_bytes;
+  if (features.local_bytes > 0 && local > features.local_bytes) {
+    return fmt::format("its {} bytes of local memory exceed the device's {}", local,
+                       features.local_bytes);
   }
   return {};
 }

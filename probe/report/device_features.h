@@ -17,6 +17,7 @@ struct DeviceFeatures {
   bool images = false;
   int64_t image_width = 0, image_height = 0;  // limits, texels
   int64_t group_items = 0;                    // of a work-group at most; 0: not advertised
+  int64_t local_bytes = 0;                    // of a work-group at most; 0: not advertised
   std::vector<std::string> names;             // of the features in Manifest::require
   int64_t memory = 0, largest_buffer = 0;     // limits, bytes; 0: not known
   int64_t compute_units = 0, clock_mhz = 0;   // 0: not known

@@ -59,8 +59,13 @@ std::string shape_limit(const Variant& variant, const TestShape& shape,
   return {};
 }
 
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 // Of the variants that serve the same op, combination and weight type, the one that ranks first; if
-// that does not take every call, the next one too, and so on.
+// that does not take every call, the next one too, and so on; and those that are for the core tier
+// of this class of device whatever ranks first.
 std::vector<Variant> first_choices(const Catalog& catalog, const DeviceFeatures& features) {
   using Need = std::tuple<std::string, Combination, std::optional<WeightType>>;
   std::map<Need, std::vector<Variant>> rivals;
@@ -78,9 +83,11 @@ std::vector<Variant> first_choices(const Catalog& catalog, const DeviceFeatures&
   for (auto& [need, variants] : rivals) {
     std::stable_sort(variants.begin(), variants.end(),
                      [&](const Variant& a, const Variant& b) { return worth(a) > worth(b); });
+    bool served = false;
     for (const Variant& variant : variants) {
+      if (served && !has(variant.manifest->core, features.device_class)) continue;
       chosen.push_back(variant);
-      if (variant.manifest->where.empty()) break;
+      served |= variant.manifest->where.empty();
     }
   }
   return chosen;

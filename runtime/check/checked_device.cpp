@@ -17,9 +17,13 @@ namespace clvet {
 namespace {
 
 CheckedDevice ideal_device(const std::shared_ptr<const VariantTable>& table) {
-  const DeviceFeatures features = {
-      "gpu", true, true, 16384, 16384, 1024, {"fp16", "subgroups", "dot8"},
-  };
+  const DeviceFeatures features = {.device_class = "gpu",
+                                   .fp16 = true,
+                                   .images = true,
+                                   .image_width = 16384,
+                                   .image_height = 16384,
+                                   .group_items = 1024,
+                                   .names = {"fp16", "subgroups", "dot8"}};
   return {nullptr,
           std::make_shared<const VariantChooser>(table, all_right(*table, features), features)};
 }
