@@ -63,12 +63,28 @@ class PlanBuilder {
   int add_tensor(DeviceTensor tensor, ValueId value);
   // `ms`: its own, the launch of a kernel apart.
   void add_step(PlanStep step, double ms, double launch_ms = 0);
+  static Wanted wanted_as(const DeviceTensor& tensor);
   static bool fits(const DeviceTensor& tensor, const Wanted& wanted);
   int find_tensor(ValueId value, const Wanted& wanted) const;
   Result<int> want_value(ValueId value, const Wanted& wanted);
   // The integers `value` as row numbers.
   Result<int> want_indices(ValueId value, const TensorRole& role);
   int add_upload(DeviceTensor tensor, ValueId value);
+  // What the host has, as it has it, put in order on the device; -1 where no kernel does that, or
+  // where the host is as fast.
+  int bring_plain(ValueId value, const DeviceTensor& wanted);
+  // The tensor in the host's order, made of `source`; -1 as above.
+  int make_plain(int source);
+  struct Mark {
+    size_t tensors, steps;
+    double ms;
+  };
+  Mark mark() const { return {plan_.tensors.size(), phase().steps.size(), phase().ms}; }
+  // Takes back what was added since.
+  void back_to(const Mark& mark);
+  // Whether what was added since takes, with `more`, less than `instead_of`. Kernels without a time
+  // do not. Of a plan that is followed its steps say what is worth it.
+  bool is_worth(const Mark& since, double more, double instead_of) const;
   // The same values as wanted; -1 where no trusted kernel makes them so.
   int convert(int source, const Wanted& wanted);
   int change_order(int source, const Wanted& wanted);

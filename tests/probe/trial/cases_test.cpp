@@ -30,7 +30,13 @@ const Catalog& catalog() {
 }
 
 DeviceFeatures everything(const std::string& device_class = "gpu") {
-  return {device_class, true, true, 16384, 16384, 1024, {"fp16", "subgroups", "dot8"}};
+  return {.device_class = device_class,
+          .fp16 = true,
+          .images = true,
+          .image_width = 16384,
+          .image_height = 16384,
+          .group_items = 1024,
+          .names = {"fp16", "subgroups", "dot8"}};
 }
 
 std::vector<TrialCase> plan(const DeviceFeatures& features, Tier tier = Tier::kCore) {
