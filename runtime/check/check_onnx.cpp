@@ -56,6 +56,7 @@ Result<Graph> with_shapes(const Graph& graph, const std::map<std::string, Shape>
   for (const int64_t extent : kUsualExtents) {
     const auto shapes = filled_in(graph, given, extent);
     auto made = specialise(graph, shapes);
+    if (made) CLVET_RETURN_IF_ERROR(optimise(*made));
     if (made) {
       for (const auto& [name, shape] : shapes) {
         if (given.contains(name)) continue;

@@ -13,6 +13,13 @@ namespace clvet {
 void remove_identities(Graph& graph);
 // x * clip(x + b, 0, c) / c and its relatives, HardSigmoid(x) * x, Sigmoid(x) * x.
 void recognise_gates(Graph& graph);
+// LayerNormalization over one axis, by deviations or by moments, with constant parameters.
+void recognise_norms(Graph& graph);
+// x * (1 + erf(x / sqrt(2))) / 2 and its tanh form, in whatever order they are multiplied.
+void recognise_gelus(Graph& graph);
+// MatMul of Cast(Equal(places, 0..n-1)) by a constant matrix: Gather of its rows. A place beyond
+// them has the row that such a product has: zeros, or the bias.
+void gather_one_hot(Graph& graph);
 // BatchNormalization, and Add, Sub, Mul, Div by one constant a channel, into the Conv or
 // ConvTranspose before them. All in float64, rounded to float32 once for the whole chain: variances
 // beyond half's range occur in real models, the folded weights do not.
@@ -27,7 +34,9 @@ void fuse_bias(Graph& graph);
 // is then scaled never lies in memory.
 void fuse_activations(Graph& graph);
 
-// Folds constants, then all of the above, then removes what is dead.
+// Folds constants, then all of the above, then removes what is dead. Activations are fused, and
+// norms found, where the inputs' shapes are known: of a graph with open ones optimise it, then what
+// specialise() makes of it.
 Status optimise(Graph& graph);
 
 // The activation that a node is, where it is one: Relu, Clip by constants, Sigmoid... (not

@@ -89,7 +89,9 @@ Result<Graph> prepared_for(Policy policy, const Graph& graph,
                            const std::map<std::string, Tensor>& inputs) {
   Graph prepared = graph;
   if (policy == Policy::kEngine) CLVET_RETURN_IF_ERROR(optimise(prepared));
-  return specialise(prepared, shapes_of(inputs));
+  CLVET_ASSIGN_OR_RETURN(prepared, specialise(prepared, shapes_of(inputs)));
+  if (policy == Policy::kEngine) CLVET_RETURN_IF_ERROR(optimise(prepared));
+  return prepared;
 }
 
 Result<Graph> prepare_for_diagnosis(const Graph& graph, const std::vector<CalibrationInput>& inputs,

@@ -32,6 +32,7 @@ Status settle(Graph& graph, std::map<std::string, Shape> shapes,
   for (const auto& [name, tensor] : values) shapes[name] = tensor.shape();
   CLVET_RETURN_IF_ERROR(optimise(graph));
   CLVET_ASSIGN_OR_RETURN(graph, specialise(graph, shapes, values));
+  CLVET_RETURN_IF_ERROR(optimise(graph));
   for (const ValueId id : graph.inputs) {
     const Value& value = graph.values[static_cast<size_t>(id)];
     if (value.type() && checked_elements(*value.shape)) continue;

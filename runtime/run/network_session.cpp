@@ -83,6 +83,7 @@ Status NetworkSession::prepare(const Inputs& inputs) {
   const double started = monotonic_seconds();
   CLVET_RETURN_IF_ERROR(check_inputs(source_, inputs));
   CLVET_ASSIGN_OR_RETURN(Graph graph, specialise(source_, shapes_of(inputs), inputs));
+  CLVET_RETURN_IF_ERROR(optimise(graph));
   place_.reset();
   host_.reset();
   graph_ = std::move(graph);

@@ -29,6 +29,12 @@ void hand_over(Graph& graph, int producer, ValueId from, ValueId to) {
   for (Node& node : graph.nodes) std::replace(node.inputs.begin(), node.inputs.end(), from, to);
 }
 
+bool knows_inputs(const Graph& graph) {
+  return std::all_of(graph.inputs.begin(), graph.inputs.end(), [&](ValueId id) {
+    return graph.values[id].type() && checked_elements(*graph.values[id].shape);
+  });
+}
+
 }  // namespace
 
 void remove_identities(Graph& graph) {
@@ -53,10 +59,14 @@ Status optimise(Graph& graph) {
   remove_identities(graph);
   fold_channel_affine(graph);
   recognise_gates(graph);
+  recognise_norms(graph);
+  recognise_gelus(graph);
   fold_channel_affine(graph);
   fold_input_affine(graph);
   fuse_bias(graph);
-  fuse_activations(graph);
+  gather_one_hot(graph);
+  // What norms and the like are made of stays apart until shapes tell whether they are.
+  if (knows_inputs(graph)) fuse_activations(graph);
   remove_dead_code(graph);
   return sort_topologically(graph);
 }

@@ -64,6 +64,20 @@ Tensor narrowed(const Shape& shape, const Values& values) {
   return Tensor::from(shape, std::span<const float>(floats));
 }
 
+ValueId insert_node(Graph& graph, int before, const char* op, std::vector<ValueId> inputs,
+                    Attributes attributes, const Shape& shape) {
+  Node node = graph.nodes[before];
+  node.name = graph.unique_name(node.name + "/" + op);
+  const ValueId value = graph.add_value(node.name);
+  graph.values[value].dtype = graph.values[inputs[0]].dtype;
+  graph.values[value].shape = shape;
+  become(node, op, std::move(inputs), std::move(attributes));
+  node.activation = {};
+  node.outputs = {value};
+  graph.nodes.insert(graph.nodes.begin() + before, std::move(node));
+  return value;
+}
+
 void become(Node& node, const char* op, std::vector<ValueId> inputs, Attributes attributes) {
   node.op = op;
   node.domain.clear();

@@ -27,6 +27,10 @@ bool adds_axis(const Graph& graph, const Node& node, int side);
 std::optional<Activation> scalar_affine_of(const Graph& graph, const Node& node);
 // The values rounded to float32.
 Tensor narrowed(const Shape& shape, const Values& values);
+// A node like number `before`, in front of it: `op` of `inputs`, whose one output is new, of the
+// type of the first input but for `shape`. That output.
+ValueId insert_node(Graph& graph, int before, const char* op, std::vector<ValueId> inputs,
+                    Attributes attributes, const Shape& shape);
 // Makes `node` another operator of ONNX's own domain.
 void become(Node& node, const char* op, std::vector<ValueId> inputs, Attributes attributes);
 
