@@ -232,11 +232,12 @@ TEST(CheckNetworkPlan, IsNotAboutPredictionsAndReasons) {
 
 TEST(CheckNetworkPlan, AcceptsAnotherVouchedVariantThatStoresAlike) {
   ExecutionPlan plan = plan_for();
-  const std::vector<std::string> both = {"gemm_tile4x4/high/normal/buffer/buffer/float",
-                                         "gemm_tile8x32/high/normal/buffer/buffer/float"};
+  const std::vector<std::string> all = {"gemm_local64/high/normal/buffer/buffer/float",
+                                        "gemm_tile4x4/high/normal/buffer/buffer/float",
+                                        "gemm_tile8x32/high/normal/buffer/buffer/float"};
   std::string& variant = kernel(plan, "gemm").variant;
-  ASSERT_THAT(both, testing::Contains(variant));
-  for (const std::string& other : both) {
+  ASSERT_THAT(all, testing::Contains(variant));
+  for (const std::string& other : all) {
     variant = other;
     const Status status = check_network_plan(network(), chooser(), plan);
     EXPECT_TRUE(status) << status.error().message;
