@@ -1,5 +1,4 @@
 // MatMul with NumPy's batch rules. Passes may add a third input, a bias over the last axis.
-#include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
 #include <utility>

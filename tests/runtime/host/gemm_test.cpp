@@ -61,6 +61,59 @@ TEST(HostGemm, EqualsALoopForEveryTransposeStrideAndExtent) {
   }
 }
 
+// Extents around those of tiles, panels and blocks; each sum has `k` terms below 1.
+TEST(HostGemm, EqualsALoopBeyondItsBlocksAtEveryWidth) {
+  for (const auto& [m, k, n] : {std::array<int64_t, 3>{13, 300, 101},
+                                {7, 257, 49},
+                                {1, 70, 500},
+                                {3, 530, 33},
+                                {70, 31, 245},
+                                {75, 600, 97}}) {
+    const std::vector<float> a = values(m * k, 1), b = values(k * n, 2);
+    for (int which = 0; which < 4; ++which) {
+      const bool trans_a = which & 1, trans_b = which & 2;
+      std::vector<double> want(static_cast<size_t>(m * n));
+      for (int64_t i = 0; i < m; ++i) {
+        for (int64_t t = 0; t < k; ++t) {
+          for (int64_t j = 0; j < n; ++j)
+            want[static_cast<size_t>(i * n + j)] +=
+                double{a[static_cast<size_t>(trans_a ? t * m + i : i * k + t)]} *
+                b[static_cast<size_t>(trans_b ? j * k + t : t * n + j)];
+        }
+      }
+      test::at_each_width([&] {
+        std::vector<float> c(want.size());
+        gemm({a.data(), m, k, trans_a ? m : k, trans_a}, {b.data(), k, n, trans_b ? k : n, trans_b},
+             c.data(), n, false);
+        for (size_t i = 0; i < c.size(); ++i)
+          ASSERT_NEAR(c[i], want[i], 1e-7 * static_cast<double>(k))
+              << m << ' ' << which << ' ' << i;
+      });
+    }
+  }
+}
+
+// Zero times infinity is no number, also where a matrix is padded to whole vectors.
+TEST(HostGemm, KeepsNaNAndInfinityInTheirRowAndColumn) {
+  const int64_t m = 11, k = 5, n = 51;
+  std::vector<float> a(m * k, 1), b(k * n, 2);
+  a[3 * k + 2] = std::nanf("");
+  b[2 * n + 50] = INFINITY;
+  test::at_each_width([&] {
+    std::vector<float> c(m * n);
+    gemm({a.data(), m, k, k}, {b.data(), k, n, n}, c.data(), n, false);
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        const float got = c[static_cast<size_t>(i * n + j)];
+        if (i == 3)
+          EXPECT_TRUE(std::isnan(got)) << j;
+        else
+          EXPECT_EQ(got, j == 50 ? INFINITY : 10) << i << ' ' << j;
+      }
+    }
+  });
+}
+
 TEST(HostGemm, OverwritesWhatIsNoNumber) {
   const float one = 1;
   float c = std::nanf("");
