@@ -1,9 +1,23 @@
 #include "runtime/host/matrix.h"
 
-#include <algorithm>
 #include <cstdint>
 
+#include "runtime/host/lanes.h"
+#include "runtime/host/width.h"
+
 namespace clvet {
+namespace {
+
+struct CopyRows {
+  template <int kBytes>
+  static CLVET_INLINE void run(const float* from, int64_t from_stride, int64_t rows, int64_t count,
+                               float* to, int64_t stride) {
+    for (int64_t i = 0; i < rows; ++i, from += from_stride, to += stride)
+      Lanes<kBytes>::copy(from, count, to);
+  }
+};
+
+}  // namespace
 
 const float* RightMatrix::lies(int64_t&) const { return nullptr; }
 
@@ -11,8 +25,7 @@ void StoredMatrix::pack(int64_t k, int64_t depth, int64_t column, int64_t count,
                         int64_t stride) const {
   const MatrixView& m = view_;
   if (!m.transposed) {
-    for (int64_t d = 0; d < depth; ++d)
-      std::copy_n(m.data + (k + d) * m.stride + column, count, to + d * stride);
+    at_width<CopyRows>(m.data + k * m.stride + column, m.stride, depth, count, to, stride);
     return;
   }
   for (int64_t j = 0; j < count; ++j) {

@@ -34,10 +34,6 @@ Result<SlidingWindow> window_of(const Node& node, const Shape& shape, const Shap
 Result<SlidingWindow> transposed_window_of(const Node& node, const Shape& shape,
                                            const Shape& kernel);
 
-// One image of `channels` planes to a matrix [channels*taps][columns] for output positions
-// first..first+columns.
-void im2col(const SlidingWindow& window, const float* image, int64_t channels, int64_t first,
-            int64_t columns, float* matrix);
 // Adds a matrix [channels*taps][in_size] of a transposed convolution into an image.
 void col2im(const SlidingWindow& window, const float* matrix, int64_t channels, float* image);
 
