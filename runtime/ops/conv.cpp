@@ -92,8 +92,9 @@ void grouped(const Problem& p, const ConvTensors& t, const Activation& activatio
 }
 
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
-  CLVET_ASSIGN_OR_RETURN(const Problem p, problem_of(call));
+  CLVET_ASSIGN_OR_RETURN(Problem p, problem_of(call));
   if (outputs[0].elements() == 0) return {};
+  p.window = p.window.compact();
   const ConvTensors tensors{call.tensor(0).data<float>(), call.tensor(1).data<float>(),
                             call.has(2) ? call.tensor(2).data<float>() : nullptr,
                             outputs[0].data<float>()};

@@ -142,7 +142,7 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   const int64_t planes = call.shape(0)[0] * call.shape(0)[1];
   int64_t* indices = call.node.outputs.size() > 1 ? outputs[1].data<int64_t>() : nullptr;
   if (max && !indices && call.type(0).dtype == DType::kF32 && each_window_sees(window)) {
-    max_pool(window, planes, call.tensor(0).data<float>(), outputs[0].data<float>());
+    max_pool(window.compact(), planes, call.tensor(0).data<float>(), outputs[0].data<float>());
     return {};
   }
   return visit_numbers(call.type(0).dtype, [&]<class T>() {

@@ -99,6 +99,19 @@ Shape SlidingWindow::output_shape(Shape leading) const {
   return leading;
 }
 
+SlidingWindow SlidingWindow::compact() const {
+  SlidingWindow w = *this;
+  const auto is_one = [&](size_t i) {
+    return w.in[i] == 1 && w.out[i] == 1 && w.kernel[i] == 1 && w.pad_begin[i] == 0;
+  };
+  for (int turn = 0; turn < 2 && is_one(2); ++turn) {
+    for (Extent3* each :
+         {&w.in, &w.out, &w.kernel, &w.stride, &w.dilation, &w.pad_begin, &w.pad_end})
+      std::rotate(each->begin(), each->end() - 1, each->end());
+  }
+  return w;
+}
+
 Result<SlidingWindow> window_of(const Node& node, const Shape& shape, const Shape& kernel) {
   CLVET_ASSIGN_OR_RETURN(SlidingWindow window, common(node, shape, kernel));
   const std::string auto_pad = node.string_attr("auto_pad", "NOTSET");

@@ -25,6 +25,9 @@ struct SlidingWindow {
   int64_t out_size() const { return out[0] * out[1] * out[2]; }
   // `leading` extents followed by the model's own spatial extents of the output.
   Shape output_shape(Shape leading) const;
+  // A window that sees the same and makes the same, for loops along the last axis: axes of extent 1
+  // that no window reaches beyond come first.
+  SlidingWindow compact() const;
 };
 
 // From the attributes of a Conv or pool on an input of `shape` [N,C,spatial...]; `kernel` where the
