@@ -31,7 +31,10 @@ struct Lanes {
   static CLVET_INLINE void store(const Float& from, float* to) {
     std::memcpy(to, &from, sizeof from);
   }
-  static CLVET_INLINE void fill(float value, Float& into) { into = value - Float{}; }
+  static CLVET_INLINE void fill(float value, Float& into) {
+    const Float zeros = {};
+    into = value - zeros;  // the value's sign stays, also that of 0
+  }
   // The first `count` lanes of memory, zeros behind them.
   static CLVET_INLINE void load_part(const float* from, int64_t count, Float& into) {
     float edge[kCount] = {};

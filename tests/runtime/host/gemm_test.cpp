@@ -129,7 +129,8 @@ TEST(Dot, EqualsALoopForEveryLength) {
   const std::vector<float> a = values(140, 4), b = values(140, 5);
   double want = 0;
   for (size_t count = 0; count < 130; ++count) {
-    EXPECT_NEAR(dot_f32(a.data() + 1, b.data() + 3, count), want, 1e-5) << count;
+    test::at_each_width(
+        [&] { EXPECT_NEAR(dot_f32(a.data() + 1, b.data() + 3, count), want, 1e-5) << count; });
     want += double{a[count + 1]} * b[count + 3];
   }
 }
@@ -153,10 +154,38 @@ TEST(Dot, OfBlocksAddsScaledQuantsAndOffsets) {
       want += scales[b] * dot + double{offsets[b]} * sums[b];
     }
     // 160 terms up to 255 in float32.
-    EXPECT_NEAR(
-        dot_blocks(quants.data(), scales.data(), offsets.data(), x.data(), sums.data(), blocks),
-        want, 2e-2)
-        << blocks;
+    test::at_each_width([&] {
+      EXPECT_NEAR(
+          dot_blocks(quants.data(), scales.data(), offsets.data(), x.data(), sums.data(), blocks),
+          want, 2e-2)
+          << blocks;
+      std::vector<float> expanded(quants.size());
+      expand_blocks(quants.data(), scales.data(), offsets.data(), blocks, expanded.data());
+      for (size_t i = 0; i < quants.size(); ++i)
+        EXPECT_NEAR(expanded[i], double{scales[i / 32]} * quants[i] + offsets[i / 32], 3e-5) << i;
+    });
+  }
+}
+
+TEST(Dot, OfManyRowsIsThatOfEachPair) {
+  for (const size_t count : {0u, 5u, 33u, 70u}) {
+    for (const auto& [m, n] : {std::array<int64_t, 2>{1, 1}, {4, 4}, {5, 3}, {9, 6}}) {
+      const auto width = static_cast<int64_t>(count);
+      const std::vector<float> a = values(m * (width + 2), 4), b = values(n * (width + 1), 5);
+      test::at_each_width([&] {
+        std::vector<float> out(static_cast<size_t>(m * n), -1);
+        dots_f32({a.data(), m, width + 2}, {b.data(), n, width + 1}, count, out.data(), 1, m);
+        for (int64_t i = 0; i < m; ++i) {
+          for (int64_t j = 0; j < n; ++j) {
+            double want = 0;
+            for (int64_t k = 0; k < width; ++k)
+              want += double{a[static_cast<size_t>(i * (width + 2) + k)]} *
+                      b[static_cast<size_t>(j * (width + 1) + k)];
+            EXPECT_NEAR(out[static_cast<size_t>(j * m + i)], want, 1e-5) << count << ' ' << i << j;
+          }
+        }
+      });
+    }
   }
 }
 
