@@ -43,14 +43,15 @@ bool axis_sees(const SlidingWindow& w, size_t axis) {
 
 // The largest along rows, then that across them: 2 * k comparisons in place of k * k.
 struct Passes {
-  Extent3 padded;
+  Extent3 padded{1, 1, 1};
   FoldPass along, across;
   int64_t between = 0;  // floats of what the first one leaves
   std::vector<float> no_weights;
 };
 
 Passes passes_of(const SlidingWindow& w) {
-  Passes p{.padded = padded_size(w)};
+  Passes p;
+  p.padded = padded_size(w);
   SlidingWindow along = w, across = w;
   along.kernel = {1, 1, w.kernel[2]};
   along.stride = {1, 1, w.stride[2]};

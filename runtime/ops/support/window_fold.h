@@ -88,7 +88,7 @@ struct FoldPlane {
   static CLVET_INLINE void one_row(const FoldPass& p, const float* row, const float* weights,
                                    float start, float* out) {
     using L = Lanes<kBytes>;
-    typename L::Float folded, seen;
+    typename L::Float folded = {}, seen = {};
     const int64_t* taps = p.taps.data();
     const auto count = static_cast<int64_t>(p.taps.size());
     for (int64_t x = 0; x < p.out[2]; x += L::kCount) {
@@ -112,7 +112,7 @@ struct FoldPlane {
   static CLVET_INLINE void any_row(const FoldPass& p, const float* row, const float* weights,
                                    float start, float* out) {
     using L = Lanes<kBytes>;
-    typename L::Float folded, seen;
+    typename L::Float folded = {}, seen = {};
     for (int64_t x = 0; x < p.out[2]; ++x) {
       L::fill(start, folded);
       for (size_t tap = 0; tap < p.taps.size(); ++tap) {
