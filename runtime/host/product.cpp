@@ -8,6 +8,7 @@
 
 #include "kernels/contract.h"
 #include "runtime/host/activation.h"
+#include "runtime/host/dot.h"
 #include "runtime/host/matrix.h"
 #include "runtime/host/parallel.h"
 #include "runtime/host/scratch.h"
@@ -57,7 +58,29 @@ void start(const Product& p, const Task& task) {
 // As many rows as this read a right matrix where it lies: to pack it would take as long.
 constexpr int64_t kFewRows = 8;
 
-void compute(const Task& task) {
+// So few columns leave most of a vector empty: there, vectors run along the depth.
+constexpr int64_t kFewColumns = 8, kEnoughDepth = 32;
+
+void compute_by_dots(const Task& task) {
+  const Product& p = *task.product;
+  const int64_t depth = p.a.columns, columns = task.columns;
+  float* packed = scratch(static_cast<size_t>(2 * depth * columns));
+  float* turned = packed + depth * columns;
+  p.b->pack(0, depth, task.column, columns, packed, columns);
+  for (int64_t k = 0; k < depth; ++k) {
+    for (int64_t j = 0; j < columns; ++j) turned[j * depth + k] = packed[k * columns + j];
+  }
+  float* sums = scratch(static_cast<size_t>(task.rows * columns), 1);
+  dots_f32({task.a + task.row * task.a_stride, task.rows, task.a_stride}, {turned, columns, depth},
+           static_cast<size_t>(depth), sums, columns, 1);
+  if (!p.accumulate) start(p, task);
+  for (int64_t i = 0; i < task.rows; ++i) {
+    float* c = p.c + (task.row + i) * p.stride + task.column;
+    for (int64_t j = 0; j < columns; ++j) c[j] += sums[i * columns + j];
+  }
+}
+
+void compute_by_tiles(const Task& task) {
   const Product& p = *task.product;
   const int64_t panel = panel_columns(), depth = p.a.columns;
   const bool started = p.accumulate || p.row_bias || p.column_bias || depth == 0;
@@ -93,6 +116,14 @@ void compute(const Task& task) {
     block.columns = task.columns - direct;
     if (panels > 0) at_width<ProductTiles>(&block);
   }
+}
+
+void compute(const Task& task) {
+  const Product& p = *task.product;
+  if (p.columns <= kFewColumns && p.a.columns >= kEnoughDepth)
+    compute_by_dots(task);
+  else
+    compute_by_tiles(task);
   if (p.activation.act == Act::kNone) return;
   for (int64_t i = 0; i < task.rows; ++i)
     activate(p.activation, p.c + (task.row + i) * p.stride + task.column, task.columns);

@@ -68,6 +68,8 @@ TEST(HostGemm, EqualsALoopBeyondItsBlocksAtEveryWidth) {
                                 {1, 70, 500},
                                 {3, 530, 33},
                                 {70, 31, 245},
+                                {67, 301, 1},
+                                {35, 70, 7},
                                 {75, 600, 97}}) {
     const std::vector<float> a = values(m * k, 1), b = values(k * n, 2);
     for (int which = 0; which < 4; ++which) {
