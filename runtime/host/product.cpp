@@ -64,13 +64,13 @@ constexpr int64_t kFewColumns = 8, kEnoughDepth = 32;
 void compute_by_dots(const Task& task) {
   const Product& p = *task.product;
   const int64_t depth = p.a.columns, columns = task.columns;
-  float* packed = scratch(static_cast<size_t>(2 * depth * columns));
-  float* turned = packed + depth * columns;
+  const Scratch room(static_cast<size_t>(2 * depth * columns));
+  const Scratch sum_room(static_cast<size_t>(task.rows * columns));
+  float *packed = room.data(), *turned = packed + depth * columns, *sums = sum_room.data();
   p.b->pack(0, depth, task.column, columns, packed, columns);
   for (int64_t k = 0; k < depth; ++k) {
     for (int64_t j = 0; j < columns; ++j) turned[j * depth + k] = packed[k * columns + j];
   }
-  float* sums = scratch(static_cast<size_t>(task.rows * columns), 1);
   dots_f32({task.a + task.row * task.a_stride, task.rows, task.a_stride}, {turned, columns, depth},
            static_cast<size_t>(depth), sums, columns, 1);
   if (!p.accumulate) start(p, task);
@@ -89,7 +89,8 @@ void compute_by_tiles(const Task& task) {
   const float* lies = task.rows <= kFewRows ? p.b->lies(b_stride) : nullptr;
   const int64_t direct = lies ? task.columns / panel * panel : 0;
   const int64_t panels = divided_up(task.columns - direct, panel);
-  float* packed = scratch(static_cast<size_t>(panels * panel * std::min(depth, kDepth)));
+  const Scratch room(static_cast<size_t>(panels * panel * std::min(depth, kDepth)));
+  float* packed = room.data();
   for (int64_t k = 0; k < depth; k += kDepth) {
     ProductBlock block{.a = task.a + task.row * task.a_stride + k, .a_stride = task.a_stride};
     block.rows = task.rows;

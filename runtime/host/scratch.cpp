@@ -2,17 +2,40 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace clvet {
+namespace {
 
-float* scratch(size_t count, int which) {
-  constexpr size_t kAlign = 64;
-  thread_local std::vector<float> kept[2];
-  std::vector<float>& mine = kept[which];
-  if (mine.size() < count + kAlign) mine = std::vector<float>(count + kAlign);
-  const auto address = reinterpret_cast<uintptr_t>(mine.data());
-  return mine.data() + (kAlign - address % kAlign) % kAlign / sizeof(float);
+constexpr size_t kAlign = 64;
+// Floats of a piece that is kept: more than a block of a product needs.
+constexpr size_t kMostKept = size_t{1} << 20;
+
+std::vector<std::vector<float>>& kept() {
+  thread_local std::vector<std::vector<float>> pieces;
+  return pieces;
+}
+
+}  // namespace
+
+Scratch::Scratch(size_t count) {
+  if (!kept().empty()) {
+    memory_ = std::move(kept().back());
+    kept().pop_back();
+  }
+  if (memory_.size() < count + kAlign) memory_ = std::vector<float>(count + kAlign);
+  const auto address = reinterpret_cast<uintptr_t>(memory_.data());
+  data_ = memory_.data() + (kAlign - address % kAlign) % kAlign / sizeof(float);
+}
+
+Scratch::~Scratch() {
+  if (memory_.size() > kMostKept) return;
+  try {
+    kept().push_back(std::move(memory_));
+  } catch (...) {
+    // What is not kept is made again.
+  }
 }
 
 }  // namespace clvet

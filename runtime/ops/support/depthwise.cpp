@@ -37,7 +37,8 @@ void depthwise(const SlidingWindow& window, const DepthwiseSize& size, const Con
   const int64_t work = size.multiplier * window.out_size() * window.taps() + elements;
   const int64_t grain = std::max<int64_t>(1, kGrain / work);
   parallel_for(size.images * size.channels, grain, [&](int64_t first, int64_t end) {
-    float* plane = scratch(static_cast<size_t>(elements));
+    const Scratch room(static_cast<size_t>(elements));
+    float* plane = room.data();
     for (int64_t i = first; i < end; ++i) {
       at_width<PadPlane>(&window, &padded, 0.f, tensors.x + i * window.in_size(), plane);
       for (int64_t m = 0; m < size.multiplier; ++m) {

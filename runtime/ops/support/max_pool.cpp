@@ -76,8 +76,9 @@ void max_pool(const SlidingWindow& window, int64_t planes, const float* x, float
   const int64_t elements = passes.padded[0] * passes.padded[1] * passes.padded[2];
   const int64_t grain = std::max<int64_t>(1, kGrain / (elements * window.kernel[2]));
   parallel_for(planes, grain, [&](int64_t first, int64_t end) {
-    float* padded = scratch(static_cast<size_t>(elements));
-    float* between = scratch(static_cast<size_t>(passes.between), 1);
+    const Scratch padded_room(static_cast<size_t>(elements));
+    const Scratch between_room(static_cast<size_t>(passes.between));
+    float *padded = padded_room.data(), *between = between_room.data();
     for (int64_t i = first; i < end; ++i) {
       const float* none = passes.no_weights.data();
       at_width<PadPlane>(&window, &passes.padded, kLowest, x + i * window.in_size(), padded);
