@@ -1,35 +1,47 @@
 #include "runtime/host/gemm.h"
 
-#include <Eigen/Core>
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+
+#include "runtime/host/dot.h"
+#include "runtime/host/matrix.h"
+#include "runtime/host/parallel.h"
+#include "runtime/host/product.h"
 
 namespace clvet {
 namespace {
 
-using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Stride = Eigen::OuterStride<>;
-using ConstMap = Eigen::Map<const Matrix, 0, Stride>;
+// Rows of the left matrix up to which a transposed right one is read as rows of dot products.
+constexpr int64_t kDotRows = 3;
+constexpr int64_t kDotGrain = 100'000;
 
-ConstMap stored(const MatrixView& view) {
-  if (view.transposed) return {view.data, view.columns, view.rows, Stride(view.stride)};
-  return {view.data, view.rows, view.columns, Stride(view.stride)};
+bool by_dots(const MatrixView& a, const MatrixView& b) {
+  return a.rows <= kDotRows && b.transposed && !a.transposed && a.columns > 0;
+}
+
+void dots(const MatrixView& a, const MatrixView& b, float* c, int64_t stride, bool accumulate) {
+  const int64_t depth = a.columns;
+  const int64_t grain = std::max<int64_t>(1, kDotGrain / (depth * a.rows));
+  parallel_for(b.columns, grain, [&](int64_t first, int64_t end) {
+    for (int64_t j = first; j < end; ++j) {
+      for (int64_t i = 0; i < a.rows; ++i) {
+        const float dot =
+            dot_f32(a.data + i * a.stride, b.data + j * b.stride, static_cast<size_t>(depth));
+        c[i * stride + j] = accumulate ? c[i * stride + j] + dot : dot;
+      }
+    }
+  });
 }
 
 }  // namespace
 
 void gemm(const MatrixView& a, const MatrixView& b, float* c, int64_t stride, bool accumulate) {
-  Eigen::Map<Matrix, 0, Stride> out(c, a.rows, b.columns, Stride(stride));
-  if (!accumulate) out.setZero();
-  if (a.columns == 0) return;
-  const ConstMap left = stored(a), right = stored(b);
-  if (a.transposed && b.transposed)
-    out.noalias() += left.transpose() * right.transpose();
-  else if (a.transposed)
-    out.noalias() += left.transpose() * right;
-  else if (b.transposed)
-    out.noalias() += left * right.transpose();
-  else
-    out.noalias() += left * right;
+  if (by_dots(a, b)) return dots(a, b, c, stride, accumulate);
+  const StoredMatrix right(b);
+  Product product{.a = a, .b = &right, .columns = b.columns, .c = c, .stride = stride};
+  product.accumulate = accumulate;
+  multiply({&product, 1});
 }
 
 }  // namespace clvet

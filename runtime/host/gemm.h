@@ -3,15 +3,9 @@
 
 #include <cstdint>
 
-namespace clvet {
+#include "runtime/host/matrix.h"
 
-// A row-major matrix with `stride` elements from row to row; `transposed` reads it as its transpose
-// (rows and columns are those after transposing).
-struct MatrixView {
-  const float* data = nullptr;
-  int64_t rows = 0, columns = 0, stride = 0;
-  bool transposed = false;
-};
+namespace clvet {
 
 // c = a * b, or c += a * b; c is row-major a.rows x b.columns, `stride` elements from row to row.
 void gemm(const MatrixView& a, const MatrixView& b, float* c, int64_t stride, bool accumulate);

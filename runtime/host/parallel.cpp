@@ -119,4 +119,6 @@ void parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t
   pool.run(count, std::max(grain, (count + parts - 1) / parts), body);
 }
 
+int64_t parallel_width() { return static_cast<int64_t>(Pool::shared().width()); }
+
 }  // namespace clvet

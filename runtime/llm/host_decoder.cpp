@@ -13,6 +13,7 @@
 #include "kernels/combination.h"
 #include "kernels/contract.h"
 #include "kernels/layout.h"
+#include "runtime/host/activation.h"
 #include "runtime/host/dot.h"
 #include "runtime/host/parallel.h"
 #include "runtime/llm/decoder_calls.h"
@@ -25,6 +26,8 @@ namespace {
 constexpr int64_t kFirstPositions = 256;
 // Rows of a matrix worth a thread of their own.
 constexpr int64_t kRowGrain = 16;
+// Rows that are unpacked together: as many as share what is read of the left matrix.
+constexpr int64_t kRowsAtATime = 4;
 
 size_t at(int64_t index) { return static_cast<size_t>(index); }
 
@@ -68,8 +71,10 @@ void rotate(const std::vector<float>& head, const float* cosines, const float* s
 
 void softmax(std::vector<float>& scores) {
   const float top = *std::max_element(scores.begin(), scores.end());
+  for (float& score : scores) score -= top;
+  activate({Act::kExp}, scores.data(), static_cast<int64_t>(scores.size()));
   float sum = 0;
-  for (float& score : scores) sum += score = std::exp(score - top);
+  for (const float score : scores) sum += score;
   for (float& score : scores) score /= sum;
 }
 
@@ -155,19 +160,23 @@ void HostDecoder::product(const DecoderCall& call, int64_t rows) {
   const bool floats = w.type == WeightType::kFloat;
   const std::vector<float> sums = floats ? std::vector<float>{} : block_sums(x, k);
   parallel_for(n, kRowGrain, [&](int64_t first, int64_t end) {
-    std::vector<float> row(rows > 1 && !floats ? at(k) : 0);
-    for (int64_t i = first; i < end; ++i) {
-      if (!floats && rows == 1) {
+    if (!floats && rows == 1) {
+      for (int64_t i = first; i < end; ++i)
         y[i] = bias[i] + dot_blocks(w.quants.data() + i * k, w.scales.data() + i * blocks,
                                     w.offsets.data() + i * blocks, x, sums.data(), at(blocks));
-        continue;
+      return;
+    }
+    std::vector<float> expanded(floats ? 0 : at(kRowsAtATime * k));
+    for (int64_t i = first; i < end; i += kRowsAtATime) {
+      const int64_t count = std::min(kRowsAtATime, end - i);
+      for (int64_t r = i; !floats && r < i + count; ++r)
+        expand_blocks(w.quants.data() + r * k, w.scales.data() + r * blocks,
+                      w.offsets.data() + r * blocks, at(blocks), expanded.data() + (r - i) * k);
+      const float* values = floats ? w.values.data() + i * k : expanded.data();
+      dots_f32({values, count, k}, {x, rows, k}, at(k), y + i, 1, n);
+      for (int64_t m = 0; m < rows; ++m) {
+        for (int64_t r = i; r < i + count; ++r) y[m * n + r] += bias[r];
       }
-      if (!floats) {
-        expand_blocks(w.quants.data() + i * k, w.scales.data() + i * blocks,
-                      w.offsets.data() + i * blocks, at(blocks), row.data());
-      }
-      const float* values = floats ? w.values.data() + i * k : row.data();
-      for (int64_t m = 0; m < rows; ++m) y[m * n + i] = bias[i] + dot_f32(values, x + m * k, at(k));
     }
   });
 }
@@ -231,9 +240,9 @@ void HostDecoder::gate(const DecoderCall& call) {
   float* y = write(call, "y");
   for (int64_t m = 0; m < rows; ++m) {
     const float* row = x + 2 * m * f;
-    for (int64_t i = 0; i < f; ++i) {
-      y[m * f + i] = static_cast<float>(apply_act(act, 0, 0, row[i])) * row[f + i];
-    }
+    std::copy(row, row + f, y + m * f);
+    activate({act}, y + m * f, f);
+    for (int64_t i = 0; i < f; ++i) y[m * f + i] *= row[f + i];
   }
 }
 

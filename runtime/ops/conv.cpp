@@ -1,4 +1,5 @@
-// Conv: one to three spatial axes, any group. Im2col and GEMM; depthwise directly.
+// Conv: one to three spatial axes, any group. Products with what the windows see; depthwise
+// directly.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -7,18 +8,20 @@
 
 #include "base/result.h"
 #include "kernels/contract.h"
+#include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/host/gemm.h"
+#include "runtime/host/matrix.h"
+#include "runtime/host/product.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/view.h"
+#include "runtime/ops/support/depthwise.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shape_rules.h"
 #include "runtime/ops/support/window.h"
+#include "runtime/ops/support/window_matrix.h"
 
 namespace clvet::op_conv {
 namespace {
-
-constexpr int64_t kTileBytes = 1 << 20;
 
 struct Problem {
   SlidingWindow window;
@@ -58,72 +61,47 @@ Result<Types> infer(const OpCall& call) {
   return Types{{call.type(0).dtype, problem.window.output_shape({problem.n, problem.oc})}};
 }
 
-void depthwise_plane(const SlidingWindow& window, const float* in, const float* weights,
-                     float* out) {
-  for (int64_t tap = 0; tap < window.taps(); ++tap) {
-    const int64_t kx = tap % window.kernel[2], ky = tap / window.kernel[2] % window.kernel[1],
-                  kz = tap / (window.kernel[2] * window.kernel[1]);
-    const int64_t shift = kx * window.dilation[2] - window.pad_begin[2];
-    const int64_t stride = window.stride[2];
-    const int64_t first = shift < 0 ? (-shift + stride - 1) / stride : 0;
-    const int64_t room = window.in[2] - 1 - shift;
-    const int64_t last = room < 0 ? 0 : std::min(window.out[2], room / stride + 1);
-    for (int64_t z = 0; z < window.out[0]; ++z) {
-      const int64_t iz = z * window.stride[0] - window.pad_begin[0] + kz * window.dilation[0];
-      if (iz < 0 || iz >= window.in[0]) continue;
-      for (int64_t y = 0; y < window.out[1]; ++y) {
-        const int64_t iy = y * window.stride[1] - window.pad_begin[1] + ky * window.dilation[1];
-        if (iy < 0 || iy >= window.in[1]) continue;
-        const float* row = in + (iz * window.in[1] + iy) * window.in[2] + shift;
-        float* target = out + (z * window.out[1] + y) * window.out[2];
-        for (int64_t x = first; x < last; ++x) target[x] += weights[tap] * row[x * stride];
-      }
-    }
-  }
-}
-
-void grouped(const Problem& p, const float* in, const float* weights, float* out) {
+// One product for each image and group: weights times what the windows see.
+void grouped(const Problem& p, const ConvTensors& t, const Activation& activation) {
   const int64_t k = p.cg() * p.window.taps(), size = p.window.out_size();
-  const MatrixView left{weights, p.ocg(), k, k};
-  if (p.pointwise()) {
-    gemm(left, {in, k, size, size}, out, size, true);
-    return;
+  std::vector<StoredMatrix> stored;
+  std::vector<WindowMatrix> seen;
+  for (int64_t i = 0; i < p.n * p.group; ++i) {
+    const float* in = t.x + i * p.cg() * p.window.in_size();
+    if (p.pointwise())
+      stored.emplace_back(MatrixView{in, k, size, size});
+    else
+      seen.emplace_back(p.window, in);
   }
-  const int64_t tile = std::clamp<int64_t>(kTileBytes / 4 / std::max<int64_t>(k, 1), 64, size + 64);
-  std::vector<float> matrix(static_cast<size_t>(k * std::min(tile, size)));
-  for (int64_t first = 0; first < size; first += tile) {
-    const int64_t columns = std::min(tile, size - first);
-    im2col(p.window, in, p.cg(), first, columns, matrix.data());
-    gemm(left, {matrix.data(), k, columns, columns}, out + first, size, true);
+  std::vector<Product> products;
+  for (int64_t i = 0; i < p.n * p.group; ++i) {
+    const auto at = static_cast<size_t>(i);
+    const int64_t first = i % p.group * p.ocg();
+    Product product{.a = {t.w + first * k, p.ocg(), k, k}, .columns = size};
+    if (p.pointwise())
+      product.b = &stored[at];
+    else
+      product.b = &seen[at];
+    product.c = t.y + i * p.ocg() * size;
+    product.stride = size;
+    product.row_bias = t.bias ? t.bias + first : nullptr;
+    product.activation = activation;
+    products.push_back(product);
   }
-}
-
-void convolve_group(const Problem& p, const float* in, const float* weights, float* out) {
-  if (!p.depthwise()) return grouped(p, in, weights, out);
-  for (int64_t m = 0; m < p.ocg(); ++m) {
-    depthwise_plane(p.window, in, weights + m * p.window.taps(), out + m * p.window.out_size());
-  }
+  multiply(products);
 }
 
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
-  CLVET_ASSIGN_OR_RETURN(const Problem p, problem_of(call));
-  const int64_t in_size = p.window.in_size(), out_size = p.window.out_size();
-  const auto* x = call.tensor(0).data<float>();
-  const auto* w = call.tensor(1).data<float>();
-  const float* bias = call.has(2) ? call.tensor(2).data<float>() : nullptr;
-  float* y = outputs[0].data<float>();
+  CLVET_ASSIGN_OR_RETURN(Problem p, problem_of(call));
   if (outputs[0].elements() == 0) return {};
-  for (int64_t n = 0; n < p.n; ++n) {
-    for (int64_t oc = 0; bias && oc < p.oc; ++oc) {
-      std::fill_n(y + (n * p.oc + oc) * out_size, out_size, bias[oc]);
-    }
-    for (int64_t g = 0; g < p.group; ++g) {
-      const float* in = x + (n * p.c + g * p.cg()) * in_size;
-      float* out = y + (n * p.oc + g * p.ocg()) * out_size;
-      const float* weights = w + g * p.ocg() * p.cg() * p.window.taps();
-      convolve_group(p, in, weights, out);
-    }
-  }
+  p.window = p.window.compact();
+  const ConvTensors tensors{call.tensor(0).data<float>(), call.tensor(1).data<float>(),
+                            call.has(2) ? call.tensor(2).data<float>() : nullptr,
+                            outputs[0].data<float>()};
+  if (p.depthwise())
+    depthwise(p.window, {p.n, p.c, p.ocg()}, tensors, call.node.activation);
+  else
+    grouped(p, tensors, call.node.activation);
   return {};
 }
 
@@ -185,6 +163,7 @@ const OpDef def{
     .attributes =
         "auto_pad:s=|NOTSET|SAME_UPPER|SAME_LOWER|VALID dilations:I group:i kernel_shape:I pads:I "
         "strides:I",
+    .activates = true,
     .infer = infer,
     .host = host,
     .lower = lower,

@@ -8,7 +8,10 @@
 #include "base/result.h"
 #include "kernels/contract.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/host/activation.h"
 #include "runtime/host/gemm.h"
+#include "runtime/host/matrix.h"
+#include "runtime/host/parallel.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/lowering.h"
@@ -39,26 +42,31 @@ Result<Types> infer(const OpCall& call) {
   return Types{{call.type(0).dtype, window.output_shape({call.shape(0)[0], channels})}};
 }
 
+// Values that are worth waking a thread.
+constexpr int64_t kGrain = 20'000;
+
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   CLVET_ASSIGN_OR_RETURN(const SlidingWindow window, check(call));
   const Tensor &x = call.tensor(0), &w = call.tensor(1);
   const int64_t group = call.node.int_attr("group", 1);
   const int64_t cg = x.dim(1) / group, ocg = w.dim(1), size = window.in_size();
   const int64_t rows = ocg * window.taps();
+  const float* bias = call.has(2) ? call.tensor(2).data<float>() : nullptr;
   float* y = outputs[0].data<float>();
-  if (call.has(2)) {
-    const float* bias = call.tensor(2).data<float>();
-    for (int64_t i = 0; i < x.dim(0) * ocg * group; ++i) {
-      std::fill_n(y + i * window.out_size(), window.out_size(), bias[i % (ocg * group)]);
-    }
-  }
   std::vector<float> matrix(static_cast<size_t>(rows * size));
   for (int64_t n = 0; n < x.dim(0); ++n) {
     for (int64_t g = 0; g < group; ++g) {
       const MatrixView weights{w.data<float>() + g * cg * rows, rows, cg, rows, true};
       const MatrixView in{x.data<float>() + (n * group + g) * cg * size, cg, size, size};
       gemm(weights, in, matrix.data(), size, false);
-      col2im(window, matrix.data(), ocg, y + (n * group + g) * ocg * window.out_size());
+      parallel_for(ocg, 1 + kGrain / (window.taps() * size), [&](int64_t first, int64_t end) {
+        for (int64_t c = first; c < end; ++c) {
+          float* plane = y + ((n * group + g) * ocg + c) * window.out_size();
+          std::fill_n(plane, window.out_size(), bias ? bias[g * ocg + c] : 0.f);
+          col2im(window, matrix.data() + c * window.taps() * size, 1, plane);
+          activate(call.node.activation, plane, window.out_size());
+        }
+      });
     }
   }
   return {};
@@ -121,6 +129,7 @@ const OpDef def{
     .attributes =
         "auto_pad:s=|NOTSET|SAME_UPPER|SAME_LOWER|VALID dilations:I group:i kernel_shape:I "
         "output_padding:I output_shape:I pads:I strides:I",
+    .activates = true,
     .infer = infer,
     .host = host,
     .lower = lower,

@@ -1,5 +1,7 @@
 // Float functions of one operand.
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -8,6 +10,8 @@
 #include "kernels/contract.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/host/activation.h"
+#include "runtime/host/parallel.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/elementwise.h"
@@ -105,8 +109,26 @@ Parameters parameters_of(const Node& node) {
   return {node.float_attr(first, row.alpha), node.float_attr(second, row.beta)};
 }
 
+// The same function where vectors compute it (runtime/host/activation.h); kNone where none does.
+Activation vector_form(const Node& node) {
+  const auto [alpha, beta] = parameters_of(node);
+  if (node.op == "Swish" && alpha == 1) return {Act::kSilu};
+  const ActRow* row = act_of_onnx(node.op);
+  return row && row->act != Act::kSqrt ? Activation{row->act, alpha, beta} : Activation{};
+}
+
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   const auto [alpha, beta] = parameters_of(call.node);
+  const Activation form = vector_form(call.node);
+  if (call.type(0).dtype == DType::kF32 && form.act != Act::kNone) {
+    const float* x = call.tensor(0).data<float>();
+    float* y = outputs[0].data<float>();
+    parallel_for(outputs[0].elements(), kElementGrain / 4, [&](int64_t first, int64_t end) {
+      std::copy(x + first, x + end, y + first);
+      activate(form, y + first, end - first);
+    });
+    return {};
+  }
   return visit_floats(call.type(0).dtype, [&]<class T>() {
     const Function<T> function = row_of<T>(call.node.op).function;
     const T a = static_cast<T>(alpha), b = static_cast<T>(beta);

@@ -8,6 +8,7 @@
 #include "base/numbers.h"
 #include "base/result.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/host/parallel.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/elementwise.h"
@@ -27,6 +28,22 @@ Result<Types> infer(const OpCall& call) {
   return Types{{call.type(0).dtype, shape}};
 }
 
+// Values that are worth waking a thread.
+constexpr int64_t kGrain = 20'000;
+
+// Of sums side by side, in float64.
+template <class T>
+T mean(const T* x, int64_t count) {
+  constexpr int64_t kSums = 8;
+  double sums[kSums] = {};
+  int64_t i = 0;
+  for (; i + kSums <= count; i += kSums) {
+    for (int64_t k = 0; k < kSums; ++k) sums[k] += static_cast<double>(x[i + k]);
+  }
+  for (; i < count; ++i) sums[0] += static_cast<double>(x[i]);
+  return static_cast<T>(std::accumulate(sums, sums + kSums, 0.0) / static_cast<double>(count));
+}
+
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   const Tensor& x = call.tensor(0);
   const int64_t planes = outputs[0].elements();
@@ -34,16 +51,13 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   if (size == 0) return {};
   return visit_floats(x.dtype(), [&]<class T>() {
     T* y = outputs[0].data<T>();
-    for (int64_t p = 0; p < planes; ++p) {
-      const T* in = x.data<T>() + p * size;
-      if (call.node.op == "GlobalMaxPool") {
-        y[p] = std::accumulate(in, in + size, in[0], larger<T>);
-        continue;
+    const bool max = call.node.op == "GlobalMaxPool";
+    parallel_for(planes, 1 + kGrain / size, [&](int64_t first, int64_t end) {
+      for (int64_t p = first; p < end; ++p) {
+        const T* in = x.data<T>() + p * size;
+        y[p] = max ? std::accumulate(in, in + size, in[0], larger<T>) : mean(in, size);
       }
-      double sum = 0;
-      for (int64_t i = 0; i < size; ++i) sum += static_cast<double>(in[i]);
-      y[p] = static_cast<T>(sum / static_cast<double>(size));
-    }
+    });
   });
 }
 

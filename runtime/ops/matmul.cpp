@@ -1,5 +1,4 @@
 // MatMul with NumPy's batch rules. Passes may add a third input, a bias over the last axis.
-#include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -8,7 +7,8 @@
 #include "base/result.h"
 #include "kernels/contract.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/host/gemm.h"
+#include "runtime/host/matrix.h"
+#include "runtime/host/product.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/shapes.h"
 #include "runtime/ops/contract/view.h"
@@ -61,19 +61,32 @@ Result<Types> infer(const OpCall& call) {
 }
 
 template <class T>
-void multiply(const Problem& p, const T* a, const T* b, T* c) {
-  if constexpr (std::is_same_v<T, float>) {
-    gemm({a, p.m, p.k, p.k}, {b, p.k, p.n, p.n}, c, p.n, true);
-  } else {
-    for (int64_t i = 0; i < p.m; ++i) {
-      for (int64_t k = 0; k < p.k; ++k) {
-        const T left = a[i * p.k + k];
-        for (int64_t j = 0; j < p.n; ++j) {
-          c[i * p.n + j] = wrap_add(c[i * p.n + j], wrap_mul(left, b[k * p.n + j]));
-        }
+void multiply_each(const Problem& p, const T* a, const T* b, T* c) {
+  for (int64_t i = 0; i < p.m; ++i) {
+    for (int64_t k = 0; k < p.k; ++k) {
+      const T left = a[i * p.k + k];
+      for (int64_t j = 0; j < p.n; ++j) {
+        c[i * p.n + j] = wrap_add(c[i * p.n + j], wrap_mul(left, b[k * p.n + j]));
       }
     }
   }
+}
+
+// The products of all batches side by side, the bias among them.
+void multiply_floats(const OpCall& call, const Problem& p, const Shape& walk,
+                     const std::vector<int64_t> (&strides)[3], float* y) {
+  std::vector<StoredMatrix> rights;
+  std::vector<Product> products;
+  for_each_row(walk, strides, [&](const int64_t(&at)[3]) {
+    rights.emplace_back(MatrixView{call.tensor(1).data<float>() + at[1], p.k, p.n, p.n});
+    Product product{.a = {call.tensor(0).data<float>() + at[0], p.m, p.k, p.k}, .columns = p.n};
+    product.c = y + at[2];
+    product.stride = p.n;
+    product.column_bias = call.has(2) ? call.tensor(2).data<float>() : nullptr;
+    products.push_back(product);
+  });
+  for (size_t i = 0; i < products.size(); ++i) products[i].b = &rights[i];
+  multiply(products);
 }
 
 // A shared right matrix makes one product of all rows.
@@ -97,13 +110,17 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
     for (int64_t& stride : strides[i]) stride *= sizes[i];
     strides[i].push_back(0);
   }
+  if (y.dtype() == DType::kF32) {
+    multiply_floats(call, p, walk, strides, y.data<float>());
+    return {};
+  }
   return visit_numbers(y.dtype(), [&]<class T>() {
     if (call.has(2)) {
       map_binary<T, T, T>(call.tensor(2), Tensor::scalar<T>(0), y, [](T v, T) { return v; });
     }
     for_each_row(walk, strides, [&](const int64_t(&at)[3]) {
-      multiply(p, call.tensor(0).data<T>() + at[0], call.tensor(1).data<T>() + at[1],
-               y.data<T>() + at[2]);
+      multiply_each(p, call.tensor(0).data<T>() + at[0], call.tensor(1).data<T>() + at[1],
+                    y.data<T>() + at[2]);
     });
   });
 }

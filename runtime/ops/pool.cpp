@@ -9,15 +9,20 @@
 
 #include "base/result.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/host/parallel.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/max_pool.h"
 #include "runtime/ops/support/shape_rules.h"
 #include "runtime/ops/support/window.h"
 
 namespace clvet::op_pool {
 namespace {
+
+// Taps that are worth waking a thread.
+constexpr int64_t kGrain = 10'000;
 
 Result<SlidingWindow> window_for(const OpCall& call) {
   const Shape& shape = call.shape(0);
@@ -136,17 +141,24 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   const bool column_major = call.node.int_attr("storage_order", 0) != 0;
   const int64_t planes = call.shape(0)[0] * call.shape(0)[1];
   int64_t* indices = call.node.outputs.size() > 1 ? outputs[1].data<int64_t>() : nullptr;
+  if (max && !indices && call.type(0).dtype == DType::kF32 && each_window_sees(window)) {
+    max_pool(window.compact(), planes, call.tensor(0).data<float>(), outputs[0].data<float>());
+    return {};
+  }
   return visit_numbers(call.type(0).dtype, [&]<class T>() {
     const T* in = call.tensor(0).data<T>();
     T* out = outputs[0].data<T>();
-    for (int64_t p = 0; p < planes; ++p) {
-      const int64_t from = p * window.in_size(), to = p * window.out_size();
-      if (max)
-        max_plane(window, in + from, from, column_major, out + to,
-                  indices ? indices + to : nullptr);
-      else
-        average_plane(window, in + from, include_pad, out + to);
-    }
+    const int64_t grain = 1 + kGrain / (window.out_size() * window.taps());
+    parallel_for(planes, grain, [&](int64_t first, int64_t end) {
+      for (int64_t p = first; p < end; ++p) {
+        const int64_t from = p * window.in_size(), to = p * window.out_size();
+        if (max)
+          max_plane(window, in + from, from, column_major, out + to,
+                    indices ? indices + to : nullptr);
+        else
+          average_plane(window, in + from, include_pad, out + to);
+      }
+    });
   });
 }
 

@@ -17,6 +17,7 @@
 #include "kernels/contract.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/host/parallel.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/elementwise.h"
@@ -27,33 +28,86 @@
 namespace clvet::op_resize {
 namespace {
 
+// Values that are worth waking a thread.
+constexpr int64_t kGrain = 10'000;
+
 Result<Types> infer(const OpCall& call) {
   CLVET_ASSIGN_OR_RETURN(const Shape shape, resized_shape(call));
   return Types{{call.type(0).dtype, shape}};
+}
+
+// The taps of an axis one behind the other; those of output i end at ends[i].
+struct FlatTaps {
+  std::vector<int64_t> index, ends;
+  std::vector<double> weight;
+  bool copies = true;  // each output is one input
+};
+
+FlatTaps flat_taps(const ResizeAxis& axis) {
+  FlatTaps flat;
+  for (const std::vector<ResizeTap>& taps : axis.taps) {
+    for (const ResizeTap& tap : taps) {
+      flat.index.push_back(tap.index);
+      flat.weight.push_back(tap.weight);
+    }
+    flat.ends.push_back(static_cast<int64_t>(flat.index.size()));
+    flat.copies &= taps.size() == 1 && taps[0].weight == 1;
+  }
+  return flat;
+}
+
+// A row along the axis: `inner` is 1.
+template <class T>
+void apply_along(const FlatTaps& flat, double outside, int64_t count, const T* from, T* to) {
+  if (flat.copies) {
+    for (int64_t i = 0; i < count; ++i) to[i] = from[flat.index[i]];
+    return;
+  }
+  int64_t tap = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    double sum = tap == flat.ends[i] ? outside : 0;
+    for (; tap < flat.ends[i]; ++tap)
+      sum += flat.weight[tap] * static_cast<double>(from[flat.index[tap]]);
+    to[i] = static_cast<T>(sum);
+  }
+}
+
+// Rows across the axis; `sums` is room for one.
+template <class T>
+void apply_across(const ResizeAxis& axis, int64_t inner, const T* from, std::vector<double>& sums,
+                  T* to) {
+  sums.resize(static_cast<size_t>(inner));
+  for (int64_t i = 0; i < axis.out; ++i, to += inner) {
+    const std::vector<ResizeTap>& taps = axis.taps[i];
+    if (taps.size() == 1 && taps[0].weight == 1) {
+      std::copy_n(from + taps[0].index * inner, inner, to);
+      continue;
+    }
+    std::fill(sums.begin(), sums.end(), taps.empty() ? axis.outside : 0.0);
+    for (const ResizeTap& tap : taps) {
+      const T* row = from + tap.index * inner;
+      for (int64_t k = 0; k < inner; ++k) sums[k] += tap.weight * static_cast<double>(row[k]);
+    }
+    for (int64_t k = 0; k < inner; ++k) to[k] = static_cast<T>(sums[k]);
+  }
 }
 
 template <class T>
 void apply(const ResizeAxis& axis, const Tensor& in, int64_t index, Tensor& out) {
   const int64_t outer = elements_of(std::span(in.shape()).first(index));
   const int64_t inner = elements_of(std::span(in.shape()).subspan(index + 1));
-  std::vector<double> sums(static_cast<size_t>(inner));
-  for (int64_t o = 0; o < outer; ++o) {
-    const T* from = in.data<T>() + o * axis.in * inner;
-    T* to = out.data<T>() + o * axis.out * inner;
-    for (int64_t i = 0; i < axis.out; ++i, to += inner) {
-      const std::vector<ResizeTap>& taps = axis.taps[i];
-      if (taps.size() == 1 && taps[0].weight == 1) {
-        std::copy_n(from + taps[0].index * inner, inner, to);
-        continue;
-      }
-      std::fill(sums.begin(), sums.end(), taps.empty() ? axis.outside : 0.0);
-      for (const ResizeTap& tap : taps) {
-        const T* row = from + tap.index * inner;
-        for (int64_t k = 0; k < inner; ++k) sums[k] += tap.weight * static_cast<double>(row[k]);
-      }
-      for (int64_t k = 0; k < inner; ++k) to[k] = static_cast<T>(sums[k]);
+  const FlatTaps flat = flat_taps(axis);
+  parallel_for(outer, 1 + kGrain / (axis.out * inner), [&](int64_t first, int64_t end) {
+    std::vector<double> sums;
+    for (int64_t o = first; o < end; ++o) {
+      const T* from = in.data<T>() + o * axis.in * inner;
+      T* to = out.data<T>() + o * axis.out * inner;
+      if (inner == 1)
+        apply_along(flat, axis.outside, axis.out, from, to);
+      else
+        apply_across(axis, inner, from, sums, to);
     }
-  }
+  });
 }
 
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {

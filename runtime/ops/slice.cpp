@@ -11,6 +11,7 @@
 #include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/strided_copy.h"
 
 namespace clvet::op_slice {
 namespace {

@@ -3,11 +3,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "kernels/contract.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/host/activation.h"
+#include "runtime/host/parallel.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/shapes.h"
 #include "runtime/ops/contract/view.h"
@@ -17,6 +21,9 @@
 
 namespace clvet::op_softmax {
 namespace {
+
+// Values that are worth waking a thread.
+constexpr int64_t kGrain = 10'000;
 
 struct Split {
   int64_t axis = 0;
@@ -45,6 +52,16 @@ Result<Types> infer(const OpCall& call) {
   return infer_same(call);
 }
 
+// The values of a row less their largest, which makes exp() fit; then exp().
+template <class T>
+void exponentials(const T* x, T top, int64_t length, int64_t step, T* y) {
+  for (int64_t i = 0; i < length; ++i) y[i * step] = x[i * step] - top;
+  if constexpr (std::is_same_v<T, float>) {
+    if (step == 1) return activate({Act::kExp}, y, length);
+  }
+  for (int64_t i = 0; i < length; ++i) y[i * step] = std::exp(y[i * step]);
+}
+
 template <class T>
 void one(const std::string& op, const T* x, T* y, int64_t length, int64_t step) {
   int64_t best = 0;
@@ -56,11 +73,9 @@ void one(const std::string& op, const T* x, T* y, int64_t length, int64_t step) 
     return;
   }
   const T top = x[best * step];
+  exponentials(x, top, length, step, y);
   double sum = 0;
-  for (int64_t i = 0; i < length; ++i) {
-    y[i * step] = std::exp(x[i * step] - top);
-    sum += static_cast<double>(y[i * step]);
-  }
+  for (int64_t i = 0; i < length; ++i) sum += static_cast<double>(y[i * step]);
   if (op == "Softmax") {
     const auto scale = static_cast<T>(1 / sum);
     for (int64_t i = 0; i < length; ++i) y[i * step] *= scale;
@@ -74,13 +89,14 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   CLVET_ASSIGN_OR_RETURN(const Split split, split_of(call));
   if (outputs[0].elements() == 0) return {};
   return visit_floats(call.type(0).dtype, [&]<class T>() {
-    for (int64_t o = 0; o < split.outer; ++o) {
-      for (int64_t i = 0; i < split.inner; ++i) {
-        const int64_t at = o * split.length * split.inner + i;
+    const int64_t grain = 1 + kGrain / split.length;
+    parallel_for(split.outer * split.inner, grain, [&](int64_t first, int64_t end) {
+      for (int64_t i = first; i < end; ++i) {
+        const int64_t at = i / split.inner * split.length * split.inner + i % split.inner;
         one(call.node.op, call.tensor(0).data<T>() + at, outputs[0].data<T>() + at, split.length,
             split.inner);
       }
-    }
+    });
   });
 }
 

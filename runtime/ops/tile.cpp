@@ -12,6 +12,7 @@
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/strided_copy.h"
 
 namespace clvet::op_tile {
 namespace {

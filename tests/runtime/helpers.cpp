@@ -1,11 +1,13 @@
 #include "tests/runtime/helpers.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -15,6 +17,7 @@
 #include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/host/width.h"
 #include "runtime/ops/contract/op_def.h"
 
 namespace clvet::test {
@@ -53,6 +56,15 @@ OpCall make_call(const Node& node, const std::vector<Tensor>& inputs,
 }
 
 std::vector<int64_t> list(std::initializer_list<int64_t> values) { return values; }
+
+void at_each_width(const std::function<void()>& fn) {
+  for (const Width width : widths()) {
+    SCOPED_TRACE(fmt::format("vectors of {} bytes", 16 << static_cast<int>(width)));
+    use_width(width);
+    fn();
+  }
+  use_width(widths().back());
+}
 
 std::vector<float> floats(const Tensor& tensor) {
   EXPECT_EQ(tensor.dtype(), DType::kF32);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ OpCall make_call(const Node& node, const std::vector<Tensor>& inputs,
                  const std::vector<bool>& constant);
 
 std::vector<int64_t> list(std::initializer_list<int64_t> values);
+
+// Calls fn() with each width of vectors that this machine has (runtime/host/width.h).
+void at_each_width(const std::function<void()>& fn);
 
 // The values of a tensor that must be of f32.
 std::vector<float> floats(const Tensor& tensor);

@@ -112,6 +112,8 @@ struct OpDef {
   // True where `host` moves whole elements only, so that it works for f16 as it stands. Otherwise
   // f16 inputs are widened to f32 and the outputs narrowed again around it.
   bool moves_elements = false;
+  // True where `host` applies the node's activation itself.
+  bool activates = false;
   // False where the result follows from input types alone (Shape).
   bool needs_values = true;
 

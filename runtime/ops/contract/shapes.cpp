@@ -61,24 +61,4 @@ std::vector<int64_t> broadcast_strides(const Shape& shape, const Shape& out) {
   return strides;
 }
 
-void strided_copy(const Tensor& in, int64_t offset, const std::vector<int64_t>& in_strides,
-                  Tensor& out) {
-  const Shape& shape = out.shape();
-  const int64_t n = shape.empty() ? 1 : shape.back();
-  const int64_t step = shape.empty() ? 1 : in_strides.back();
-  visit_size(size_of(in.dtype()), [&]<class T>() {
-    const T* source = in.data<T>() + offset;
-    T* target = out.data<T>();
-    for_each_row<1>(shape, {in_strides}, [&](const int64_t(&offsets)[1]) {
-      const T* from = source + offsets[0];
-      if (step == 1) {
-        std::copy(from, from + n, target);
-      } else {
-        for (int64_t i = 0; i < n; ++i) target[i] = from[i * step];
-      }
-      target += n;
-    });
-  });
-}
-
 }  // namespace clvet

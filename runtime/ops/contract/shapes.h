@@ -60,8 +60,4 @@ void visit_size(size_t bytes, Fn&& fn) {
   }
 }
 
-// out[i...] = in[offset + sum i*stride], for element-moving ops (Transpose, Slice, Expand).
-void strided_copy(const Tensor& in, int64_t offset, const std::vector<int64_t>& in_strides,
-                  Tensor& out);
-
 }  // namespace clvet

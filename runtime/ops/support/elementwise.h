@@ -2,50 +2,71 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "base/result.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/host/parallel.h"
+#include "runtime/host/width.h"
 #include "runtime/ops/contract/shapes.h"
+#include "runtime/ops/support/parts.h"
 
 namespace clvet {
 
-// out[i] = fn(a[i]) over equal shapes.
+// Elements that are worth waking a thread, where each takes an instruction or two.
+inline constexpr int64_t kElementGrain = 1 << 15;
+
+// out[i] = fn(x[i], z[i]) for count elements, with steps of 0 (one value for all) or 1. Floats are
+// computed in the widest vectors; what Fn calls must be small enough to be inlined for that.
+template <class Fn, class A, class B, class Out>
+struct MapRow {
+  template <int kBytes>
+  static CLVET_INLINE void run(const Fn* fn, const A* x, int64_t x_step, const B* z, int64_t z_step,
+                               int64_t count, Out* y) {
+    if (x_step == 1 && z_step == 1) {
+      for (int64_t i = 0; i < count; ++i) y[i] = (*fn)(x[i], z[i]);
+    } else if (x_step == 1 && z_step == 0) {
+      const B right = *z;
+      for (int64_t i = 0; i < count; ++i) y[i] = (*fn)(x[i], right);
+    } else {
+      for (int64_t i = 0; i < count; ++i) y[i] = (*fn)(x[i * x_step], z[i * z_step]);
+    }
+  }
+};
+
+template <class A, class B, class Out, class Fn>
+void map_row(const Fn& fn, const A* x, int64_t x_step, const B* z, int64_t z_step, int64_t count,
+             Out* y) {
+  using Row = MapRow<Fn, A, B, Out>;
+  if constexpr (std::is_same_v<Out, float>)
+    at_width<Row>(&fn, x, x_step, z, z_step, count, y);
+  else
+    Row::template run<16>(&fn, x, x_step, z, z_step, count, y);
+}
+
+// out[i] = fn(a[i]) over equal shapes; out may be a.
 template <class In, class Out, class Fn>
 void map_unary(const Tensor& a, Tensor& out, Fn fn) {
   const In* x = a.data<In>();
   Out* y = out.data<Out>();
-  const int64_t count = out.elements();
-  for (int64_t i = 0; i < count; ++i) y[i] = fn(x[i]);
+  const auto both = [&fn](In value, In) { return fn(value); };
+  parallel_for(out.elements(), kElementGrain, [&](int64_t first, int64_t end) {
+    map_row(both, x + first, 1, x + first, 1, end - first, y + first);
+  });
 }
 
-// out[i] = fn(a[i], b[i]), both broadcast to out's shape.
+// out[i] = fn(a[i], b[i]), both broadcast to out's shape; out may be a.
 template <class A, class B, class Out, class Fn>
 void map_binary(const Tensor& a, const Tensor& b, Tensor& out, Fn fn) {
-  Out* y = out.data<Out>();
-  if (a.shape() == out.shape() && b.shape() == out.shape()) {
-    const A* x = a.data<A>();
-    const B* z = b.data<B>();
-    for (int64_t i = 0; i < out.elements(); ++i) y[i] = fn(x[i], z[i]);
-    return;
-  }
-  const Shape& shape = out.shape();
-  const int64_t n = shape.empty() ? 1 : shape.back();
-  const std::vector<int64_t> strides[2] = {broadcast_strides(a.shape(), shape),
-                                           broadcast_strides(b.shape(), shape)};
-  const int64_t sa = shape.empty() ? 0 : strides[0].back();
-  const int64_t sb = shape.empty() ? 0 : strides[1].back();
-  for_each_row(shape, strides, [&](const int64_t(&offsets)[2]) {
-    const A* x = a.data<A>() + offsets[0];
-    const B* z = b.data<B>() + offsets[1];
-    if (sb == 0) {
-      const B right = *z;
-      for (int64_t i = 0; i < n; ++i) y[i] = fn(x[i * sa], right);
-    } else {
-      for (int64_t i = 0; i < n; ++i) y[i] = fn(x[i * sa], z[i * sb]);
-    }
-    y += n;
-  });
+  std::vector<int64_t> strides[2] = {broadcast_strides(a.shape(), out.shape()),
+                                     broadcast_strides(b.shape(), out.shape())};
+  const Shape shape = joined_axes(out.shape(), strides);
+  for_each_part(shape, strides, kElementGrain,
+                [&](const int64_t(&at)[2], int64_t first, int64_t count) {
+                  map_row(fn, a.data<A>() + at[0], strides[0].back(), b.data<B>() + at[1],
+                          strides[1].back(), count, out.data<Out>() + first);
+                });
 }
 
 // Calls fn.template operator()<T>() where `dtype` is a number type with arithmetic of its own (f16

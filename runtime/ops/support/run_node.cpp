@@ -1,6 +1,7 @@
 // Runs one node on the host: checks, allocation, half widening, the op and its fused activation.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <span>
 #include <utility>
@@ -10,6 +11,8 @@
 #include "kernels/contract.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/host/activation.h"
+#include "runtime/host/parallel.h"
 #include "runtime/ops/contract/op_def.h"
 
 namespace clvet {
@@ -34,50 +37,21 @@ Result<std::vector<Tensor>> allocate(const std::vector<TensorType>& types) {
   return outputs;
 }
 
-template <class T, class Fn>
-void replace_each(std::span<T> values, Fn fn) {
-  for (T& value : values) value = fn(value);
-}
-
-void activate_f32(const Activation& activation, std::span<float> values) {
-  const auto lo = static_cast<float>(activation.lo);
-  const auto hi = static_cast<float>(activation.hi);
-  switch (activation.act) {
-    case Act::kRelu:
-      return replace_each(values, [](float y) { return y < 0 ? 0 : y; });
-    case Act::kClip:
-      return replace_each(values, [=](float y) {
-        const float raised = y < lo ? lo : y;
-        return raised > hi ? hi : raised;
-      });
-    case Act::kAffine:
-      return replace_each(values, [=](float y) { return lo * y + hi; });
-    case Act::kHardSwish:
-      return replace_each(values, [=](float y) {
-        const float gate = lo * y + hi;
-        return y * (gate < 0 ? 0 : (gate > 1 ? 1 : gate));
-      });
-    default:
-      return replace_each(values, [&](float y) {
-        return static_cast<float>(apply_act(activation.act, activation.lo, activation.hi, y));
-      });
-  }
-}
-
 Status activate(const Activation& activation, Tensor& tensor) {
   if (activation.act == Act::kNone) return {};
-  const auto count = static_cast<size_t>(tensor.elements());
   if (tensor.dtype() == DType::kF64) {
-    replace_each(std::span(tensor.data<double>(), count), [&](double y) {
-      return apply_act(activation.act, activation.lo, activation.hi, y);
-    });
+    for (double& y : std::span(tensor.data<double>(), static_cast<size_t>(tensor.elements())))
+      y = apply_act(activation.act, activation.lo, activation.hi, y);
     return {};
   }
   if (tensor.dtype() != DType::kF32) {
     return fail(ErrorCode::kInternal, "an activation cannot be fused into a node of the type {}",
                 to_string(tensor.dtype()));
   }
-  activate_f32(activation, std::span(tensor.data<float>(), count));
+  constexpr int64_t kGrain = 1 << 15;
+  parallel_for(tensor.elements(), kGrain, [&](int64_t first, int64_t end) {
+    activate(activation, tensor.data<float>() + first, end - first);
+  });
   return {};
 }
 
@@ -89,7 +63,8 @@ Result<std::vector<Tensor>> run_checked(const OpCall& call) {
   // Its other extents may be of any size, and an operator may loop over them.
   if (empty) return outputs;
   CLVET_RETURN_IF_ERROR(call.node.def->host(call, outputs));
-  if (!outputs.empty()) CLVET_RETURN_IF_ERROR(activate(call.node.activation, outputs[0]));
+  if (!outputs.empty() && !call.node.def->activates)
+    CLVET_RETURN_IF_ERROR(activate(call.node.activation, outputs[0]));
   return outputs;
 }
 

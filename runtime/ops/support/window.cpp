@@ -92,35 +92,24 @@ void split_padding(int64_t total, bool upper, int64_t& begin, int64_t& end) {
   end = total - begin;
 }
 
-// What `tap` sees of a plane at the output positions first..first+columns.
-void copy_tap(const SlidingWindow& window, const float* plane, int64_t tap, int64_t first,
-              int64_t columns, float* seen) {
-  const auto& [in, out, kernel, stride, dilation, pad] = std::tie(
-      window.in, window.out, window.kernel, window.stride, window.dilation, window.pad_begin);
-  const int64_t kx = tap % kernel[2], ky = tap / kernel[2] % kernel[1],
-                kz = tap / (kernel[2] * kernel[1]);
-  int64_t x = first % out[2], y = first / out[2] % out[1], z = first / (out[2] * out[1]);
-  for (int64_t i = 0; i < columns;) {
-    const int64_t run = std::min(columns - i, out[2] - x);
-    const int64_t iz = z * stride[0] - pad[0] + kz * dilation[0];
-    const int64_t iy = y * stride[1] - pad[1] + ky * dilation[1];
-    const bool inside = iz >= 0 && iz < in[0] && iy >= 0 && iy < in[1];
-    const float* row = inside ? plane + (iz * in[1] + iy) * in[2] : nullptr;
-    int64_t ix = x * stride[2] - pad[2] + kx * dilation[2];
-    for (int64_t k = 0; k < run; ++k, ix += stride[2]) {
-      seen[i + k] = row && ix >= 0 && ix < in[2] ? row[ix] : 0.f;
-    }
-    i += run;
-    x = 0;
-    if (++y == out[1]) y = 0, ++z;
-  }
-}
-
 }  // namespace
 
 Shape SlidingWindow::output_shape(Shape leading) const {
   leading.insert(leading.end(), out.end() - rank, out.end());
   return leading;
+}
+
+SlidingWindow SlidingWindow::compact() const {
+  SlidingWindow w = *this;
+  const auto is_one = [&](size_t i) {
+    return w.in[i] == 1 && w.out[i] == 1 && w.kernel[i] == 1 && w.pad_begin[i] == 0;
+  };
+  for (int turn = 0; turn < 2 && is_one(2); ++turn) {
+    for (Extent3* each :
+         {&w.in, &w.out, &w.kernel, &w.stride, &w.dilation, &w.pad_begin, &w.pad_end})
+      std::rotate(each->begin(), each->end() - 1, each->end());
+  }
+  return w;
 }
 
 Result<SlidingWindow> window_of(const Node& node, const Shape& shape, const Shape& kernel) {
@@ -171,16 +160,6 @@ Result<SlidingWindow> transposed_window_of(const Node& node, const Shape& shape,
   return window;
 }
 
-void im2col(const SlidingWindow& window, const float* image, int64_t channels, int64_t first,
-            int64_t columns, float* matrix) {
-  for (int64_t c = 0; c < channels; ++c) {
-    const float* plane = image + c * window.in_size();
-    for (int64_t tap = 0; tap < window.taps(); ++tap, matrix += columns) {
-      copy_tap(window, plane, tap, first, columns, matrix);
-    }
-  }
-}
-
 void col2im(const SlidingWindow& window, const float* matrix, int64_t channels, float* image) {
   const auto& [in, out, kernel, stride, dilation, pad] = std::tie(
       window.in, window.out, window.kernel, window.stride, window.dilation, window.pad_begin);
@@ -195,10 +174,11 @@ void col2im(const SlidingWindow& window, const float* matrix, int64_t channels, 
           const int64_t oy = y * stride[1] - pad[1] + ky * dilation[1];
           if (oz < 0 || oz >= out[0] || oy < 0 || oy >= out[1]) continue;
           float* row = plane + (oz * out[1] + oy) * out[2];
-          int64_t ox = kx * dilation[2] - pad[2];
-          for (int64_t x = 0; x < in[2]; ++x, ox += stride[2]) {
-            if (ox >= 0 && ox < out[2]) row[ox] += matrix[x];
-          }
+          const int64_t ox = kx * dilation[2] - pad[2];
+          const int64_t first = ox < 0 ? (-ox + stride[2] - 1) / stride[2] : 0;
+          const int64_t room = out[2] - 1 - ox;
+          const int64_t last = room < 0 ? 0 : std::min(in[2], room / stride[2] + 1);
+          for (int64_t x = first; x < last; ++x) row[ox + x * stride[2]] += matrix[x];
         }
       }
     }

@@ -25,6 +25,9 @@ struct SlidingWindow {
   int64_t out_size() const { return out[0] * out[1] * out[2]; }
   // `leading` extents followed by the model's own spatial extents of the output.
   Shape output_shape(Shape leading) const;
+  // A window that sees the same and makes the same, for loops along the last axis: axes of extent 1
+  // that no window reaches beyond come first.
+  SlidingWindow compact() const;
 };
 
 // From the attributes of a Conv or pool on an input of `shape` [N,C,spatial...]; `kernel` where the
@@ -34,10 +37,6 @@ Result<SlidingWindow> window_of(const Node& node, const Shape& shape, const Shap
 Result<SlidingWindow> transposed_window_of(const Node& node, const Shape& shape,
                                            const Shape& kernel);
 
-// One image of `channels` planes to a matrix [channels*taps][columns] for output positions
-// first..first+columns.
-void im2col(const SlidingWindow& window, const float* image, int64_t channels, int64_t first,
-            int64_t columns, float* matrix);
 // Adds a matrix [channels*taps][in_size] of a transposed convolution into an image.
 void col2im(const SlidingWindow& window, const float* matrix, int64_t channels, float* image);
 

@@ -61,6 +61,61 @@ TEST(HostGemm, EqualsALoopForEveryTransposeStrideAndExtent) {
   }
 }
 
+// Extents around those of tiles, panels and blocks; each sum has `k` terms below 1.
+TEST(HostGemm, EqualsALoopBeyondItsBlocksAtEveryWidth) {
+  for (const auto& [m, k, n] : {std::array<int64_t, 3>{13, 300, 101},
+                                {7, 257, 49},
+                                {1, 70, 500},
+                                {3, 530, 33},
+                                {70, 31, 245},
+                                {67, 301, 1},
+                                {35, 70, 7},
+                                {75, 600, 97}}) {
+    const std::vector<float> a = values(m * k, 1), b = values(k * n, 2);
+    for (int which = 0; which < 4; ++which) {
+      const bool trans_a = which & 1, trans_b = which & 2;
+      std::vector<double> want(static_cast<size_t>(m * n));
+      for (int64_t i = 0; i < m; ++i) {
+        for (int64_t t = 0; t < k; ++t) {
+          for (int64_t j = 0; j < n; ++j)
+            want[static_cast<size_t>(i * n + j)] +=
+                double{a[static_cast<size_t>(trans_a ? t * m + i : i * k + t)]} *
+                b[static_cast<size_t>(trans_b ? j * k + t : t * n + j)];
+        }
+      }
+      test::at_each_width([&] {
+        std::vector<float> c(want.size());
+        gemm({a.data(), m, k, trans_a ? m : k, trans_a}, {b.data(), k, n, trans_b ? k : n, trans_b},
+             c.data(), n, false);
+        for (size_t i = 0; i < c.size(); ++i)
+          ASSERT_NEAR(c[i], want[i], 1e-7 * static_cast<double>(k))
+              << m << ' ' << which << ' ' << i;
+      });
+    }
+  }
+}
+
+// Zero times infinity is no number, also where a matrix is padded to whole vectors.
+TEST(HostGemm, KeepsNaNAndInfinityInTheirRowAndColumn) {
+  const int64_t m = 11, k = 5, n = 51;
+  std::vector<float> a(m * k, 1), b(k * n, 2);
+  a[3 * k + 2] = std::nanf("");
+  b[2 * n + 50] = INFINITY;
+  test::at_each_width([&] {
+    std::vector<float> c(m * n);
+    gemm({a.data(), m, k, k}, {b.data(), k, n, n}, c.data(), n, false);
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        const float got = c[static_cast<size_t>(i * n + j)];
+        if (i == 3)
+          EXPECT_TRUE(std::isnan(got)) << j;
+        else
+          EXPECT_EQ(got, j == 50 ? INFINITY : 10) << i << ' ' << j;
+      }
+    }
+  });
+}
+
 TEST(HostGemm, OverwritesWhatIsNoNumber) {
   const float one = 1;
   float c = std::nanf("");
@@ -76,7 +131,8 @@ TEST(Dot, EqualsALoopForEveryLength) {
   const std::vector<float> a = values(140, 4), b = values(140, 5);
   double want = 0;
   for (size_t count = 0; count < 130; ++count) {
-    EXPECT_NEAR(dot_f32(a.data() + 1, b.data() + 3, count), want, 1e-5) << count;
+    test::at_each_width(
+        [&] { EXPECT_NEAR(dot_f32(a.data() + 1, b.data() + 3, count), want, 1e-5) << count; });
     want += double{a[count + 1]} * b[count + 3];
   }
 }
@@ -100,10 +156,38 @@ TEST(Dot, OfBlocksAddsScaledQuantsAndOffsets) {
       want += scales[b] * dot + double{offsets[b]} * sums[b];
     }
     // 160 terms up to 255 in float32.
-    EXPECT_NEAR(
-        dot_blocks(quants.data(), scales.data(), offsets.data(), x.data(), sums.data(), blocks),
-        want, 2e-2)
-        << blocks;
+    test::at_each_width([&] {
+      EXPECT_NEAR(
+          dot_blocks(quants.data(), scales.data(), offsets.data(), x.data(), sums.data(), blocks),
+          want, 2e-2)
+          << blocks;
+      std::vector<float> expanded(quants.size());
+      expand_blocks(quants.data(), scales.data(), offsets.data(), blocks, expanded.data());
+      for (size_t i = 0; i < quants.size(); ++i)
+        EXPECT_NEAR(expanded[i], double{scales[i / 32]} * quants[i] + offsets[i / 32], 3e-5) << i;
+    });
+  }
+}
+
+TEST(Dot, OfManyRowsIsThatOfEachPair) {
+  for (const size_t count : {0u, 5u, 33u, 70u}) {
+    for (const auto& [m, n] : {std::array<int64_t, 2>{1, 1}, {4, 4}, {5, 3}, {9, 6}}) {
+      const auto width = static_cast<int64_t>(count);
+      const std::vector<float> a = values(m * (width + 2), 4), b = values(n * (width + 1), 5);
+      test::at_each_width([&] {
+        std::vector<float> out(static_cast<size_t>(m * n), -1);
+        dots_f32({a.data(), m, width + 2}, {b.data(), n, width + 1}, count, out.data(), 1, m);
+        for (int64_t i = 0; i < m; ++i) {
+          for (int64_t j = 0; j < n; ++j) {
+            double want = 0;
+            for (int64_t k = 0; k < width; ++k)
+              want += double{a[static_cast<size_t>(i * (width + 2) + k)]} *
+                      b[static_cast<size_t>(j * (width + 1) + k)];
+            EXPECT_NEAR(out[static_cast<size_t>(j * m + i)], want, 1e-5) << count << ' ' << i << j;
+          }
+        }
+      });
+    }
   }
 }
 

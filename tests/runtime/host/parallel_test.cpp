@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +15,8 @@
 
 #include "base/processors.h"
 #include "base/threads.h"
+#include "runtime/host/gemm.h"
+#include "tests/runtime/helpers.h"
 
 namespace clvet {
 namespace {
@@ -36,6 +40,32 @@ TEST(ParallelFor, WorksOnAsManyThreadsAsWereAskedFor) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   for (const int wanted : {1, 2, 5})
     EXPECT_EXIT(count_threads(wanted), testing::ExitedWithCode(wanted), "") << wanted;
+}
+
+// All bytes of a product that is cut into blocks, and of one that is cut into rows, as one number.
+int hash_of_products() {
+  uint32_t hash = 2166136261;
+  for (const auto& [m, k, n] :
+       {std::array<int64_t, 3>{33, 300, 2000}, {700, 300, 33}, {2, 900, 600}}) {
+    const std::vector<float> a = test::floats(test::noise({m * k}, 1));
+    const std::vector<float> b = test::floats(test::noise({k * n}, 2));
+    std::vector<float> c(static_cast<size_t>(m * n));
+    gemm({a.data(), m, k, k}, {b.data(), k, n, n}, c.data(), n, false);
+    for (const float value : c) hash = (hash ^ std::bit_cast<uint32_t>(value)) * 16777619;
+  }
+  return static_cast<int>((hash ^ hash >> 8 ^ hash >> 16 ^ hash >> 24) & 127);
+}
+
+[[noreturn]] void hash_with_threads(int wanted) {
+  set_threads(wanted);
+  std::_Exit(hash_of_products());
+}
+
+TEST(ParallelFor, LeavesResultsAlikeOnAnyNumberOfThreads) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const int want = hash_of_products();
+  for (const int wanted : {1, 2, 3, 16})
+    EXPECT_EXIT(hash_with_threads(wanted), testing::ExitedWithCode(want), "") << wanted;
 }
 
 // Sessions of several threads compute side by side; a loop may also begin within a loop's body.

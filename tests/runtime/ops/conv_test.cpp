@@ -1,8 +1,10 @@
 // Conv against loops that follow ONNX's formula in float64.
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -225,11 +227,107 @@ TEST_P(ConvCases, EqualTheFormula) {
   const Case& c = GetParam();
   const Tensor x = noise(c.x, 3), w = noise(c.w, 7), bias = noise({c.w[0]}, 11);
   const Node node = make_node("Conv", 3, c.attributes);
-  test::expect_grid(test::run_one(node, {x, w, bias}), plain_conv(c, x, w, bias), 3e-6);
+  const Grid want = plain_conv(c, x, w, bias);
+  test::at_each_width([&] { test::expect_grid(test::run_one(node, {x, w, bias}), want, 3e-6); });
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ConvCases, ::testing::ValuesIn(cases()),
                          [](const auto& info) { return info.param.name; });
+
+std::vector<Case> wide_cases() {
+  const auto twice = [](int64_t value) { return list({value, value}); };
+  const auto around = [](int64_t value) { return list({value, value, value, value}); };
+  return {
+      {"several_panels_and_depths",
+       {1, 30, 13, 61},
+       {11, 30, 3, 3},
+       {{"pads", around(1)}},
+       {1, 1},
+       {1, 1},
+       {1, 1},
+       {1, 11, 13, 61}},
+      {"rows_that_step_by_two",
+       {1, 3, 9, 141},
+       {9, 3, 3, 3},
+       {{"pads", around(1)}, {"strides", twice(2)}},
+       {2, 2},
+       {1, 1},
+       {1, 1},
+       {1, 9, 5, 71}},
+      {"pointwise_of_many_filters",
+       {2, 19, 7, 7},
+       {137, 19, 1, 1},
+       {},
+       {1, 1},
+       {1, 1},
+       {0, 0},
+       {2, 137, 7, 7}},
+      {"depthwise_rows_of_several_vectors",
+       {1, 3, 6, 53},
+       {3, 1, 5, 5},
+       {{"group", int64_t{3}}, {"pads", around(2)}},
+       {1, 1},
+       {1, 1},
+       {2, 2},
+       {1, 3, 6, 53}},
+      {"depthwise_rows_that_step_by_two",
+       {1, 3, 6, 79},
+       {3, 1, 3, 3},
+       {{"group", int64_t{3}}, {"pads", around(1)}, {"strides", twice(2)}},
+       {2, 2},
+       {1, 1},
+       {1, 1},
+       {1, 3, 3, 40}},
+  };
+}
+
+class WideConvCases : public ::testing::TestWithParam<Case> {};
+
+// Larger than the blocks that the CPU path works in. Sums of at most 271 terms below 1.
+TEST_P(WideConvCases, EqualTheFormula) {
+  const Case& c = GetParam();
+  const Tensor x = noise(c.x, 3), w = noise(c.w, 7), bias = noise({c.w[0]}, 11);
+  const Node node = make_node("Conv", 3, c.attributes);
+  const Grid want = plain_conv(c, x, w, bias);
+  test::at_each_width([&] { test::expect_grid(test::run_one(node, {x, w, bias}), want, 1e-5); });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, WideConvCases, ::testing::ValuesIn(wide_cases()),
+                         [](const auto& info) { return info.param.name; });
+
+// What the padding of a neighbouring row or channel holds must not reach other sums.
+TEST(Conv, KeepsNaNWhereTheWindowsSeeIt) {
+  for (const int64_t group : {1, 4}) {
+    std::vector<float> values(4 * 5 * 40, 1);
+    values[5 * 40 + 2 * 40 + 20] = std::numeric_limits<float>::quiet_NaN();
+    const Tensor x = Tensor::from<float>({1, 4, 5, 40}, values);
+    const Tensor w = noise({4, 4 / group, 3, 3}, 5);
+    const Attributes attributes = {{"group", group}, {"pads", list({1, 1, 1, 1})}};
+    test::at_each_width([&] {
+      const Tensor y = test::run_one(make_node("Conv", 2, attributes), {x, w});
+      test::each_index(y.shape(), [&](const Index& at) {
+        const bool seen =
+            at[2] >= 1 && at[2] <= 3 && at[3] >= 19 && at[3] <= 21 && (group == 1 || at[1] == 1);
+        EXPECT_EQ(std::isnan(Grid(y).at(at)), seen) << group << ' ' << at[1] << ' ' << at[3];
+      });
+    });
+  }
+}
+
+TEST(Conv, AppliesItsActivationOnce) {
+  const Tensor x = noise({1, 4, 6, 9}, 3), w = noise({4, 4, 3, 3}, 7), alone = noise({4, 1, 3, 3});
+  for (const int64_t group : {1, 4}) {
+    const Tensor& weights = group == 1 ? w : alone;
+    Node node = make_node("Conv", 2, {{"group", group}});
+    std::vector<float> want = test::floats(test::run_one(node, {x, weights}));
+    for (float& value : want) value = 2 * value + 3;
+    node.activation = {Act::kAffine, 2, 3};
+    test::at_each_width([&] {
+      test::expect_near(test::run_one(node, {x, weights}), Tensor::from<float>({1, 4, 4, 7}, want),
+                        1e-5);
+    });
+  }
+}
 
 TEST(Conv, OfNoChannelsIsTheBias) {
   const Tensor bias = Tensor::of<float>({2}, {3, -4});

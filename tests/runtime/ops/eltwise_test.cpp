@@ -13,6 +13,7 @@
 #include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/ops/contract/shapes.h"
 #include "tests/runtime/helpers.h"
 #include "tests/runtime/ops/plain.h"
 
@@ -129,7 +130,7 @@ TEST_P(UnaryOps, EqualTheFormula) {
   const Grid want({17}, [](const Index& at) {
     return GetParam().of(static_cast<double>(kPlaces[static_cast<size_t>(at[0])]));
   });
-  test::expect_grid(test::run_one(node(), {x}), want, 2e-6);
+  test::at_each_width([&] { test::expect_grid(test::run_one(node(), {x}), want, 2e-6); });
   test::expect_grid(test::run_one(node(), {x.cast(DType::kF64).value()}), want, 1e-9);
 }
 
@@ -245,8 +246,35 @@ TEST(Binary, EqualsTheFormulaOverEveryBroadcast) {
       const Grid x(a), z(b);
       SCOPED_TRACE(row.op + to_string(left) + to_string(right));
       const Grid want(out, [&](const Index& at) { return row.of(x.spread(at), z.spread(at)); });
-      test::expect_grid(test::run_one(make_node(row.op, 2), {a, b}), want, 1e-7);
+      test::at_each_width([&] {
+        test::expect_grid(test::run_one(make_node(row.op, 2), {a, b}), want, 1e-7);
+      });
     }
+  }
+}
+
+// So many elements that several threads take parts, also of rows.
+TEST(Binary, ComputesEachElementOnceInParts) {
+  const struct {
+    Shape a, b, out;
+  } rows[] = {{{40, 1, 70, 31}, {3, 1, 31}, {40, 3, 70, 31}},
+              {{7, 200, 100}, {7, 200, 100}, {7, 200, 100}},
+              {{7, 1, 1}, {300, 100}, {7, 300, 100}},
+              {{2, 100, 1000}, {1}, {2, 100, 1000}}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(to_string(row.a) + to_string(row.b));
+    const Tensor a = noise(row.a, 3), b = noise(row.b, 4);
+    const std::vector<float> y = test::floats(test::run_one(make_node("Sub", 2), {a, b}));
+    const std::vector<int64_t> left = broadcast_strides(row.a, row.out),
+                               right = broadcast_strides(row.b, row.out);
+    size_t i = 0, wrong = 0;
+    for_each_row<2>(row.out, {left, right}, [&](const int64_t(&at)[2]) {
+      for (int64_t k = 0; k < row.out.back(); ++k, ++i)
+        wrong += y[i] != a.data<float>()[at[0] + k * left.back()] -
+                             b.data<float>()[at[1] + k * right.back()];
+    });
+    EXPECT_EQ(wrong, 0u);
+    EXPECT_EQ(i, y.size());
   }
 }
 

@@ -154,7 +154,9 @@ TEST(MatMul, EqualsTheFormulaForEveryRank) {
       return sum;
     });
     SCOPED_TRACE(to_string(c.a) + to_string(c.b));
-    test::expect_grid(test::run_one(make_node("MatMul", 2), {a, b}), want, 1e-6);
+    test::at_each_width([&] {
+      test::expect_grid(test::run_one(make_node("MatMul", 2), {a, b}), want, 1e-6);
+    });
     const Tensor wide_a = a.cast(DType::kF64).value(), wide_b = b.cast(DType::kF64).value();
     test::expect_grid(test::run_one(make_node("MatMul", 2), {wide_a, wide_b}), want, 1e-14);
   }

@@ -144,7 +144,35 @@ TEST_P(PoolCases, TakeTheLargest) {
              [&](double v, bool inside, bool) { best = inside ? std::max(best, v) : best; });
     return best;
   });
-  test::expect_grid(run("MaxPool", x), want, 0);
+  test::at_each_width([&] { test::expect_grid(run("MaxPool", x), want, 0); });
+}
+
+// Rows of several vectors, with a NaN and infinities: each window that sees the NaN gives it.
+TEST(MaxPool, TakesTheLargestOfLongRows) {
+  for (const int64_t stride : {1, 2, 3}) {
+    std::vector<float> values = test::floats(noise({2 * 9 * 83}, 5));
+    values[3 * 83 + 40] = std::nanf("");
+    values[83] = kInf;
+    for (int64_t i = 9 * 83; i < 18 * 83; ++i) values[static_cast<size_t>(i)] = -kInf;
+    const Tensor x = Tensor::from<float>({1, 2, 9, 83}, values);
+    const Node node = make_node("MaxPool", 1,
+                                {{"kernel_shape", list({5, 5})},
+                                 {"pads", list({2, 2, 2, 2})},
+                                 {"strides", list({stride, stride})}});
+    const Shape out{1, 2, 8 / stride + 1, 82 / stride + 1};
+    const Grid grid(x);
+    const Grid want(out, [&](const Index& at) {
+      double best = -std::numeric_limits<double>::infinity();
+      test::each_index({5, 5}, [&](const Index& tap) {
+        const double v =
+            grid.at({0, at[1], at[2] * stride - 2 + tap[0], at[3] * stride - 2 + tap[1]},
+                    -std::numeric_limits<double>::infinity());
+        if (!std::isnan(best) && (std::isnan(v) || v > best)) best = v;
+      });
+      return best;
+    });
+    test::at_each_width([&] { test::expect_grid(test::run_one(node, {x}), want, 0); });
+  }
 }
 
 // Up to 12 terms, summed in double and rounded once.

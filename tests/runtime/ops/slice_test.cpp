@@ -85,6 +85,21 @@ TEST(Slice, TakesItsBoundsFromAttributesInOldModels) {
             (std::vector<float>{1, 2, 5, 6}));
 }
 
+// So many elements that several threads take parts, also of rows; one axis goes backwards.
+TEST(Slice, CutsInPartsWhatIsLarge) {
+  const Tensor x = test::counting({6, 80, 300});
+  const Tensor y = test::run_one(
+      make_node("Slice", 5),
+      {x, test::i64s({0, 79}), test::i64s({6, -100}), test::i64s({0, 1}), test::i64s({1, -1})});
+  ASSERT_EQ(y.shape(), (Shape{6, 80, 300}));
+  size_t wrong = 0;
+  for (int64_t i = 0; i < y.elements(); ++i) {
+    const int64_t plane = i / 24000, row = i / 300 % 80, column = i % 300;
+    wrong += y.data<float>()[i] != static_cast<float>(plane * 24000 + (79 - row) * 300 + column);
+  }
+  EXPECT_EQ(wrong, 0u);
+}
+
 TEST(Slice, OfAnEmptyAxisIsEmpty) {
   for (const int64_t step : {1, -1, 5}) {
     EXPECT_EQ(test::run_one(slice_node(), bounds(noise({0, 3}), {5}, {-9}, {0}, {step})).shape(),
