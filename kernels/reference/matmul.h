@@ -19,10 +19,10 @@ inline std::vector<TensorRole> matmul_roles(int64_t h, int64_t w, int64_t n, int
   return {x, weights, bias, y};
 }
 
-inline ReferenceResult matmul_reference(const CallValues& values, int64_t rows) {
+// z = x * w + bias of `rows` rows of x.
+inline ReferenceResult matmul_sums(const CallValues& values, const Values& x, int64_t rows) {
   const int64_t depth = dim(values.dims, "K");
   const auto columns = static_cast<size_t>(dim(values.dims, "N"));
-  const Values& x = values.tensors.find("x")->second;
   const Values& w = values.tensors.find("w")->second;
   const Values& bias = values.tensors.find("bias")->second;
   ReferenceResult result;
@@ -36,6 +36,11 @@ inline ReferenceResult matmul_reference(const CallValues& values, int64_t rows) 
     }
     sums.append_to(result);
   }
+  return result;
+}
+
+inline ReferenceResult matmul_reference(const CallValues& values, int64_t rows) {
+  ReferenceResult result = matmul_sums(values, values.tensors.find("x")->second, rows);
   apply_epilogue(epilogue_of(values), result);
   return result;
 }

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -20,14 +19,11 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
   return std::vector<TensorRole>{rows.input(), scale, rows.output(rows.c)};
 }
 
-// The sum is of terms of one sign (see layer_norm.cpp): its walk is halved by the root; root,
-// division and two products take up to 16 roundoffs.
 ReferenceResult reference(const CallValues& values) {
   const Rows rows(values.dims);
   const double epsilon = static_cast<float>(values.scalars.find("epsilon")->second);
   const auto length = static_cast<size_t>(rows.c);
   const double n = static_cast<double>(rows.c);
-  const double walk = std::min(n + 3, 6 * std::sqrt(n / 3) + 3);
   const double* x = values.tensors.find("x")->second.data();
   const Values& scale = values.tensors.find("scale")->second;
   ReferenceResult result;
@@ -40,7 +36,7 @@ ReferenceResult reference(const CallValues& values) {
       const double y = x[c] * factor * scale[c];
       result.value.push_back(y);
       result.sensitivity.push_back(factor * std::fabs(scale[c]));
-      result.functions.push_back(std::fabs(y) * (walk / 2 + 16));
+      result.functions.push_back(std::fabs(y) * roundoffs_of_rms(n));
     }
   }
   return result;

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -9,6 +8,7 @@
 #include "base/result.h"
 #include "kernels/act.h"
 #include "kernels/contract.h"
+#include "kernels/reference/rows.h"
 
 namespace clvet::op_contract_rope {
 namespace {
@@ -86,9 +86,7 @@ Values factors(const CallValues& values, const Heads& at, std::span<const double
 
 // As in rms_norm; two products and a sum come on top.
 double roundoffs_of(const Heads& at) {
-  const double n = static_cast<double>(at.d);
-  const double normed = std::min(n + 3, 6 * std::sqrt(n / 3) + 3) / 2 + 16;
-  return (at.norm ? normed : 0) + 4;
+  return (at.norm ? roundoffs_of_rms(static_cast<double>(at.d)) : 0) + 4;
 }
 
 Turned turned(const CallValues& values, const Heads& at, int64_t row, std::span<const double> head,

@@ -1,7 +1,9 @@
 // What the ops over rows share: M rows of C values, seen as an image of M / W lines of W pixels.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <string_view>
 
@@ -33,5 +35,12 @@ struct Rows {
     return {.name = "y", .kind = TensorKind::kOutput, .h = m / w, .w = w, .c = channels};
   }
 };
+
+// Roundoffs of a value divided by the root of the mean square of n. The sum is of terms of one sign
+// (see layer_norm.cpp): its walk is halved by the root; root, division and two products take up to
+// 16.
+inline double roundoffs_of_rms(double n) {
+  return std::min(n + 3, 6 * std::sqrt(n / 3) + 3) / 2 + 16;
+}
 
 }  // namespace clvet

@@ -179,13 +179,22 @@ Result<DeviceDecoder::ReadyStep> DeviceDecoder::ready(const PlanStep& step, cons
   return ready;
 }
 
+const PlanPhase& DeviceDecoder::phase_of(int64_t rows) const {
+  return plan_.phases[rows == 1 ? 0 : 1];
+}
+
+std::vector<DecoderCall> DeviceDecoder::calls_of(int64_t rows, bool answer) const {
+  return calls_in(phase_of(rows),
+                  decoder_calls(config_, rows, capacity_, answer, head_rows_of(plan_)));
+}
+
 Result<const std::vector<DeviceDecoder::ReadyStep>*> DeviceDecoder::steps_for(int64_t rows,
                                                                               bool answer) {
   const auto found = steps_.find({rows, answer});
   if (found != steps_.end()) return &found->second;
   // A single token that is not answered goes as far as the layers do.
-  const PlanPhase& phase = plan_.phases[rows == 1 ? 0 : 1];
-  const auto calls = decoder_calls(config_, rows, capacity_, answer, head_rows_of(plan_));
+  const PlanPhase& phase = phase_of(rows);
+  const auto calls = calls_of(rows, answer);
   if (calls.size() > phase.steps.size()) {
     return fail(ErrorCode::kInternal, "the plan has {} steps, but {} are needed",
                 phase.steps.size(), calls.size());

@@ -18,6 +18,7 @@
 #include "runtime/exec/device.h"
 #include "runtime/exec/step_answer.h"
 #include "runtime/llm/decoder.h"
+#include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/decoder_memory.h"
 #include "runtime/llm/host_decoder.h"
 #include "runtime/llm/llm_config.h"
@@ -67,6 +68,8 @@ class DeviceDecoder : public DecoderBackend {
                 ExecutionPlan plan)
       : device_(device), config_(config), weights_(weights), plan_(std::move(plan)) {}
   Status allocate();
+  const PlanPhase& phase_of(int64_t rows) const;
+  std::vector<DecoderCall> calls_of(int64_t rows, bool answer) const;
   Result<const std::vector<ReadyStep>*> steps_for(int64_t rows, bool answer);
   Result<ReadyStep> ready(const PlanStep& step, const Dims& dims);
   Result<cl_mem> object_of(const PlanStep& step, const Launch& launch, const CallArg& arg);

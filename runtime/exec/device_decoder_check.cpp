@@ -12,6 +12,7 @@
 #include "kernels/combination.h"
 #include "kernels/contract.h"
 #include "kernels/layout.h"
+#include "runtime/exec/added.h"
 #include "runtime/exec/device.h"
 #include "runtime/exec/device_decoder.h"
 #include "runtime/exec/step_answer.h"
@@ -22,6 +23,17 @@
 #include "runtime/plan/plan.h"
 
 namespace clvet {
+namespace {
+
+Status run_on(HostDecoder& host, const DecoderCall& call, int64_t rows, int64_t position) {
+  if (call.parts.empty()) return host.run(call, rows, position);
+  for (const DecoderCall& part : call.parts) {
+    CLVET_RETURN_IF_ERROR(host.run(part, rows, position));
+  }
+  return {};
+}
+
+}  // namespace
 
 struct DeviceDecoder::Compared {
   const DecoderCall& call;
@@ -67,8 +79,16 @@ Status DeviceDecoder::compare_output(const Compared& step, size_t tensor, int64_
   const std::span<const float> host =
       std::span(step.host.buffer(name)).subspan(static_cast<size_t>(first), device.size());
   const Shape shape{step.rows, columns};
-  step.checker.judge({step.call.name, step.ready.launched.row, name, Tensor::from(shape, device),
-                      Tensor::from(shape, host), row.half});
+  const auto judge = [&](std::span<const float> made, std::span<const float> wanted) {
+    step.checker.judge({step.call.name, step.ready.launched.row, name, Tensor::from(shape, made),
+                        Tensor::from(shape, wanted), row.half});
+  };
+  if (const auto add = step.call.dims.find("add"); add != step.call.dims.end() && add->second) {
+    const Added added(device, host, step.host.buffer(step.call.tensors.at("r")), row.half);
+    judge(added.device, added.host);
+  } else {
+    judge(device, host);
+  }
   step.host.put(name, first, device);
   return {};
 }
@@ -82,15 +102,15 @@ Result<std::vector<float>> DeviceDecoder::check(std::span<const float> hidden, i
   CLVET_ASSIGN_OR_RETURN(const std::vector<float> taken, values_of(0, rows));
   host.put("hidden", 0, taken);
   CLVET_ASSIGN_OR_RETURN(const auto* steps, steps_for(rows, answer));
-  const auto calls = decoder_calls(config_, rows, capacity_, answer, head_rows_of(plan_));
-  const PlanPhase& phase = plan_.phases[rows == 1 ? 0 : 1];
+  const auto calls = calls_of(rows, answer);
+  const PlanPhase& phase = phase_of(rows);
   for (size_t i = 0; i < calls.size(); ++i) {
     const Compared step{calls[i], (*steps)[i], rows, position, host, checker};
     const double started = monotonic_seconds();
     CLVET_RETURN_IF_ERROR(launch(step.ready, position));
     CLVET_RETURN_IF_ERROR(device_.finish());
     checker.steps_s += monotonic_seconds() - started;
-    CLVET_RETURN_IF_ERROR(host.run(calls[i], rows, position));
+    CLVET_RETURN_IF_ERROR(run_on(host, calls[i], rows, position));
     for (const CallArg& arg : step.ready.call.args) {
       if (arg.kind != ArgKind::kOutput) continue;
       const auto tensor = static_cast<size_t>(phase.steps[i].tensors.at(arg.name));

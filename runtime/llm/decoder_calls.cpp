@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "kernels/contract.h"
+#include "runtime/llm/fused_calls.h"
 #include "runtime/llm/llm_config.h"
 
 #include <fmt/format.h>
@@ -176,9 +178,10 @@ bool is_residual(const std::string& buffer) { return buffer == "hidden" || buffe
 std::set<std::string> decoder_ops(const LlmConfig& config) {
   std::set<std::string> ops;
   for (const int64_t rows : {1, 2}) {
-    for (DecoderCall& call : decoder_calls(config, rows, rows, rows == 1)) {
-      ops.insert(std::move(call.op));
-    }
+    for (const DecoderCall& call : decoder_calls(config, rows, rows, rows == 1))
+      ops.insert(call.op);
+    const auto note = [&](const DecoderCall& fused, size_t) { return ops.insert(fused.op), false; };
+    fuse(decoder_calls(config, rows, rows, rows == 1), note);
   }
   return ops;
 }

@@ -29,6 +29,8 @@ struct DecoderCall {
   // Role -> buffer, matrix or vector, by name.
   std::map<std::string, std::string, std::less<>> tensors;
   int64_t first = 0;  // of the matrix's rows and of y's columns, where the call has a part of them
+  std::vector<DecoderCall>
+      parts;  // the calls that a fused one (fused_calls.h) stands for, in order
   // The dims of a matrix product; empty elsewhere.
   std::string matrix() const {
     const auto found = tensors.find("w");
@@ -36,7 +38,8 @@ struct DecoderCall {
   }
   // Whether it writes the tensor in that role; it reads all others.
   bool writes(std::string_view role) const {
-    return role == "y" || (op == "rope" && (role == "k" || role == "v"));
+    return role == "y" || role.starts_with("new_") ||
+           (op == "rope" && (role == "k" || role == "v"));
   }
 };
 
@@ -63,7 +66,7 @@ std::vector<DecoderCall> decoder_calls(const LlmConfig& config, int64_t rows, in
 // The name of the whole call where a matrix is given in parts, whose calls have names of their own.
 std::string call_of_part(const std::string& name);
 
-// The ops of all its calls, those of an answer and those of a prompt.
+// The ops of all its calls, fused or not, those of an answer and those of a prompt.
 std::set<std::string> decoder_ops(const LlmConfig& config);
 
 }  // namespace clvet

@@ -19,6 +19,7 @@
 #include "probe/report/device_features.h"
 #include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/decoder_memory.h"
+#include "runtime/llm/fused_calls.h"
 #include "runtime/llm/llm_config.h"
 #include "runtime/plan/cost.h"
 #include "runtime/plan/plan.h"
@@ -27,6 +28,9 @@
 
 namespace clvet {
 namespace {
+
+// Predictions nearer than this do not tell whether a fused call is slower than its parts.
+constexpr double kNear = 1.1;
 
 double elements(const DecoderCall& call) {
   const auto n = call.dims.find("N"), k = call.dims.find("K");
@@ -177,10 +181,26 @@ Result<ChosenVariant> DecoderPlanner::choose(const Combination& combination,
   return chosen;
 }
 
+bool DecoderPlanner::takes_fused(const Combination& combination, const DecoderCall& fused) const {
+  const auto whole = choose(combination, fused);
+  if (!whole) return false;
+  if (!fused.matrix().empty() && whole->variant().weights != combination.weights) return false;
+  double apart_ms = 0;
+  for (const DecoderCall& part : fused.parts) {
+    const auto chosen = choose(combination, part);
+    if (!chosen || chosen->ms == 0) return true;
+    apart_ms += chosen->ms + chosen->launch_ms;
+  }
+  return whole->ms > 0 && whole->ms + whole->launch_ms <= apart_ms * kNear;
+}
+
 std::vector<DecoderChoice> DecoderPlanner::choose_all(const Combination& combination) const {
   std::vector<DecoderChoice> choices;
   for (const bool answer : {true, false}) {
-    for (DecoderCall& call : calls(combination, answer)) {
+    const auto takes = [&](const DecoderCall& fused, size_t) {
+      return takes_fused(combination, fused);
+    };
+    for (DecoderCall& call : fuse(calls(combination, answer), takes)) {
       auto chosen = choose(combination, call);
       choices.push_back({std::move(call), answer, std::move(chosen)});
     }
@@ -237,9 +257,10 @@ Result<ExecutionPlan> DecoderPlanner::plan(const PlanOverrides& words) const {
 std::vector<DecoderChoice> DecoderPlanner::choices_of(const ExecutionPlan& plan) const {
   std::vector<DecoderChoice> choices;
   for (const bool answer : {true, false}) {
-    const auto& steps = plan.phases[answer ? 0 : 1].steps;
+    const PlanPhase& phase = plan.phases[answer ? 0 : 1];
+    const auto& steps = phase.steps;
     size_t next = 0;
-    for (DecoderCall& call : calls(plan.combination, answer)) {
+    for (DecoderCall& call : calls_in(phase, calls(plan.combination, answer))) {
       const std::string name = next < steps.size() ? steps[next++].variant : "";
       const WantedCall wanted{call.op, call.dims, call.scalars, plan.combination,
                               type_of(plan.combination, call.matrix())};
@@ -281,6 +302,17 @@ std::vector<RefusedCombination> avoided_by(const ExecutionPlan& plan) {
   std::stable_sort(avoided.begin(), avoided.end(),
                    [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
   return avoided;
+}
+
+std::vector<DecoderCall> calls_in(const PlanPhase& phase, std::vector<DecoderCall> calls) {
+  return fuse(std::move(calls), [&](const DecoderCall& fused, size_t place) {
+    if (place >= phase.steps.size() || phase.steps[place].op != fused.op) return false;
+    // A plan's caches have another length than a text's.
+    Dims planned = phase.steps[place].dims, dims = fused.dims;
+    planned.erase("cap");
+    dims.erase("cap");
+    return planned == dims;
+  });
 }
 
 int64_t head_rows_of(const ExecutionPlan& plan) {

@@ -47,6 +47,8 @@ class DecoderPlanner {
                                std::span<const DecoderChoice> choices) const;
 
  private:
+  // Whether a fused call is right on this device, and predicted to be no slower than its parts.
+  bool takes_fused(const Combination& combination, const DecoderCall& fused) const;
   WeightType type_of(const Combination& combination, const std::string& matrix) const;
   Result<ChosenVariant> choose(const Combination& combination, const DecoderCall& call) const;
   std::vector<DecoderCall> calls(const Combination& combination, bool answer) const;
@@ -65,6 +67,9 @@ std::vector<Combination> decoder_combinations(const PlanOverrides& words);
 // Of the refused combinations those that would read fewer or as many bytes as the plan's and are
 // not right on this device, the fewest first.
 std::vector<RefusedCombination> avoided_by(const ExecutionPlan& plan);
+
+// The calls of a step (decoder_calls()) as a phase of a plan has them, fused where it says so.
+std::vector<DecoderCall> calls_in(const PlanPhase& phase, std::vector<DecoderCall> calls);
 
 // The rows that each part of the head has (decoder_calls()); 0: it lies in one piece.
 int64_t head_rows_of(const ExecutionPlan& plan);

@@ -45,10 +45,13 @@ const TensorRole* weights_among(const std::vector<TensorRole>& roles) {
 double terms_of(std::string_view op, const Dims& dims, const TensorRole* weights) {
   if (weights) {
     const int64_t cin = weights->pad_cin ? round_up(weights->cin, kLanes) : weights->cin;
-    return static_cast<double>(weights->taps * cin);
+    // Of a gated product two columns make one output.
+    const auto gated = dims.find("gated");
+    const int64_t columns = gated != dims.end() && gated->second > 0 ? 2 : 1;
+    return static_cast<double>(weights->taps * cin * columns);
   }
   if (op == "bmm") return dim_or_one(dims, "K");
-  if (op == "attention") {
+  if (op == "attention" || op == "attention_rope") {
     return 2 * (dim_or_one(dims, "P") + dim_or_one(dims, "M"));  // scores, then values
   }
   if (op == "pool_global") return dim_or_one(dims, "H") * dim_or_one(dims, "W");
@@ -66,15 +69,30 @@ bool holds_numbers(const TensorRole& role) {
   return role.kind == TensorKind::kVector || role.kind == TensorKind::kIndices;
 }
 
+// Of a cache of `cap` positions, or of their angles, a call of M tokens at position P reads no
+// later ones, and has to do with its own alone where it writes, or turns.
+double share_of_positions(const Dims& dims, const TensorRole& role) {
+  const double cap = dim_or_one(dims, "cap"), rows = dim_or_one(dims, "M");
+  const auto first = dims.find("P");
+  if (!dims.contains("cap") || first == dims.end()) return 1;
+  const bool angles = role.kind == TensorKind::kVector &&
+                      static_cast<double>(role.c) == cap * dim_or_one(dims, "D") / 2;
+  if (angles) return rows / cap;
+  if (holds_numbers(role) || static_cast<double>(role.h) != cap) return 1;
+  const bool made = role.kind == TensorKind::kOutput;
+  return made ? rows / cap : (static_cast<double>(first->second) + rows) / cap;
+}
+
 // Of weights, vectors and indices.
-double bytes_of_parameters(const std::vector<TensorRole>& roles, Precision precision,
-                           WeightType type) {
+double bytes_of_parameters(const Dims& dims, const std::vector<TensorRole>& roles,
+                           Precision precision, WeightType type) {
   const double scales = type == WeightType::kFloat ? 0 : 2.0 / kQuantBlock;
   const double each =
       bytes_of_weight(type, precision) + scales * bytes_of_weight(WeightType::kFloat, precision);
   double bytes = 0;
   for (const TensorRole& role : roles) {
-    if (holds_numbers(role)) bytes += 4 * static_cast<double>(role.c);
+    if (holds_numbers(role))
+      bytes += 4 * static_cast<double>(role.c) * share_of_positions(dims, role);
     if (role.kind == TensorKind::kWeights) bytes += static_cast<double>(role.elements()) * each;
   }
   return bytes;
@@ -86,17 +104,19 @@ struct Traffic {
   double lines = 1;  // share of each cache line that is wanted
 };
 
-Traffic traffic_of(std::string_view op, const std::vector<TensorRole>& roles, Precision precision,
-                   bool has_weights) {
+Traffic traffic_of(std::string_view op, const Dims& dims, const std::vector<TensorRole>& roles,
+                   Precision precision, bool has_weights) {
   Traffic moved;
   for (const TensorRole& role : roles) {
     if (holds_numbers(role) || role.kind == TensorKind::kWeights) continue;
-    const auto bytes = static_cast<double>(activation_bytes(role, precision));
+    const double share = share_of_positions(dims, role);
+    const double bytes = static_cast<double>(activation_bytes(role, precision)) * share;
     if (role.kind == TensorKind::kOutput) {
       const int64_t channels = has_weights ? round_up(role.c, kLanes) : role.c;
-      moved.outputs += static_cast<double>(role.n * role.h * role.w * channels);
+      const auto pixels = static_cast<double>(role.n * role.h * role.w) * share;
+      moved.outputs += pixels * static_cast<double>(channels);
       moved.written += bytes;
-      moved.lines = share_of_lines(op, bytes / static_cast<double>(role.n * role.h * role.w));
+      moved.lines = share_of_lines(op, bytes / pixels);
     } else {
       moved.read += bytes;
       moved.largest_read = std::max(moved.largest_read, bytes);
@@ -124,12 +144,12 @@ constexpr double kElementsOfAUnit = 64;
 CallWork work_of(std::string_view op, const Dims& dims, const std::vector<TensorRole>& roles,
                  Precision precision, WeightType type) {
   const TensorRole* weights = weights_among(roles);
-  const Traffic moved = traffic_of(op, roles, precision, weights != nullptr);
+  const Traffic moved = traffic_of(op, dims, roles, precision, weights != nullptr);
   // These read of their input no more than they write.
   const bool part = op == "move" || op == "gather";
   const double unread = part ? moved.largest_read - std::min(moved.largest_read, moved.written) : 0;
   CallWork work;
-  work.bytes = bytes_of_parameters(roles, precision, type);
+  work.bytes = bytes_of_parameters(dims, roles, precision, type);
   work.bytes += moved.written + (moved.read - unread);
   work.bytes /= moved.lines;
   work.outputs = moved.outputs;

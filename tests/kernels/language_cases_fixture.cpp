@@ -41,10 +41,59 @@ TinyCase rope_halves() {
       {{"epsilon", 0}}};
 }
 
+// 16 columns of gates, of which half are negative, and 16 that they let through.
+TinyCase gated_product() {
+  TinyCase tiny{"gemv_fused_gated",
+                "gemv_fused",
+                {{"N", 32}, {"K", 1}, {"gated", 1}, {"act", 1}},
+                {{"x", {2}}, {"r", {0}}, {"scale", {0}}, {"w", {}}, {"bias", {}}},
+                {0, 0, 0, 0, 0, 0, 0, 0, 0, 20, 44, 72, 104, 140, 180, 224}};
+  for (int i = 0; i < 32; ++i) {
+    tiny.tensors["w"].push_back(i < 16 ? i - 8 : 0.5);
+    tiny.tensors["bias"].push_back(i < 16 ? 0 : i - 16);
+  }
+  return tiny;
+}
+
+// Two query heads of one key head at position 1, whose first pair turns by a quarter: the first
+// asks for nothing, the second for its own key three times as much as for the one before.
+TinyCase attention_of_a_turned_token() {
+  constexpr double n = kUntouched;
+  const double three = std::log(3.0);
+  return {"attention_rope",
+          "attention_rope",
+          {{"H", 2}, {"KV", 1}, {"D", 8}, {"cap", 3}, {"P", 1}},
+          {{"x", {0,     0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0,
+                  three, 5, 1, 2, 3, 4, 5, 6, 4, 4, 4, 4, 8, 8, 8, 8}},
+           {"cosines", {9, 9, 9, 9, 0, 1, 1, 1, 9, 9, 9, 9}},
+           {"sines", {9, 9, 9, 9, 1, 0, 0, 0, 9, 9, 9, 9}},
+           {"q_scale", Values(8, 0)},
+           {"k_scale", Values(8, 0)},
+           {"k", {0, 0, 0, 0, 0, 0, 0, 0, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9}},
+           {"v", {2, 4, 6, 8, 0, 0, 0, 0, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9}}},
+          {3, 4, 5, 6, 4, 4, 4, 4, 3.5, 4,     4.5, 5, 6, 6, 6, 6,  //
+           n, n, n, n, n, n, n, n, -5,  three, 1,   2, 3, 4, 5, 6, n, n, n, n, n, n, n, n,
+           n, n, n, n, n, n, n, n, 4,   4,     4,   4, 8, 8, 8, 8, n, n, n, n, n, n, n, n},
+          {{"epsilon", 0}, {"scale", 0.5}}};
+}
+
 }  // namespace
 
 std::vector<TinyCase> language_cases() {
   return {
+      {"gemv_fused_norm",
+       "gemv_fused",
+       {{"N", 2}, {"K", 2}, {"norm", 1}},
+       {{"x", {1, 7}}, {"r", {0, 0}}, {"scale", {5, 10}}, {"w", {1, 2, 3, 4}}, {"bias", {1, -1}}},
+       {44, 57},
+       {{"epsilon", 0}}},
+      {"gemv_fused_sum",
+       "gemv_fused",
+       {{"N", 2}, {"K", 2}, {"add", 1}, {"act", 1}},
+       {{"x", {1, 2}}, {"r", {10, 20}}, {"scale", {9, 9}}, {"w", {1, -2, 3, -4}}, {"bias", {0, 0}}},
+       {17, 20}},
+      gated_product(),
+      attention_of_a_turned_token(),
       {"gather_rows",
        "gather",
        {{"O", 1}, {"E", 3}, {"I", 5}, {"R", 1}, {"C", 2}, {"W", 1}, {"OW", 5}},

@@ -5,8 +5,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,7 +59,12 @@ constexpr char kScenario[] = R"({
      "do": {"action": "build_error", "code": -11, "log": "no"}},
     {"match": {"call": "clEnqueueNDRangeKernel", "file_exists": "$FAKE_CL_STATE/skip"}, "do": {"action": "skip"}},
     {"match": {"call": "clEnqueueNDRangeKernel", "file_exists": "$FAKE_CL_STATE/slow"},
-     "do": {"action": "delay", "ms": 5}}]})";
+     "do": {"action": "delay", "ms": 5}},
+    {"match": {"call": "clEnqueueNDRangeKernel", "kernel": "^gemv_fused", "file_exists": "$FAKE_CL_STATE/tile"},
+     "do": {"action": "wrong_tile", "offset": 0, "bytes": 64}},
+    {"match": {"call": ["clSetKernelArg", "clEnqueue*", "clFinish", "clFlush", "clWaitForEvents"],
+               "file_exists": "$FAKE_CL_STATE/count"},
+     "do": {"action": "delay", "ms": 0}}]})";
 
 class Driver : public test::FakeBoard {
  public:
@@ -286,13 +294,79 @@ TEST(OverPocl, GoesOnWithAnotherKernelAndThenOnTheHostAsCallsFailMidWay) {
   EXPECT_LT(talk.distance({6}), 0.02);
   EXPECT_EQ(talk.record().device, "Board");
   EXPECT_THAT(talk.record().warnings,
-              ElementsAre(AllOf(HasSubstr("CL_OUT_OF_RESOURCES"), HasSubstr("kernel rms_norm"),
+              ElementsAre(AllOf(HasSubstr("CL_OUT_OF_RESOURCES"), HasSubstr("kernel gemv_fused"),
                                 HasSubstr("with normal/low/"))));
   EXPECT_LT(talk.distance({5}), 0.02);
   driver.fail("launch");
   EXPECT_LT(talk.distance({4, 3}), kSame);
   EXPECT_EQ(talk.record().device, "host");
   EXPECT_EQ(talk.record().warnings.size(), 2u);
+}
+
+std::set<std::string> ops_of(const Talk& talk) {
+  std::set<std::string> ops;
+  for (const auto& node : talk.record().nodes) ops.insert(node.op);
+  return ops;
+}
+
+class FusedOverPocl : public testing::TestWithParam<const char*> {};
+
+TEST_P(FusedOverPocl, AnswersAsTheHostDoes) {
+  if (!test::pocl_library()) GTEST_SKIP() << "PoCL is not installed here";
+  const Driver driver(*test::pocl_library());
+  Talk talk(test::noisy_model(GetParam(), 3));
+  ASSERT_TRUE(talk.open(test::report_of(driver.device())));
+  EXPECT_TRUE(ops_of(talk).contains("attention_rope"));
+  EXPECT_TRUE(ops_of(talk).contains("gemv_fused"));
+  for (int32_t token = 1; token <= 6; ++token) EXPECT_LT(talk.distance({token}), kFloat) << token;
+  EXPECT_LT(talk.distance({5, 4, 3}), kFloat) << "a prompt behind them";
+  EXPECT_LT(talk.distance({2}), kFloat);
+  EXPECT_EQ(talk.record().device, "Board");
+  EXPECT_THAT(talk.record().warnings, IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, FusedOverPocl, testing::Values("llama", "qwen2", "gemma3"),
+                         [](const auto& row) { return row.param; });
+
+TEST(OverPocl, LeavesTheCallsApartWhereAFusedKernelTurnsOutWrong) {
+  if (!test::pocl_library()) GTEST_SKIP() << "PoCL is not installed here";
+  const Driver driver(*test::pocl_library());
+  driver.fail("tile");
+  Talk talk(test::noisy_model("llama"));
+  ASSERT_TRUE(talk.open(test::report_of(driver.device())));
+  EXPECT_TRUE(ops_of(talk).contains("gemv_fused"));
+  EXPECT_LT(talk.distance({1, 2}), kFloat);
+  EXPECT_EQ(talk.record().device, "Board");
+  EXPECT_FALSE(ops_of(talk).contains("gemv_fused"));
+  EXPECT_TRUE(ops_of(talk).contains("attention_rope"));
+  EXPECT_THAT(talk.record().warnings, ElementsAre(HasSubstr("gemv_fused")));
+}
+
+// Of each launch only the position is new.
+TEST(OverPocl, AsksTheDriverForNoMoreThanTheLaunchesOfATokenAndWaitsForTheLogits) {
+  if (!test::pocl_library()) GTEST_SKIP() << "PoCL is not installed here";
+  const Driver driver(*test::pocl_library());
+  Talk talk(test::noisy_model("llama"));
+  LanguageOptions options;
+  options.self_check = 0;
+  ASSERT_TRUE(talk.open(test::report_of(driver.device()), options));
+  EXPECT_LT(talk.distance({1}), kFloat);
+  driver.fail("count");
+  EXPECT_LT(talk.distance({2}), kFloat);
+  std::map<std::string, size_t> calls;
+  std::istringstream lines(driver.log());
+  for (std::string line; std::getline(lines, line);) {
+    for (const char* call : {"clSetKernelArg", "clEnqueueNDRangeKernel", "clEnqueueWriteBuffer",
+                             "clEnqueueReadBuffer", "clFinish", "clFlush", "clWaitForEvents"}) {
+      if (line.find(call) != std::string::npos) ++calls[call];
+    }
+  }
+  const size_t layers = static_cast<size_t>(talk.config().layers);
+  EXPECT_EQ(calls["clEnqueueNDRangeKernel"], 5 * layers + 1);
+  EXPECT_EQ(calls["clSetKernelArg"], layers) << "the position, for attention";
+  EXPECT_EQ(calls["clEnqueueWriteBuffer"], 1u);
+  EXPECT_EQ(calls["clEnqueueReadBuffer"], 1u);
+  EXPECT_EQ(calls["clFinish"] + calls["clFlush"] + calls["clWaitForEvents"], 0u);
 }
 
 // The logits of the step before are as plausible as any.

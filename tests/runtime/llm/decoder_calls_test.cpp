@@ -57,8 +57,8 @@ TEST_P(DecoderCalls, AreOfTheOpsThatAreProbedForThem) {
       EXPECT_TRUE(ops.contains(call.op)) << call.op;
     }
   }
-  EXPECT_EQ(ops, (std::set<std::string>{"attention", "eltwise_binary", "gemm", "gemv", "glu",
-                                        "rms_norm", "rope"}));
+  EXPECT_EQ(ops, (std::set<std::string>{"attention", "attention_rope", "eltwise_binary", "gemm",
+                                        "gemv", "gemv_fused", "glu", "rms_norm", "rope"}));
 }
 
 TEST_P(DecoderCalls, ReadNoBufferThatNothingWrote) {

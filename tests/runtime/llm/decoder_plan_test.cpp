@@ -37,6 +37,12 @@ namespace {
 using test::all_pass;
 using ::testing::HasSubstr;
 
+// Of one row.
+bool is_product(const Variant& variant) { return variant.manifest->op.starts_with("gemv"); }
+bool is_fused(const Variant& variant) {
+  return variant.manifest->op == "gemv_fused" || variant.manifest->op == "attention_rope";
+}
+
 constexpr Combination kLow = {Precision::kHigh, Memory::kLow, Storage::kBuffer, Storage::kBuffer};
 
 class DecoderPlan : public testing::Test {
@@ -74,7 +80,7 @@ TEST_F(DecoderPlan, HasTheCallsOfATokenAndOfAPrompt) {
   EXPECT_EQ(made->phases[1].name, "prompt");
   for (const bool answer : {true, false}) {
     const PlanPhase& phase = made->phases[answer ? 0 : 1];
-    const auto calls = decoder_calls(config_, answer ? 1 : 16, 16, answer);
+    const auto calls = calls_in(phase, decoder_calls(config_, answer ? 1 : 16, 16, answer));
     ASSERT_EQ(phase.steps.size(), calls.size());
     for (size_t i = 0; i < calls.size(); ++i) {
       const PlanStep& step = phase.steps[i];
@@ -95,7 +101,7 @@ TEST_F(DecoderPlan, GivesEachKernelTheTensorsMatricesAndVectorsOfItsCall) {
   ASSERT_TRUE(made);
   for (const bool answer : {true, false}) {
     const PlanPhase& phase = made->phases[answer ? 0 : 1];
-    const auto calls = decoder_calls(config_, answer ? 1 : 16, 16, answer);
+    const auto calls = calls_in(phase, decoder_calls(config_, answer ? 1 : 16, 16, answer));
     for (size_t i = 0; i < calls.size(); ++i) {
       const PlanStep& step = phase.steps[i];
       const auto launch = launch_of(chooser_->table(), step, step.dims);
@@ -181,7 +187,7 @@ TEST_F(DecoderPlanOfFourBits, CountsHalfAByteAWeightAndTheScaleAndOffsetOfEachBl
 TEST_F(DecoderPlan, IsRefusedWhereACallHasNoRightKernelOfItsCombination) {
   judge([](const Variant& variant) {
     const bool int8 = variant.weight_type == WeightType::kInt8;
-    return variant.manifest->op == "gemv" && int8 ? Verdict::kWrong : Verdict::kPass;
+    return is_product(variant) && int8 ? Verdict::kWrong : Verdict::kPass;
   });
   const auto low = plan_for(kLow);
   ASSERT_FALSE(low);
@@ -194,8 +200,7 @@ TEST_F(DecoderPlan, IsRefusedWhereACallHasNoRightKernelOfItsCombination) {
 
 TEST_F(DecoderPlan, DoesNotTakeAHigherPrecisionThanItSays) {
   judge([](const Variant& variant) {
-    return variant.manifest->op == "gemv" && stores_half(variant.precision) ? Verdict::kCrash
-                                                                            : Verdict::kPass;
+    return is_product(variant) && stores_half(variant.precision) ? Verdict::kCrash : Verdict::kPass;
   });
   const auto normal =
       plan_for({Precision::kNormal, Memory::kNormal, Storage::kBuffer, Storage::kBuffer});
@@ -207,7 +212,7 @@ TEST_F(DecoderPlan, DoesNotTakeAHigherPrecisionThanItSays) {
 TEST_F(DecoderPlan, OfAModelWhoseValuesExceedHalfIsOfPrecisionHighUnlessAnotherIsNamed) {
   config_.exceeds_half = true;
   judge([](const Variant& variant) {
-    const bool dear = !stores_half(variant.precision) && variant.manifest->op == "gemv";
+    const bool dear = !stores_half(variant.precision) && is_product(variant);
     return dear ? Verdict::kWrong : Verdict::kPass;
   });
   const auto none = plan();
@@ -294,6 +299,68 @@ TEST_F(DecoderPlan, WeighsAPromptToo) {
   };
   EXPECT_EQ(with_prompts_of(1), Storage::kBuffer);
   EXPECT_EQ(with_prompts_of(100), Storage::kImage);
+}
+
+// Five launches a layer, and one for the head.
+TEST_F(DecoderPlan, FusesTheCallsOfATokenWhereTheFusedKernelsAreRight) {
+  const auto made = plan_for(kLow);
+  ASSERT_TRUE(made) << made.error().message;
+  std::vector<std::string> rows;
+  for (const PlannedNode& node : made->phases[0].nodes) rows.push_back(node.op + " " + node.name);
+  EXPECT_THAT(
+      rows, testing::ElementsAre("gemv_fused 0.qkv", "attention_rope 0.attention", "gemv_fused 0.o",
+                                 "gemv_fused 0.gate_up", "gemv_fused 0.down", "gemv_fused 1.qkv",
+                                 "attention_rope 1.attention", "gemv_fused 1.o",
+                                 "gemv_fused 1.gate_up", "gemv_fused 1.down", "gemv_fused head"));
+  EXPECT_EQ(made->phases[1].steps.size(), 22u) << "a prompt's products are of matrices";
+}
+
+TEST_F(DecoderPlan, LeavesTheCallsApartWhereAFusedKernelIsWrongOrWasNotTried) {
+  for (const Verdict verdict : {Verdict::kWrong, Verdict::kCrash, Verdict::kMissing}) {
+    judge([&](const Variant& variant) { return is_fused(variant) ? verdict : Verdict::kPass; });
+    const auto made = plan_for(kLow);
+    ASSERT_TRUE(made) << made.error().message;
+    EXPECT_EQ(made->phases[0].steps.size(), 2 * 11 + 2u);
+  }
+  judge([](const Variant& variant) {
+    return variant.manifest->op == "attention_rope" ? Verdict::kWrong : Verdict::kPass;
+  });
+  EXPECT_EQ(plan_for(kLow)->phases[0].steps.size(), 2 * 6 + 1u);
+}
+
+TEST_F(DecoderPlan, FusesWhereTheCallsApartAreWrong) {
+  judge([](const Variant& variant) {
+    return variant.manifest->op == "gemv" || variant.manifest->op == "rope" ? Verdict::kWrong
+                                                                            : Verdict::kPass;
+  });
+  EXPECT_EQ(plan_for(kLow).error().code, ErrorCode::kDeviceError) << "prompts need rope";
+  judge([](const Variant& variant) {
+    return variant.manifest->op == "gemv" ? Verdict::kWrong : Verdict::kPass;
+  });
+  const auto made = plan_for(kLow);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->phases[0].steps.size(), 11u);
+}
+
+TEST_F(DecoderPlan, FusesNothingThatIsPredictedToBeSlower) {
+  const auto steps_where = [&](double fused_ms, double ms) {
+    DeviceReport device = test::device_with();
+    device.peaks.launch_us = device.peaks.piped_launch_us = 100;
+    chooser_ = test::chooser_of(test::timed_report(device, [&](const Variant& variant, auto&) {
+      return test::Told{Verdict::kPass, is_fused(variant) ? fused_ms : ms};
+    }));
+    return plan_for(kLow)->phases[0].steps.size();
+  };
+  EXPECT_EQ(steps_where(1, 1), 11u);
+  EXPECT_EQ(steps_where(100, 1), 24u);
+  EXPECT_EQ(steps_where(0, 1), 24u) << "not timed, where the others are";
+  EXPECT_EQ(steps_where(1, 0), 11u);
+}
+
+TEST_F(DecoderPlan, OfImagesFusesNoProduct) {
+  const auto made = plan_for({Precision::kHigh, Memory::kLow, Storage::kBuffer, Storage::kImage});
+  ASSERT_TRUE(made) << made.error().message;
+  for (const PlanStep& step : made->phases[0].steps) EXPECT_NE(step.op, "gemv_fused");
 }
 
 class DecoderPlanWideHead : public DecoderPlan {
@@ -383,23 +450,41 @@ TEST_F(DecoderPlan, ThatDoesNotFollowFromItsVariantsIsRefused) {
       {"a combination on halves",
        [](ExecutionPlan& p) { p.combination.precision = Precision::kNormal; }},
   };
-  for (const Forgery& row : rows) {
-    auto made = plan_for(kLow);
-    ASSERT_TRUE(made);
-    row.forge(*made);
-    const Status status = planner().check(*made);
-    ASSERT_FALSE(status) << row.name;
-    EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument) << row.name;
+  for (const bool fused : {true, false}) {
+    judge([&](const Variant& variant) {
+      return is_fused(variant) && !fused ? Verdict::kMissing : Verdict::kPass;
+    });
+    for (const Forgery& row : rows) {
+      auto made = plan_for(kLow);
+      ASSERT_TRUE(made);
+      row.forge(*made);
+      const Status status = planner().check(*made);
+      ASSERT_FALSE(status) << row.name;
+      EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument) << row.name;
+    }
   }
+}
+
+TEST_F(DecoderPlan, OfFusedCallsIsRefusedWhereTheReportDoesNotVouchForThem) {
+  const auto made = plan_for(kLow);
+  ASSERT_TRUE(made);
+  judge([](const Variant& variant) {
+    return is_fused(variant) ? Verdict::kMissing : Verdict::kPass;
+  });
+  EXPECT_FALSE(planner().check(*made));
+  const auto apart = plan_for(kLow);
+  ASSERT_TRUE(apart);
+  judge(all_pass);
+  EXPECT_TRUE(planner().check(*apart));
 }
 
 TEST_F(DecoderPlan, MayNameAnotherVouchedVariantThatStoresAlike) {
   auto made = plan_for(kLow);
   ASSERT_TRUE(made);
   for (PlanStep& step : made->phases[0].steps) {
-    if (step.op != "gemv") continue;
-    for (const char* variant :
-         {"gemv_col4/high/low/buffer/buffer/int8", "gemv_col16/high/low/buffer/buffer/int8"}) {
+    if (step.op != "gemv_fused") continue;
+    for (const char* variant : {"gemv_fused_split/high/low/buffer/buffer/int8",
+                                "gemv_fused_pair16/high/low/buffer/buffer/int8"}) {
       step.variant = variant;
       const Status status = planner().check(*made);
       EXPECT_TRUE(status) << status.error().message;

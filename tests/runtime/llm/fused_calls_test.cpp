@@ -1,0 +1,189 @@
+#include "runtime/llm/fused_calls.h"
+
+#include <gmock/gmock.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernels/combination.h"
+#include "kernels/contract.h"
+#include "runtime/llm/decoder_calls.h"
+#include "runtime/llm/llm_config.h"
+#include "runtime/plan/variant_choice.h"
+#include "tests/runtime/plan/planning.h"
+
+namespace clvet {
+namespace {
+
+using ::testing::ElementsAre;
+
+bool always(const DecoderCall&, size_t) { return true; }
+
+LlmConfig smollm2() {
+  LlmConfig config;
+  config.layers = 30;
+  config.width = 576;
+  config.ff = 1536;
+  config.heads = 9;
+  config.kv_heads = 3;
+  config.head_dim = 64;
+  config.context = 2048;
+  config.vocab = 49152;
+  config.norm_eps = 1e-5;
+  config.rope_base = 1e5;
+  config.attention_scale = 0.125;
+  return config;
+}
+
+LlmConfig gemma3() {
+  LlmConfig config = smollm2();
+  config.layers = 18;
+  config.width = 640;
+  config.ff = 2048;
+  config.heads = 4;
+  config.kv_heads = 1;
+  config.head_dim = 256;
+  config.rope = RopeKind::kNeox;
+  config.activation = Act::kGeluTanh;
+  config.qk_norm = config.post_norms = true;
+  config.window = 512;
+  config.window_pattern = 6;
+  config.rope_base_local = 1e4;
+  return config;
+}
+
+LlmConfig qwen2() {
+  LlmConfig config = smollm2();
+  config.layers = 24;
+  config.width = 896;
+  config.ff = 4864;
+  config.heads = 14;
+  config.kv_heads = 2;
+  config.rope = RopeKind::kNeox;
+  config.qkv_bias = true;
+  return config;
+}
+
+std::vector<DecoderCall> fused(const LlmConfig& config) {
+  return fuse(decoder_calls(config, 1, 32, true), always);
+}
+
+TEST(FusedCalls, AreFiveForALayerOfSmolLm2AndOneForTheHead) {
+  EXPECT_EQ(decoder_calls(smollm2(), 1, 32, true).size(), 30 * 11 + 2u);
+  EXPECT_EQ(fused(smollm2()).size(), 30 * 5 + 1u);
+}
+
+TEST(FusedCalls, OfSmolLm2AreTakenByKernelsOfEachDeviceClassAndWeightType) {
+  const auto chooser = test::chooser_that(test::all_pass);
+  const Combination low = {Precision::kHigh, Memory::kLow, Storage::kBuffer, Storage::kBuffer};
+  for (const LlmConfig& config : {smollm2(), gemma3(), qwen2()}) {
+    for (const DecoderCall& call : fused(config)) {
+      for (const WeightType type : {WeightType::kInt4, WeightType::kInt8}) {
+        const auto chosen = chooser->choose({call.op, call.dims, call.scalars, low, type});
+        EXPECT_TRUE(chosen) << call.name << ": " << chosen.error().message;
+      }
+    }
+  }
+}
+
+TEST(FusedCalls, LeaveTheNormsBehindProductsApart) {
+  std::vector<std::string> rows;
+  for (const DecoderCall& call : fused(gemma3())) {
+    if (call.name.starts_with("0.")) rows.push_back(call.op + " " + call.name);
+  }
+  EXPECT_THAT(rows, ElementsAre("gemv_fused 0.qkv", "attention_rope 0.attention", "gemv 0.o",
+                                "rms_norm 0.attn_post_norm", "eltwise_binary 0.add_to_between",
+                                "gemv_fused 0.gate_up", "gemv 0.down", "rms_norm 0.ffn_post_norm",
+                                "eltwise_binary 0.add_to_hidden"));
+}
+
+TEST(FusedCalls, HaveTheTensorsOfTheirPartsInTheRolesOfTheContract) {
+  const auto calls = fused(qwen2());
+  using Tensors = decltype(DecoderCall::tensors);
+  EXPECT_EQ(calls[0].tensors, (Tensors{{"x", "hidden"},
+                                       {"r", "hidden"},
+                                       {"scale", "0.attn_norm"},
+                                       {"w", "0.qkv"},
+                                       {"bias", "0.qkv_bias"},
+                                       {"y", "qkv"}}));
+  EXPECT_EQ(calls[1].tensors, (Tensors{{"x", "qkv"},
+                                       {"cosines", "cos_global"},
+                                       {"sines", "sin_global"},
+                                       {"q_scale", "zeros"},
+                                       {"k_scale", "zeros"},
+                                       {"k", "0.k"},
+                                       {"v", "0.v"},
+                                       {"new_k", "0.k"},
+                                       {"new_v", "0.v"},
+                                       {"y", "attended"}}));
+  EXPECT_EQ(calls[2].tensors, (Tensors{{"x", "attended"},
+                                       {"r", "hidden"},
+                                       {"scale", "zeros"},
+                                       {"w", "0.o"},
+                                       {"bias", "zeros"},
+                                       {"y", "between"}}));
+  EXPECT_EQ(calls[3].tensors, (Tensors{{"x", "between"},
+                                       {"r", "between"},
+                                       {"scale", "0.ffn_norm"},
+                                       {"w", "0.gate_up"},
+                                       {"bias", "zeros"},
+                                       {"y", "gated"}}));
+  EXPECT_EQ(calls[4].tensors.at("r"), "between");
+  EXPECT_EQ(calls[4].tensors.at("y"), "hidden");
+  EXPECT_EQ(calls[3].dims.at("act"), static_cast<int64_t>(Act::kSilu));
+  EXPECT_EQ(calls[0].scalars.at("epsilon"), 1e-5);
+  EXPECT_TRUE(calls[1].writes("new_v"));
+  EXPECT_FALSE(calls[1].writes("v"));
+}
+
+// What only the parts of a call hand on to each other is in no buffer.
+TEST(FusedCalls, ReadNothingThatNoCallWrote) {
+  for (const LlmConfig& config : {smollm2(), gemma3(), qwen2()}) {
+    std::set<std::string> written = {"hidden"};
+    for (const DecoderCall& call : fused(config)) {
+      const auto roles = find_op_contract(call.op)->roles(call.dims);
+      ASSERT_TRUE(roles) << roles.error().message;
+      for (const TensorRole& role : *roles) {
+        const std::string& name = call.tensors.at(role.name);
+        const bool cache = name.ends_with(".k") || name.ends_with(".v");
+        if (role.kind == TensorKind::kInput && !cache) EXPECT_TRUE(written.contains(name)) << name;
+        EXPECT_EQ(call.writes(role.name), role.kind == TensorKind::kOutput);
+        if (role.kind == TensorKind::kOutput) written.insert(name);
+      }
+    }
+    EXPECT_TRUE(written.contains("logits"));
+  }
+}
+
+TEST(FusedCalls, LeaveANormApartThatSeveralProductsRead) {
+  const auto calls = fuse(decoder_calls(smollm2(), 1, 32, true, 16384), always);
+  std::vector<std::string> last;
+  for (size_t i = calls.size() - 4; i < calls.size(); ++i) last.push_back(calls[i].op);
+  EXPECT_THAT(last, ElementsAre("rms_norm", "gemv", "gemv", "gemv"));
+}
+
+TEST(FusedCalls, LeaveTheCallsOfSeveralTokensApart) {
+  const auto calls = decoder_calls(smollm2(), 5, 32, false);
+  EXPECT_EQ(fuse(calls, always).size(), calls.size());
+}
+
+TEST(FusedCalls, StandForTheCallsInTheirPlaceAndAreTakenOneByOne) {
+  const auto calls = decoder_calls(smollm2(), 1, 32, true);
+  const auto made = fuse(calls, [](const DecoderCall& call, size_t place) {
+    return call.name == "3.gate_up" && place == 3 * 11 + 6 && call.parts.size() == 3;
+  });
+  ASSERT_EQ(made.size(), calls.size() - 2);
+  std::vector<std::string> names;
+  for (const DecoderCall& call : made) {
+    if (call.parts.empty()) names.push_back(call.name);
+    for (const DecoderCall& part : call.parts) names.push_back(part.name);
+  }
+  for (size_t i = 0; i < calls.size(); ++i) EXPECT_EQ(names[i], calls[i].name);
+}
+
+}  // namespace
+}  // namespace clvet
