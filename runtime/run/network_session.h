@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "probe/report/report.h"
 #include "runtime/exec/opened_device.h"
+#include "runtime/exec/programs.h"
 #include "runtime/exec/session.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
@@ -80,7 +81,7 @@ class NetworkSession {
   std::optional<Tensor> lend_input(const std::string& name);
   // Fills in how long each node of the plan takes. Its error spoils no answer.
   Status time_nodes(const Inputs& inputs);
-  // Keeps for the starts to come what was confirmed.
+  // Keeps for the starts to come what was confirmed, and the programs that it was confirmed with.
   void note();
 
   const RunRecord& record() const { return record_; }
@@ -89,7 +90,7 @@ class NetworkSession {
  private:
   // Of a plan, ready to run.
   struct Place {
-    std::string key;  // of the plan
+    std::string key;  // of the plan, and of the binaries that its programs came of
     std::shared_ptr<OpenedDevice> opened;
     Session session;
     std::optional<DoubtingSession> doubting = {};
@@ -127,8 +128,11 @@ class NetworkSession {
   void take_host(std::string why);
   void leave_device();
 
-  Status open_place(std::string key, const std::optional<CheckRhythm>& rhythm,
-                    std::shared_ptr<OpenedDevice> opened);
+  Status open_place(std::string key, std::shared_ptr<OpenedDevice> opened);
+  bool leave_binaries(const Error& error);
+  void save_programs();
+  void say_notes(Programs& programs);
+  void note_rhythm();
   Result<Outputs> ask_place(const Inputs& inputs, const Ask& ask);
   Result<Outputs> answer(const Inputs& inputs, const Ask& ask);
   Result<Outputs> on_device(const Inputs& inputs, const Ask& ask);
