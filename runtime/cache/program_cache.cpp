@@ -121,6 +121,14 @@ std::string fault_of_name(const std::string& file, const BinaryLabel& label) {
              : "it is of another program than its name says";
 }
 
+// In the place of what lies there, a link too.
+Status put_file(const std::string& folder, const BinaryLabel& label, std::string_view text) {
+  const std::string path = folder + "/" + name_of(label.environment_key, label.program_key);
+  std::error_code error;
+  if (std::filesystem::is_symlink(path, error)) ::unlink(path.c_str());
+  return write_file_atomically(path, text, Sync::kLater, Readers::kUser);
+}
+
 std::string row_of(const std::string& environment_key, const std::string& program_key) {
   return environment_key + " " + program_key;
 }
@@ -226,13 +234,9 @@ void ProgramCache::keep(const std::string& program_key, const std::string& kerne
   if (!on_ || is_distrusted(program_key) || binary.empty() || binary.size() > kMaxBinaryBytes)
     return;
   Status kept = make_private_folder(folder_);
-  const std::string path = path_of(program_key);
   if (kept) {
-    std::error_code error;
-    if (std::filesystem::is_symlink(path, error)) ::unlink(path.c_str());
     const BinaryLabel label{environment_key_, program_key, device_, kernel};
-    kept =
-        write_file_atomically(path, binary_file_text(label, binary), Sync::kLater, Readers::kUser);
+    kept = put_file(folder_, label, binary_file_text(label, binary));
   }
   if (!kept) return turn_off(kept.error());
   trim(folder_, program_cache_limit());
@@ -293,6 +297,28 @@ std::vector<DistrustedProgram> distrusted_programs(const std::string& folder) {
         {row_text(row, "environment_key"), row_text(row, "program_key"), row_text(row, "reason")});
   }
   return found;
+}
+
+Result<std::string> read_program(const std::string& folder, const std::string& file) {
+  CLVET_RETURN_IF_ERROR(check_private(folder));
+  CLVET_ASSIGN_OR_RETURN(std::string text, read_private(folder + "/" + file));
+  CLVET_ASSIGN_OR_RETURN(const BinaryFile binary, parse_binary_file(text));
+  if (const std::string fault = fault_of_name(file, binary.label); !fault.empty())
+    return fail(ErrorCode::kInvalidArgument, "{}: {}", file, fault);
+  return text;
+}
+
+Status add_program(const std::string& folder, std::string_view text) {
+  CLVET_ASSIGN_OR_RETURN(const BinaryFile file, parse_binary_file(text));
+  CLVET_RETURN_IF_ERROR(make_private_folder(folder));
+  for (const DistrustedProgram& row : distrusted_programs(folder)) {
+    const bool same = row.program_key == kAllPrograms || row.program_key == file.label.program_key;
+    if (same && row.environment_key == file.label.environment_key)
+      return fail(ErrorCode::kUnsupported, "{}", row.reason);
+  }
+  CLVET_RETURN_IF_ERROR(put_file(folder, file.label, text));
+  trim(folder, program_cache_limit());
+  return {};
 }
 
 Result<size_t> clear_programs(const std::string& folder) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -84,6 +85,11 @@ class ProgramCache {
 // to it.
 Result<std::vector<CachedProgram>> list_programs(const std::string& folder);
 std::vector<DistrustedProgram> distrusted_programs(const std::string& folder);
+// The text of a file of the folder, which is fit to be used.
+Result<std::string> read_program(const std::string& folder, const std::string& file);
+// Keeps the text of such a file, which may come from elsewhere. kInvalidArgument: it is damaged, or
+// cannot be written; kUnsupported: binaries of that program are not used here.
+Status add_program(const std::string& folder, std::string_view text);
 // Removes all that the cache wrote there. Gives the number of binaries.
 Result<size_t> clear_programs(const std::string& folder);
 
