@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -139,6 +140,9 @@ Result<std::string> read_file(const std::string& path, size_t max_bytes) {
   }
   CLVET_RETURN_IF_ERROR(check_readable(fd, path, max_bytes));
   std::string text;
+  struct stat info {};
+  if (::fstat(fd.get(), &info) == 0 && info.st_size > 0)
+    text.reserve(std::min(static_cast<size_t>(info.st_size), max_bytes));
   char chunk[1 << 16];
   for (;;) {
     const ssize_t got = ::read(fd.get(), chunk, sizeof chunk);

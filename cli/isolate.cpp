@@ -27,7 +27,6 @@
 #include "probe/report/report.h"
 #include "probe/worker/worker_limits.h"
 #include "runtime/exec/flight.h"
-#include "runtime/run/doubt.h"
 #include "runtime/run/history.h"
 
 namespace clvet {

@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "base/hash.h"
 #include "base/json.h"  // IWYU pragma: keep

@@ -1,5 +1,6 @@
 #include "runtime/exec/programs.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -7,8 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstddef>
+#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <span>

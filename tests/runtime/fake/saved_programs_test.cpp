@@ -20,6 +20,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/run/network_session.h"
+#include "runtime/run/run_record.h"
 #include "tests/runtime/fake/fake_board.h"
 #include "tests/runtime/helpers.h"
 #include "tests/runtime/model_builder.h"
