@@ -93,7 +93,9 @@ class Slicer {
       if (!skip_object()) return false;
       slices_.rows.push_back(text_.substr(begin, at_ + 1 - begin));
       c = next();
-      if (c == ',' && (c = next()) != '{') return false;
+      if (c != ',') break;
+      c = next();
+      if (c != '{') return false;
     }
     after_ = at_;
     return c == ']';
