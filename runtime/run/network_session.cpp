@@ -266,7 +266,7 @@ Status NetworkSession::open_place(std::string key, std::shared_ptr<OpenedDevice>
 Result<Outputs> NetworkSession::on_device(const Inputs& inputs, const Ask& ask) {
   fault_.reset();
   if (place_) {
-    save_programs();
+    if (options_.saves_early) save_programs();
     const std::lock_guard turn(*place_->opened->turn);
     return ask_place(inputs, ask);
   }
@@ -295,7 +295,7 @@ Result<Outputs> NetworkSession::ask_place(const Inputs& inputs, const Ask& ask) 
   if (place_->answered) return outputs;
   place_->answered = true;
   record_.first_ms = ms;
-  note_rhythm();
+  note();
   CLVET_RETURN_IF_ERROR(compare_places(inputs));
   return outputs;
 }
@@ -411,12 +411,6 @@ Status NetworkSession::time_nodes(const Inputs& inputs) {
   return clvet::time_nodes(place_->session, inputs, is_processor(*choice_.device), record_);
 }
 
-void NetworkSession::note() {
-  save_programs();
-  note_rhythm();
-}
-
-// Once the first answer is out: drivers may take long to give a binary, or die of it.
 void NetworkSession::save_programs() {
   if (!place_ || !place_->answered || !place_->doubting->confirmed()) return;
   const std::lock_guard turn(*place_->opened->turn);
@@ -429,7 +423,7 @@ void NetworkSession::say_notes(Programs& programs) {
   for (const std::string& text : programs.take_notes()) warn(text);
 }
 
-void NetworkSession::note_rhythm() {
+void NetworkSession::note() {
   if (!place_ || !place_->doubting->confirmed()) return;
   const CheckRhythm& rhythm = place_->doubting->rhythm();
   if (place_->noted == rhythm) return;

@@ -49,6 +49,9 @@ struct NetworkOptions {
   EventSink sink;
   // Where devices are opened; null: in a pool of the session's own.
   std::shared_ptr<DevicePool> devices;
+  // Programs are saved before the second inference, and not by save_programs() alone: who has many
+  // inferences may never come to an end of its own.
+  bool saves_early = false;
   // While it is true, a run ends with kCancelled before its next step.
   std::shared_ptr<const std::atomic<bool>> cancelled;
 };
@@ -81,8 +84,11 @@ class NetworkSession {
   std::optional<Tensor> lend_input(const std::string& name);
   // Fills in how long each node of the plan takes. Its error spoils no answer.
   Status time_nodes(const Inputs& inputs);
-  // Keeps for the starts to come what was confirmed, and the programs that it was confirmed with.
+  // Keeps for the starts to come what was confirmed.
   void note();
+  // The same of the programs that it was confirmed with. Drivers may take seconds to give them, or
+  // die of it: best done once the answer is out.
+  void save_programs();
 
   const RunRecord& record() const { return record_; }
   const Graph& graph() const { return source_; }
@@ -130,9 +136,7 @@ class NetworkSession {
 
   Status open_place(std::string key, std::shared_ptr<OpenedDevice> opened);
   bool leave_binaries(const Error& error);
-  void save_programs();
   void say_notes(Programs& programs);
-  void note_rhythm();
   Result<Outputs> ask_place(const Inputs& inputs, const Ask& ask);
   Result<Outputs> answer(const Inputs& inputs, const Ask& ask);
   Result<Outputs> on_device(const Inputs& inputs, const Ask& ask);

@@ -73,6 +73,7 @@ class SavedProgramsOverPocl : public testing::Test {
     EXPECT_TRUE(outputs) << outputs.error().message;
     if (outputs) expect_right(test::floats(x), test::floats(outputs->at("y")));
     session->note();
+    session->save_programs();
     return session->record();
   }
 
