@@ -14,5 +14,6 @@ double ms_since(double start);
 int64_t nanoseconds(const timespec& time);
 // UTC, ISO 8601, seconds: "2026-11-21T09:42:59Z".
 std::string utc_now();
+std::string utc_of(double seconds);  // since 1970
 
 }  // namespace clvet

@@ -1,10 +1,13 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -49,7 +52,33 @@ tl::unexpected<Error> write_fault(const std::string& path, int error) {
               std::strerror(error));
 }
 
+// A write beyond the limit of a file's size raises a signal that ends the process: in here it does
+// not, and the write gives its error.
+class NoSizeSignal {
+ public:
+  NoSizeSignal() {
+    sigemptyset(&signal_);
+    sigaddset(&signal_, SIGXFSZ);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
+    pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+  }
+  ~NoSizeSignal() {
+    const timespec at_once{};
+    if (!was_pending_) sigtimedwait(&signal_, nullptr, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoSizeSignal(const NoSizeSignal&) = delete;
+  NoSizeSignal& operator=(const NoSizeSignal&) = delete;
+
+ private:
+  sigset_t signal_{}, before_{};
+  bool was_pending_ = false;
+};
+
 Status write_all(int fd, const std::string& path, std::span<const std::byte> bytes) {
+  const NoSizeSignal no_signal;
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
@@ -111,6 +140,9 @@ Result<std::string> read_file(const std::string& path, size_t max_bytes) {
   }
   CLVET_RETURN_IF_ERROR(check_readable(fd, path, max_bytes));
   std::string text;
+  struct stat info {};
+  if (::fstat(fd.get(), &info) == 0 && info.st_size > 0)
+    text.reserve(std::min(static_cast<size_t>(info.st_size), max_bytes));
   char chunk[1 << 16];
   for (;;) {
     const ssize_t got = ::read(fd.get(), chunk, sizeof chunk);
@@ -141,7 +173,8 @@ Status check_writable(const std::string& path) {
   return {};
 }
 
-Status write_file_atomically(const std::string& name, std::span<const std::byte> bytes, Sync sync) {
+Status write_file_atomically(const std::string& name, std::span<const std::byte> bytes, Sync sync,
+                             Readers readers) {
   const Target target = target_of(name);
   if (target.folder) return write_fault(name, EISDIR);
   if (target.special) return write_in_place(name, bytes);
@@ -153,7 +186,8 @@ Status write_file_atomically(const std::string& name, std::span<const std::byte>
   const mode_t mask = ::umask(0);
   ::umask(mask);
   const bool now = sync == Sync::kNow;
-  if (written && (::fchmod(fd.get(), 0644 & ~mask) != 0 || (now && ::fsync(fd.get()) != 0))) {
+  const mode_t mode = readers == Readers::kAll ? 0644 : 0600;
+  if (written && (::fchmod(fd.get(), mode & ~mask) != 0 || (now && ::fsync(fd.get()) != 0))) {
     written = write_fault(name, errno);
   }
   if (written && ::rename(temporary.c_str(), path.c_str()) != 0) written = write_fault(name, errno);
@@ -167,8 +201,10 @@ Status write_file_atomically(const std::string& name, std::span<const std::byte>
   return {};
 }
 
-Status write_file_atomically(const std::string& path, std::string_view text, Sync sync) {
-  return write_file_atomically(path, std::as_bytes(std::span(text.data(), text.size())), sync);
+Status write_file_atomically(const std::string& path, std::string_view text, Sync sync,
+                             Readers readers) {
+  return write_file_atomically(path, std::as_bytes(std::span(text.data(), text.size())), sync,
+                               readers);
 }
 
 Status make_folders(const std::string& path) {

@@ -16,15 +16,18 @@ Result<std::string> read_file(const std::string& path, size_t max_bytes = size_t
 
 // Whether a file is on the disk before the call returns, or when the system sees fit.
 enum class Sync { kNow, kLater };
+// Who may read a new file: all that the umask lets, or its user alone.
+enum class Readers { kAll, kUser };
 
 // Replaces `path` as a whole or leaves it untouched: temporary file beside it, fsync, rename, fsync
 // of the folder. A link stays and its target is replaced; a device or pipe is written to. Only the
 // user may write to the new file. Nothing is left behind on failure. kInvalidArgument where the
-// folder is missing or not writable.
+// folder is missing or not writable, the disk is full, or the process may write no larger file
+// (ulimit -f; no signal comes of that).
 Status write_file_atomically(const std::string& path, std::span<const std::byte> bytes,
-                             Sync sync = Sync::kNow);
-Status write_file_atomically(const std::string& path, std::string_view text,
-                             Sync sync = Sync::kNow);
+                             Sync sync = Sync::kNow, Readers readers = Readers::kAll);
+Status write_file_atomically(const std::string& path, std::string_view text, Sync sync = Sync::kNow,
+                             Readers readers = Readers::kAll);
 
 // Would write_file_atomically be able to? Its error if not; changes nothing.
 Status check_writable(const std::string& path);

@@ -31,6 +31,7 @@ inline constexpr HelpRow kVariableRows[] = {
     {"CLVET_STATE_DIR", "the folder of reports (default: ~/.local/state/clvet)"},
     {"CLVET_CACHE_DIR",
      "the folder of models that set-up and samples use (default: ~/.cache/clvet)"},
+    {"CLVET_PROGRAM_CACHE_MIB", "the most MiB of saved programs (default: 256); 0: none are saved"},
     {"CLVET_THREADS", "the default of --threads"},
     {"CLVET_LOG", "messages on standard error: error, warn, info (default) or debug"},
     {"CLVET_FIX_ROOT", "the tree that the script of discover --fix-script works on"},

@@ -27,7 +27,6 @@
 #include "probe/report/report.h"
 #include "probe/worker/worker_limits.h"
 #include "runtime/exec/flight.h"
-#include "runtime/run/doubt.h"
 #include "runtime/run/history.h"
 
 namespace clvet {
@@ -144,11 +143,8 @@ std::string with_place(const std::string& why, const FlightSnapshot& flight) {
 bool remember(const Ended& ended, const std::string& why) {
   FlightSnapshot flight = ended.flight;
   flight.inside = flight.inside || ended.hung;
-  auto fault = fault_of(flight);
-  if (!fault) return false;
-  fault->evidence = why;
-  if (ended.hung) fault->verdict = Verdict::kHang;
-  return History(state_dir()).bury(tombstone_of(flight.environment_key, *fault)).has_value();
+  const Verdict verdict = ended.hung ? Verdict::kHang : Verdict::kCrash;
+  return History(state_dir()).learn_from(flight, verdict, why);
 }
 
 // Counts the children that died. One warning tells of all of them, once there is an answer.

@@ -130,6 +130,7 @@ Result<std::optional<BenchRecord>> bench_onnx(const BenchArguments& arguments) {
   const ProcessGuard process_guard;
   CLVET_ASSIGN_OR_RETURN(ModelRun run,
                          run_model(std::move(graph), inputs, report ? &*report : nullptr, options));
+  run.session->save_programs();
   keep(std::move(run.session));
   record.device = run.record.device;
   record.combination = run.record.combination;

@@ -30,6 +30,7 @@
 #include "runtime/media/output_names.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/plan/plan.h"
+#include "runtime/run/network_session.h"
 #include "runtime/run/run_model.h"
 #include "runtime/run/run_record.h"
 
@@ -110,6 +111,11 @@ Result<std::optional<ModelRun>> run_once(RunArguments& arguments) {
   return run;
 }
 
+void save_programs(NetworkSession& session) {
+  const ProcessGuard process_guard;
+  session.save_programs();
+}
+
 int run(RunArguments& arguments) {
   arguments.options.sink = verb_sink(arguments.output.quiet);
   catch_interrupts();
@@ -128,8 +134,10 @@ int run(RunArguments& arguments) {
   }
   ModelRun& result = **made;
   // A driver may die when it is released: that is left to the end of the process.
-  static const auto* kept = new std::shared_ptr(std::move(result.session));
+  static const auto* kept = new std::shared_ptr(result.session);
   static_cast<void>(kept);
+  // What a child has printed cannot be taken back if the driver dies then.
+  if (is_isolated()) save_programs(*result.session);
   if (const Status written = write_outputs(arguments, result); !written)
     return report_error(written.error());
   if (!arguments.output.quiet && arguments.output.json != "-") {
@@ -138,6 +146,7 @@ int run(RunArguments& arguments) {
     print_text(decoded_text(result.record));
     if (arguments.top > 0) print_text(top_text(result.outputs, arguments.top));
   }
+  if (!is_isolated()) save_programs(*result.session);
   return kExitFine;
 }
 

@@ -3,12 +3,17 @@
 #include <CL/cl_ext.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <functional>
 #include <map>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/memory.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "probe/cl/api.h"
 #include "probe/process/stage_page.h"
@@ -76,6 +81,29 @@ Query device_query(const ClApi& api, cl_device_id device, cl_device_info what) {
     const StageMarker stage(Stage::kEnumerate, "clGetDeviceInfo");
     return api.clGetDeviceInfo(device, what, size, data, needed);
   };
+}
+
+// What no driver writes: bytes that still hold it were not written.
+constexpr std::byte kUnwritten{0xC7};
+constexpr size_t kRoomBehind = size_t{1} << 20;
+
+template <class T>
+Status get_one(const ClApi& api, cl_program program, cl_program_info what, const char* name,
+               T& value) {
+  size_t written = 0;
+  const cl_int code = api.clGetProgramInfo(program, what, sizeof value, &value, &written);
+  if (code != CL_SUCCESS) {
+    return tl::unexpected<Error>(
+        Error{ErrorCode::kDeviceError,
+              fmt::format("clGetProgramInfo({}) failed: {}", name, cl_error_name(code)), code});
+  }
+  if (written == sizeof value) return {};
+  return fail(ErrorCode::kUnsupported, "clGetProgramInfo({}) gives {} bytes in place of {}", name,
+              written, sizeof value);
+}
+
+bool is_unwritten(std::span<const std::byte> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte one) { return one == kUnwritten; });
 }
 
 }  // namespace
@@ -150,6 +178,38 @@ std::string build_log(const ClApi& api, cl_program program, cl_device_id device,
     return {};
   }
   return driver_string(bytes);
+}
+
+Result<std::vector<std::byte>> program_binary(const ClApi& api, cl_program program, size_t most) {
+  const StageMarker stage(Stage::kBuild, "clGetProgramInfo");
+  if (!api.clGetProgramInfo) {
+    return fail(ErrorCode::kUnsupported, "the driver has no clGetProgramInfo");
+  }
+  cl_uint devices = 0;
+  CLVET_RETURN_IF_ERROR(get_one(api, program, CL_PROGRAM_NUM_DEVICES, "NUM_DEVICES", devices));
+  if (devices != 1) {
+    return fail(ErrorCode::kUnsupported, "the program has {} devices in place of one", devices);
+  }
+  size_t size = 0;
+  CLVET_RETURN_IF_ERROR(get_one(api, program, CL_PROGRAM_BINARY_SIZES, "BINARY_SIZES", size));
+  if (size == 0) return fail(ErrorCode::kUnsupported, "the binary of a program has no bytes");
+  if (size > most) {
+    return fail(ErrorCode::kUnsupported, "the binary of a program has {} bytes", size);
+  }
+  const std::shared_ptr<std::byte> memory = page_memory(size + kRoomBehind);
+  if (!memory) return fail(ErrorCode::kResourceExhausted, "there is no memory for {} bytes", size);
+  const std::span<std::byte> room(memory.get(), size + kRoomBehind);
+  std::fill(room.begin(), room.end(), kUnwritten);
+  std::byte* target = room.data();
+  CLVET_RETURN_IF_ERROR(get_one(api, program, CL_PROGRAM_BINARIES, "BINARIES", target));
+  constexpr size_t kTail = 16;
+  const std::span<const std::byte> made = room.first(size);
+  if (target != room.data() || !is_unwritten(room.subspan(size)) ||
+      is_unwritten(made.last(std::min(size, kTail)))) {
+    return fail(ErrorCode::kUnsupported,
+                "the binary of a program has not the {} bytes that the driver names", size);
+  }
+  return std::vector<std::byte>(made.begin(), made.end());
 }
 
 }  // namespace clvet

@@ -101,6 +101,7 @@ class Session::Impl {
   NetworkOptions words;
   CLVET_ASSIGN_OR_RETURN(words.overrides.precision, precision_named(options.precision));
   words.sink = [this](const Event& event) { warnings_(event); };
+  words.saves_early = true;
   words.cancelled = turns_.stop();
   CLVET_ASSIGN_OR_RETURN(context_, take_options(options, words));
   if (context_) {
@@ -127,7 +128,9 @@ class Session::Impl {
 
 Session::Impl::~Impl() {
   turns_.close();
-  if (network_) network_->note();
+  if (!network_) return;
+  network_->note();
+  network_->save_programs();
 }
 
 void Session::Impl::remember() {

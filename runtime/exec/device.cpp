@@ -15,30 +15,20 @@
 #include "base/memory.h"
 #include "base/result.h"
 #include "kernels/call.h"
-#include "kernels/catalog.h"
 #include "kernels/layout.h"
 #include "probe/cl/api.h"
 #include "probe/cl/handles.h"
 #include "probe/cl/library.h"
-#include "probe/cl/program.h"
 #include "probe/cl/query.h"
 #include "probe/process/driver_files.h"
 #include "probe/report/report.h"
 #include "runtime/exec/buffer_map.h"
+#include "runtime/exec/cl_status.h"
 #include "runtime/exec/flight.h"
 #include "runtime/plan/variant_table.h"
 
 namespace clvet {
 namespace {
-
-template <class Handle>
-Result<Handle> checked(Handle handle, cl_int code, const char* call) {
-  CLVET_RETURN_IF_ERROR(cl_status(code, call));
-  if (!handle) {
-    return fail(ErrorCode::kDeviceError, "{} returned success but no object", call);
-  }
-  return handle;
-}
 
 struct Region {
   size_t origin[3] = {0, 0, 0};
@@ -48,12 +38,6 @@ struct Region {
 };
 
 }  // namespace
-
-Status cl_status(cl_int code, const char* call) {
-  if (code == CL_SUCCESS) return {};
-  return tl::unexpected<Error>(Error{
-      ErrorCode::kDeviceError, fmt::format("{} failed: {}", call, cl_error_name(code)), code});
-}
 
 // Drivers put a few bytes among their commands. For more they may pin the pages first: 6.5 MB take
 // 10 ms on an H200 where a write that is waited for takes 0.5.
@@ -139,6 +123,7 @@ Status Device::connect() {
   cl_int code = CL_SUCCESS;
   ClContext context(api(), api().clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &code));
   CLVET_ASSIGN_OR_RETURN(context_, checked(std::move(context), code, "clCreateContext"));
+  programs_.set_place(context_.get(), device_);
   CLVET_ASSIGN_OR_RETURN(queue_, make_queue(0));
   return {};
 }
@@ -150,24 +135,10 @@ Result<ClQueue> Device::make_queue(cl_command_queue_properties properties) {
 }
 
 Result<ClKernel> Device::kernel(const TableRow& row) {
-  const Program& program = *row.program;
   const double started = monotonic_seconds();
-  flight_.take(row.name);
-  const InDriver calls(flight_, Stage::kBuild);
-  ClProgram& built = programs_[program.key];
-  cl_int code = CL_SUCCESS;
-  if (!built) {
-    ClProgram made(api(), create_program(api(), context_.get(), program, &code));
-    CLVET_ASSIGN_OR_RETURN(made, checked(std::move(made), code, "clCreateProgramWithSource"));
-    CLVET_RETURN_IF_ERROR(cl_status(
-        api().clBuildProgram(made.get(), 1, &device_, program.options.c_str(), nullptr, nullptr),
-        "clBuildProgram"));
-    built = std::move(made);
-  }
-  flight_.enter(Stage::kCreateKernel);
-  ClKernel kernel(api(), api().clCreateKernel(built.get(), program.entry.c_str(), &code));
+  auto kernel = programs_.kernel(row);
   build_ms_ += ms_since(started);
-  return checked(std::move(kernel), code, "clCreateKernel");
+  return kernel;
 }
 
 Result<ClMem> Device::buffer(size_t bytes) {

@@ -5,10 +5,8 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,7 +17,9 @@
 #include "probe/cl/handles.h"
 #include "probe/cl/library.h"
 #include "probe/report/report.h"
+#include "runtime/exec/cl_status.h"
 #include "runtime/exec/flight.h"
+#include "runtime/exec/programs.h"
 #include "runtime/plan/variant_table.h"
 
 namespace clvet {
@@ -33,6 +33,7 @@ class Device {
 
   // Builds once a program key.
   Result<ClKernel> kernel(const TableRow& row);
+  Programs& programs() { return programs_; }
   Result<ClMem> buffer(size_t bytes);
   // RGBA texels of float, half or ushort.
   Result<ClMem> image(const ImageExtent& extent, cl_channel_type type);
@@ -76,7 +77,8 @@ class Device {
   size_t allocated() const { return allocated_; }
 
  private:
-  Device(LoadedLibrary library, Flight& flight) : library_(std::move(library)), flight_(flight) {}
+  Device(LoadedLibrary library, Flight& flight)
+      : library_(std::move(library)), flight_(flight), programs_(library_.api, flight_) {}
   Status find(const DeviceReport& report);
   Status connect();
   void waited();  // for all that was asked
@@ -94,15 +96,12 @@ class Device {
   // A driver may die where it releases something: what is spent stays until the end.
   std::vector<ClEvent> spent_events_;
   std::vector<ClQueue> spent_queues_;
-  std::map<std::string, ClProgram> programs_;
+  Programs programs_;
   bool maps_reads_ = false;
   bool shares_memory_ = false;
   double build_ms_ = 0;
   size_t allocated_ = 0;
 };
-
-// kDeviceError for anything but CL_SUCCESS.
-Status cl_status(cl_int code, const char* call);
 
 template <class T>
 Status set_arg(const Device& device, cl_kernel kernel, size_t index, const T& value) {

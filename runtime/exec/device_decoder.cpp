@@ -209,6 +209,12 @@ Result<const std::vector<DeviceDecoder::ReadyStep>*> DeviceDecoder::steps_for(in
   return &(steps_[{rows, answer}] = std::move(steps));
 }
 
+Status DeviceDecoder::prepare(int64_t rows, int64_t position, bool answer) {
+  CLVET_RETURN_IF_ERROR(reserve(position + rows));
+  const auto steps = steps_for(rows, answer);
+  return steps ? Status() : tl::unexpected(steps.error());
+}
+
 Status DeviceDecoder::take_hidden(std::span<const float> hidden, int64_t rows) {
   const Precision precision = storage_precision(plan_.tensors.front().half);
   const TensorRole role{.h = rows, .c = config_.width};

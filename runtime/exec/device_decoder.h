@@ -41,6 +41,8 @@ class DeviceDecoder : public DecoderBackend {
   Result<std::vector<float>> step(std::span<const float> hidden, int64_t rows, int64_t position,
                                   bool answer) override;
   Status reserve(int64_t capacity) override;
+  // Builds what step() of these numbers takes.
+  Status prepare(int64_t rows, int64_t position, bool answer);
   // As step(), but each launch is waited for, what it wrote is read, and `host` (of the same model)
   // computes the same from what the device itself had. `checker` sees each pair, in order.
   Result<std::vector<float>> check(std::span<const float> hidden, int64_t rows, int64_t position,

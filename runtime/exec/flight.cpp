@@ -79,6 +79,8 @@ FlightSnapshot snapshot_of(const FlightPage& page) {
   }
   out.environment_key = text_of(page.environment_key);
   out.variant = text_of(page.variant);
+  out.binary = text_of(page.binary);
+  out.used_binaries = page.binaries != 0;
   out.inside = page.inside != 0;
   out.finished = page.finished_ns != 0;
   out.finished_s = seconds_since(page.finished_ns);
@@ -190,6 +192,8 @@ void Flight::on(const std::string& environment_key) {
   put(page().environment_key, environment_key);
 }
 void Flight::take(const std::string& variant) { put(page().variant, variant); }
+void Flight::take_binary(const std::string& key) { put(page().binary, key); }
+void Flight::uses_binary() { page().binaries.fetch_add(1, kPlain); }
 void Flight::launched() {
   FlightPage& page = this->page();
   page.pending.store(page.pending.load(kPlain) + 1, kPlain);

@@ -35,7 +35,9 @@ struct FlightPage {
   std::atomic<int32_t> exit_code;
   std::atomic<uint64_t> said_bytes, said_hash;
   char environment_key[72];
-  char variant[184];  // of the last build or launch
+  char variant[184];               // of the last build or launch
+  std::atomic<uint32_t> binaries;  // programs in use that were not compiled by this process
+  char binary[72];  // key of the program whose binary is given to the driver or asked of it
 };
 
 // Text that reached standard output: how much, and what it was.
@@ -57,6 +59,8 @@ struct FlightSnapshot {
   double inference_s = 0;  // since the inference began; 0: none is in hand
   double longest_s = 0;
   double finished_s = 0;  // since then
+  std::string binary;     // the binary in hand: its program's key; empty: none is
+  bool used_binaries = false;
   // Whether `variant` is at fault, if something is: else any launch that was not waited for is.
   bool variant_is_known() const;
 };
@@ -83,8 +87,11 @@ class Flight {
   void leave();
   // The kernel of the builds and launches from here on.
   void take(const std::string& variant);
-  void launched();  // one more that is not waited for
-  void waited();    // for all of them
+  // The binary of the program `key` in the calls from here on; empty: none.
+  void take_binary(const std::string& key);
+  void uses_binary();  // one more program that comes of one
+  void launched();     // one more that is not waited for
+  void waited();       // for all of them
   void begin_inference();
   void end_inference();
 

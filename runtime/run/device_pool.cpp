@@ -13,6 +13,7 @@
 #include "probe/report/report.h"
 #include "runtime/exec/device.h"
 #include "runtime/exec/opened_device.h"
+#include "runtime/exec/programs.h"
 #include "runtime/run/doubt.h"
 #include "runtime/run/history.h"
 
@@ -50,6 +51,8 @@ Result<std::shared_ptr<OpenedDevice>> DevicePool::open(const DeviceReport& devic
     return tl::unexpected(ready.error());
   }
   opened->device = std::move(*ready);
+  if (!compiled_.contains(device.environment_key))
+    opened->device->programs().keep_in(history.programs(device));
   opened->turn = turn_on(device.environment_key);
   known = opened;
   return opened;
@@ -59,6 +62,22 @@ void DevicePool::forget(const std::shared_ptr<OpenedDevice>& opened) {
   const std::lock_guard lock(mutex_);
   const auto row = std::ranges::find(devices_, opened, [](const auto& one) { return one.second; });
   if (row != devices_.end()) devices_.erase(row);
+}
+
+bool DevicePool::forget_binaries(const std::shared_ptr<OpenedDevice>& opened,
+                                 const std::string& evidence) {
+  Programs& programs = opened->device->programs();
+  if (programs.loaded() == 0) return false;
+  programs.distrust_all(
+      fmt::format("a kernel that came of a saved program failed; programs are compiled at each "
+                  "start from now on: {}",
+                  evidence));
+  const std::lock_guard lock(mutex_);
+  const auto row = std::ranges::find(devices_, opened, [](const auto& one) { return one.second; });
+  if (row == devices_.end()) return true;
+  compiled_.insert(row->first);
+  devices_.erase(row);
+  return true;
 }
 
 }  // namespace clvet

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/result.h"
@@ -26,10 +27,14 @@ class DevicePool {
                                              bool confirmed, std::optional<Fault>& fault);
   // It failed: who asks next has it opened anew. Those that hold it keep it.
   void forget(const std::shared_ptr<OpenedDevice>& opened);
+  // The same, where programs came of saved binaries: when it is opened anew, and by every start to
+  // come, they are compiled. False: none did.
+  bool forget_binaries(const std::shared_ptr<OpenedDevice>& opened, const std::string& evidence);
 
  private:
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<OpenedDevice>> devices_;  // by environment key
+  std::set<std::string> compiled_;  // environment keys for which no binary is used any more
 };
 
 }  // namespace clvet

@@ -19,6 +19,7 @@
 #include "probe/report/report.h"
 #include "runtime/exec/device.h"
 #include "runtime/exec/flight.h"
+#include "runtime/exec/programs.h"
 #include "runtime/exec/step_answer.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/run/doubt.h"
@@ -36,24 +37,21 @@ Tensor row_of_values(const std::vector<float>& values) {
 void DoubtingDecoder::note() const {
   if (fault_) return;
   std::map<std::string, CheckRhythm> rows;
-  for (const auto& [size, rhythm] : rhythms_) {
-    if (rhythm) rows[row_of(size.first, size.second)] = *rhythm;
+  for (const auto& [size, one] : rhythms_) {
+    if (one.rhythm) rows[one.key] = *one.rhythm;
   }
   (void)history_.keep(rows, environment_);
 }
 
-std::string DoubtingDecoder::row_of(int64_t rows, bool answer) const {
-  return fmt::format("{} {}{}", key_, rows, answer ? " answer" : "");
-}
-
 bool DoubtingDecoder::odd() const {
-  return !checking_ || std::any_of(rhythms_.begin(), rhythms_.end(),
-                                   [](const auto& row) { return row.second && row.second->odd; });
+  return !checking_ || std::any_of(rhythms_.begin(), rhythms_.end(), [](const auto& row) {
+    return row.second.rhythm && row.second.rhythm->odd;
+  });
 }
 
 int64_t DoubtingDecoder::every() const {
   const auto found = rhythms_.find({1, true});
-  return found != rhythms_.end() && found->second ? found->second->every : 0;
+  return found != rhythms_.end() && found->second.rhythm ? found->second.rhythm->every : 0;
 }
 
 tl::unexpected<Error> DoubtingDecoder::fault_found(Fault fault) {
@@ -64,8 +62,16 @@ tl::unexpected<Error> DoubtingDecoder::fault_found(Fault fault) {
 std::optional<CheckRhythm>& DoubtingDecoder::rhythm_of(const Step& step) {
   const std::pair size{step.rows, step.answer};
   const auto found = rhythms_.find(size);
-  if (found != rhythms_.end()) return found->second;
-  return rhythms_[size] = history_.rhythm(row_of(step.rows, step.answer));
+  if (found != rhythms_.end()) return found->second.rhythm;
+  Programs& programs = device_.programs();
+  programs.begin_use();
+  // An error comes again in the step itself, which says what is at fault.
+  (void)decoder_->prepare(step.rows, step.position, step.answer);
+  Confirmed& made = rhythms_[size];
+  made.key = fmt::format("{} {}{}{}", key_, step.rows, step.answer ? " answer" : "",
+                         programs.used_binaries());
+  made.rhythm = history_.rhythm(made.key);
+  return made.rhythm;
 }
 
 Result<std::vector<float>> DoubtingDecoder::unconfirmed(const Step& step) {

@@ -58,12 +58,16 @@ class DoubtingDecoder : public DecoderBackend {
     int64_t rows, position;
     bool answer;
   };
+  // Of the steps of one size, with the binaries that its programs came of.
+  struct Confirmed {
+    std::string key;  // in the history
+    std::optional<CheckRhythm> rhythm;
+  };
   std::optional<CheckRhythm>& rhythm_of(const Step& step);
   Result<std::vector<float>> unconfirmed(const Step& step);
   Result<std::vector<float>> confirmed_by_host(const Step& step);
   Result<std::vector<float>> both(const Step& step, std::optional<CheckRhythm>& rhythm);
   Status waited_for();
-  std::string row_of(int64_t rows, bool answer) const;
   tl::unexpected<Error> fault_found(Fault fault);
 
   Device& device_;
@@ -73,7 +77,7 @@ class DoubtingDecoder : public DecoderBackend {
   std::string key_, environment_;
   std::optional<double> rate_;
   bool checking_ = true;
-  std::map<std::pair<int64_t, bool>, std::optional<CheckRhythm>> rhythms_;  // by rows and answer
+  std::map<std::pair<int64_t, bool>, Confirmed> rhythms_;  // by rows and answer
   std::optional<Fault> fault_;
   double checking_ms_ = 0;  // of the last check, beside the launches that it checked
 };

@@ -19,6 +19,7 @@
 #include "kernels/combination.h"
 #include "probe/report/report.h"
 #include "probe/report/tombstones.h"
+#include "runtime/cache/program_cache.h"
 #include "runtime/exec/flight.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/plan/plan.h"
@@ -51,6 +52,32 @@ Verdict verdict_of(std::optional<Stage> stage) {
 }
 
 std::string flights(const std::string& folder) { return folder + "/flights"; }
+
+// Of a start that had binaries of programs in hand, or in use.
+std::string reason_of_end(const FlightSnapshot& lost, Verdict verdict) {
+  const bool hung = verdict == Verdict::kHang;
+  if (lost.binary == kAllPrograms) {
+    return hung
+               ? "the driver did not return when it was asked for the binary of a program; "
+                 "programs are compiled at each start"
+               : "the driver ended an earlier start when it was asked for the binary of a program; "
+                 "programs are compiled at each start";
+  }
+  if (!lost.binary.empty()) {
+    return fmt::format(
+        fmt::runtime(hung
+                         ? "the driver did not return when it loaded the saved program of {}; that "
+                           "program is compiled at each start"
+                         : "the driver ended an earlier start when it loaded the saved program of "
+                           "{}; that program is compiled at each start"),
+        lost.variant);
+  }
+  return hung
+             ? "the driver did not return while programs came of saved binaries; they are compiled "
+               "at each start"
+             : "the driver ended an earlier start while programs came of saved binaries; they are "
+               "compiled at each start";
+}
 
 }  // namespace
 
@@ -93,9 +120,28 @@ std::optional<Fault> fault_of(const FlightSnapshot& lost) {
 void History::tell(Report& report) const {
   if (folder_.empty()) return;
   for (const FlightSnapshot& lost : lost_flights(flights(folder_))) {
-    if (const auto fault = fault_of(lost)) (void)bury(tombstone_of(lost.environment_key, *fault));
+    (void)learn_from(lost, Verdict::kCrash, "an earlier start ended while the driver worked");
   }
   clvet::bury(read_tombstones(tombstones_file(folder_)), report);
+}
+
+bool History::learn_from(const FlightSnapshot& lost, Verdict verdict,
+                         const std::string& evidence) const {
+  auto fault = fault_of(lost);
+  if (folder_.empty() || !fault) return false;
+  if (lost.used_binaries || !lost.binary.empty()) {
+    ProgramCache cache(program_cache_folder(folder_), lost.environment_key, "");
+    const bool all = lost.binary.empty() || cache.distrusts_some();
+    cache.distrust(all ? kAllPrograms : lost.binary, reason_of_end(lost, verdict), false);
+    return true;
+  }
+  fault->verdict = verdict;
+  fault->evidence = evidence;
+  return bury(tombstone_of(lost.environment_key, *fault)).has_value();
+}
+
+ProgramCache History::programs(const DeviceReport& device) const {
+  return {program_cache_folder(folder_), device.environment_key, device.name};
 }
 
 bool History::saw_death(const Report& report) {

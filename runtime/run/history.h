@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
+#include "runtime/cache/program_cache.h"
 #include "runtime/exec/flight.h"
 #include "runtime/plan/plan.h"
 #include "runtime/run/doubt.h"
@@ -47,12 +48,18 @@ class History {
   // Empty: nothing is known and nothing is kept.
   explicit History(std::string state_dir) : folder_(std::move(state_dir)) {}
 
-  // Gives `report` what its devices are not trusted with. A start that ended within the driver is a
-  // tombstone of the kernel that it had in hand.
+  // Gives `report` what its devices are not trusted with, and learns from starts that ended within
+  // the driver.
   void tell(Report& report) const;
+  // What a start that ended within the driver had in hand is not used by the ones to come: saved
+  // binaries of programs, where it used such, else a kernel (a tombstone). False: the driver had no
+  // part in its end, or it cannot be kept.
+  bool learn_from(const FlightSnapshot& lost, Verdict verdict, const std::string& evidence) const;
   // Kept for the starts to come; all that was confirmed on the device counts no more.
   Status bury(const Tombstone& tombstone) const;
 
+  // The binaries of programs that are kept for a device.
+  ProgramCache programs(const DeviceReport& device) const;
   // Whether a start has died, or hung, on a device of `report`, which was told (tell).
   static bool saw_death(const Report& report);
 

@@ -23,6 +23,7 @@
 #include "runtime/exec/device.h"
 #include "runtime/exec/device_decoder.h"
 #include "runtime/exec/opened_device.h"
+#include "runtime/exec/programs.h"
 #include "runtime/gguf/file.h"
 #include "runtime/llm/decoder_memory.h"
 #include "runtime/llm/decoder_plan.h"
@@ -189,7 +190,17 @@ Status LanguageSession::open_host() {
   return {};
 }
 
+// Where programs came of saved binaries, those are at fault first: the same place, compiled.
+bool LanguageSession::leave_binaries(const std::string& evidence) {
+  if (!on_device_ || !on_device_->fault()) return false;
+  const std::shared_ptr<OpenedDevice> place = opened_.back()->place;
+  if (!place || !options_.devices->forget_binaries(place, evidence)) return false;
+  say_notes(*place);
+  return open_planned().has_value();
+}
+
 Status LanguageSession::step_down(const std::string& evidence) {
+  if (leave_binaries(evidence)) return {};
   if (!used_) return fail(ErrorCode::kDeviceError, "{}", no_result(record_, evidence));
   if (options_.strict) {
     return fail(ErrorCode::kUnavailable, "--strict forbids a fallback: {}",
@@ -227,8 +238,18 @@ void LanguageSession::say_steps() {
   if (!text.empty()) warn(text);
 }
 
-void LanguageSession::note() const {
-  if (on_device_) on_device_->note();
+void LanguageSession::note() {
+  if (!on_device_) return;
+  on_device_->note();
+  if (on_device_->every() == 0) return;
+  OpenedDevice& place = *opened_.back()->place;
+  const std::lock_guard turn(*place.turn);
+  place.device->programs().save();
+  say_notes(place);
+}
+
+void LanguageSession::say_notes(OpenedDevice& place) {
+  for (const std::string& text : place.device->programs().take_notes()) warn(text);
 }
 
 void LanguageSession::restart() {
@@ -254,6 +275,7 @@ Result<std::vector<float>> LanguageSession::take(std::span<const int32_t> tokens
                                           : suspicion_of(*logits);
     if (fault.empty()) {
       say_steps();
+      if (used_) say_notes(*opened_.back()->place);
       record_.checked_every = on_device_ ? on_device_->every() : 0;
       taken_.insert(taken_.end(), tokens.begin(), tokens.end());
       return logits;

@@ -84,8 +84,8 @@ class LanguageSession {
   // Milliseconds that the device works for one token more after what was taken, by its own clock;
   // takes that token. Errors: on the host, or where the driver keeps no times.
   Result<double> device_ms_of_a_token(int32_t token);
-  // Keeps for the starts to come what was confirmed.
-  void note() const;
+  // Keeps for the starts to come what was confirmed, and the programs that it was confirmed with.
+  void note();
   // Forgets all text.
   void restart();
   int64_t position() const { return feed_->position(); }
@@ -115,6 +115,8 @@ class LanguageSession {
   // The next place to try, after a fault of the device.
   Status step_down(const std::string& evidence);
   void say_steps();
+  void say_notes(OpenedDevice& place);
+  bool leave_binaries(const std::string& evidence);
   void warn(const std::string& text);
 
   LlmConfig config_;  // with the plan's residual_scale

@@ -20,6 +20,7 @@
 #include "probe/report/report.h"
 #include "runtime/exec/device.h"
 #include "runtime/exec/opened_device.h"
+#include "runtime/exec/programs.h"
 #include "runtime/exec/session.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/passes.h"
@@ -239,11 +240,14 @@ Status NetworkSession::compare_places(const Inputs& inputs) {
   return {};
 }
 
-Status NetworkSession::open_place(std::string key, const std::optional<CheckRhythm>& rhythm,
-                                  std::shared_ptr<OpenedDevice> opened) {
+Status NetworkSession::open_place(std::string key, std::shared_ptr<OpenedDevice> opened) {
   const double started = monotonic_seconds();
   const double built_before = opened->device->build_ms();
+  Programs& programs = opened->device->programs();
+  programs.begin_use();
   auto session = Session::create(*graph_, choice_.plan, opened->device.get());
+  key += programs.used_binaries();
+  say_notes(programs);
   if (!session) {
     if (session.error().code == ErrorCode::kDeviceError)
       fault_ = fault_of(opened->flight.read(), session.error());
@@ -252,7 +256,9 @@ Status NetworkSession::open_place(std::string key, const std::optional<CheckRhyt
   const double build_ms = opened->device->build_ms() - built_before;
   place_.reset(new Place{std::move(key), std::move(opened), std::move(*session)});
   place_->session.set_cancel(options_.cancelled.get());
-  place_->doubting.emplace(place_->session, *place_->opened->device, rhythm, options_.self_check);
+  place_->doubting.emplace(place_->session, *place_->opened->device, history_.rhythm(place_->key),
+                           options_.self_check);
+  record_.programs = {programs.compiled(), programs.loaded()};
   record_.build_ms += build_ms;
   record_.load_ms += ms_since(started) - build_ms;
   return {};
@@ -261,15 +267,16 @@ Status NetworkSession::open_place(std::string key, const std::optional<CheckRhyt
 Result<Outputs> NetworkSession::on_device(const Inputs& inputs, const Ask& ask) {
   fault_.reset();
   if (place_) {
+    if (options_.saves_early) save_programs();
     const std::lock_guard turn(*place_->opened->turn);
     return ask_place(inputs, ask);
   }
   std::string key = History::key_of(choice_.plan);
-  const auto rhythm = history_.rhythm(key);
-  CLVET_ASSIGN_OR_RETURN(
-      using_, options_.devices->open(*choice_.device, history_, rhythm.has_value(), fault_));
+  const bool confirmed = history_.rhythm(key).has_value();
+  CLVET_ASSIGN_OR_RETURN(using_,
+                         options_.devices->open(*choice_.device, history_, confirmed, fault_));
   const std::lock_guard turn(*using_->turn);
-  CLVET_RETURN_IF_ERROR(open_place(std::move(key), rhythm, using_));
+  CLVET_RETURN_IF_ERROR(open_place(std::move(key), using_));
   return ask_place(inputs, ask);
 }
 
@@ -309,8 +316,19 @@ Result<Outputs> NetworkSession::on_host(const Inputs& inputs) {
   return outputs;
 }
 
+// Where programs came of saved binaries, those are at fault first: the same place, compiled.
+bool NetworkSession::leave_binaries(const Error& error) {
+  if (!fault_ || !using_ || !options_.devices->forget_binaries(using_, error.message)) return false;
+  say_notes(using_->device->programs());
+  leave_device();
+  left_.push_back(std::move(using_));
+  ++places_;
+  return true;
+}
+
 // The next rung of the ladder.
 Status NetworkSession::step_down(const Error& error) {
+  if (leave_binaries(error)) return {};
   if (options_.strict)
     return fail(ErrorCode::kUnavailable, "--strict: the device failed: {}", error.message);
   leave_device();
@@ -392,6 +410,18 @@ Status NetworkSession::time_nodes(const Inputs& inputs) {
   if (!place_) return {};
   const std::lock_guard turn(*place_->opened->turn);
   return clvet::time_nodes(place_->session, inputs, is_processor(*choice_.device), record_);
+}
+
+void NetworkSession::save_programs() {
+  if (!place_ || !place_->answered || !place_->doubting->confirmed()) return;
+  const std::lock_guard turn(*place_->opened->turn);
+  Programs& programs = place_->opened->device->programs();
+  programs.save();
+  say_notes(programs);
+}
+
+void NetworkSession::say_notes(Programs& programs) {
+  for (const std::string& text : programs.take_notes()) warn(text);
 }
 
 void NetworkSession::note() {

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "probe/report/report.h"
 #include "runtime/exec/opened_device.h"
+#include "runtime/exec/programs.h"
 #include "runtime/exec/session.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
@@ -48,6 +49,9 @@ struct NetworkOptions {
   EventSink sink;
   // Where devices are opened; null: in a pool of the session's own.
   std::shared_ptr<DevicePool> devices;
+  // Programs are saved before the second inference, and not by save_programs() alone: who has many
+  // inferences may never come to an end of its own.
+  bool saves_early = false;
   // While it is true, a run ends with kCancelled before its next step.
   std::shared_ptr<const std::atomic<bool>> cancelled;
 };
@@ -82,6 +86,9 @@ class NetworkSession {
   Status time_nodes(const Inputs& inputs);
   // Keeps for the starts to come what was confirmed.
   void note();
+  // The same of the programs that it was confirmed with. Drivers may take seconds to give them, or
+  // die of it: best done once the answer is out.
+  void save_programs();
 
   const RunRecord& record() const { return record_; }
   const Graph& graph() const { return source_; }
@@ -89,7 +96,7 @@ class NetworkSession {
  private:
   // Of a plan, ready to run.
   struct Place {
-    std::string key;  // of the plan
+    std::string key;  // of the plan, and of the binaries that its programs came of
     std::shared_ptr<OpenedDevice> opened;
     Session session;
     std::optional<DoubtingSession> doubting = {};
@@ -127,8 +134,9 @@ class NetworkSession {
   void take_host(std::string why);
   void leave_device();
 
-  Status open_place(std::string key, const std::optional<CheckRhythm>& rhythm,
-                    std::shared_ptr<OpenedDevice> opened);
+  Status open_place(std::string key, std::shared_ptr<OpenedDevice> opened);
+  bool leave_binaries(const Error& error);
+  void say_notes(Programs& programs);
   Result<Outputs> ask_place(const Inputs& inputs, const Ask& ask);
   Result<Outputs> answer(const Inputs& inputs, const Ask& ask);
   Result<Outputs> on_device(const Inputs& inputs, const Ask& ask);

@@ -66,6 +66,10 @@ std::string run_record_to_json(const RunRecord& record) {
                     {"first_ms", record.first_ms},
                     {"min_ms", time_or_null(record.min_ms)},
                     {"median_ms", time_or_null(record.median_ms)}};
+  if (record.programs.compiled + record.programs.loaded > 0) {
+    json["programs"] = {{"compiled", record.programs.compiled},
+                        {"from_cache", record.programs.loaded}};
+  }
   if (record.choice) {
     json["choice"] = {{"device_ms", record.choice->device_ms}, {"host_ms", record.choice->host_ms}};
   }

@@ -28,6 +28,11 @@ struct OutputRecord {
   std::string file;  // empty: not written
 };
 
+// Programs of a device: compiled by this process, and taken from saved binaries.
+struct ProgramCounts {
+  int compiled = 0, loaded = 0;
+};
+
 struct RunRecord {
   std::string model, device;  // device: its name, or "host"
   Combination combination;
@@ -37,6 +42,7 @@ struct RunRecord {
   std::string not_best;  // why not the combination that the report calls best
   std::vector<std::string> warnings;
   double load_ms = 0, plan_ms = 0, build_ms = 0, first_ms = 0;
+  ProgramCounts programs;
   std::vector<double> samples_ms;       // of the timed runs, in order; not in the document
   double min_ms = 0, median_ms = 0;     // 0: no run after the first was timed
   std::optional<MeasuredTimes> choice;  // where host and device were compared

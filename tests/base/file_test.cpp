@@ -40,7 +40,7 @@ TEST(WriteFileAtomically, KeepsTheOldFileWhenTheNewOneCannotBeWritten) {
   const TempDir dir;
   test::put(dir / "report.json", "old");
   // A file size limit stands in for a full disk.
-  std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_DFL);
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const rlimit small{1000, before.rlim_max};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/fakes/actions.h"
+#include "tests/fakes/binaries.h"
 #include "tests/fakes/corrupt.h"
 #include "tests/fakes/dispatch.h"
 #include "tests/fakes/ledger.h"

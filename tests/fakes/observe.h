@@ -106,7 +106,7 @@ void observe(Tag<Fn::clCreateProgramWithSource>, cl_program p, cl_context, cl_ui
              const char** text, const size_t* lengths, cl_int*);
 template <class... Rest>
 void observe(Tag<Fn::clCreateProgramWithBinary>, cl_program p, Rest...) {
-  Tracker::instance().add_program(p, "");
+  Tracker::instance().add_program(p, "", true);
 }
 template <class... Rest>
 void observe(Tag<Fn::clCreateProgramWithIL>, cl_program p, Rest...) {

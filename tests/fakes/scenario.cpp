@@ -85,16 +85,17 @@ std::string expanded(const std::string& path) {
 
 Rule rule_of(const json& document, size_t index) {
   static const std::set<std::string> kActions = {
-      "abort",         "segfault",        "hang",     "exit",       "error",      "build_error",
-      "build_log",     "null_success",    "zeros",    "skip",       "wrong_tile", "bit_flip",
-      "out_of_bounds", "stdout",          "stderr",   "orphan",     "delay",      "balloon",
-      "close_fds",     "signal_handlers", "drop_nan", "round_half", "stale",      "chdir"};
+      "abort",       "segfault",   "hang",          "exit",      "error",
+      "build_error", "build_log",  "null_success",  "zeros",     "skip",
+      "wrong_tile",  "bit_flip",   "out_of_bounds", "stdout",    "stderr",
+      "orphan",      "delay",      "balloon",       "close_fds", "signal_handlers",
+      "drop_nan",    "round_half", "stale",         "chdir",     "binary"};
   check_keys(document, {"match", "do", "comment"}, "rule");
   const json& match = document.at("match");
   check_keys(match,
              {"call", "constructs_all", "constructs_any", "constructs_none", "source_regex",
               "raw_source_regex", "options_regex", "kernel", "count", "file_exists", "held_file",
-              "mapped"},
+              "mapped", "from_binary"},
              "match");
   Rule rule;
   rule.index = index;
@@ -121,6 +122,7 @@ Rule rule_of(const json& document, size_t index) {
   rule.file_exists = expanded(match.value("file_exists", ""));
   rule.held_file = expanded(match.value("held_file", ""));
   rule.mapped = strings(match, "mapped");
+  rule.from_binary = match.value("from_binary", false);
   rule.once_file = expanded(rule.parameters.value("once_file", ""));
   rule.once_limit = rule.parameters.value("once_limit", uint64_t{1});
   if (!kActions.count(rule.action)) throw std::runtime_error("unknown action: " + rule.action);
@@ -178,6 +180,7 @@ bool matches(const Rule& rule, const std::string& call, const Subject& subject) 
   if (!rule.file_exists.empty() && access(rule.file_exists.c_str(), F_OK) != 0) return false;
   if (!rule.held_file.empty() && !held_by_another(rule.held_file)) return false;
   if (!all_mapped(rule.mapped)) return false;
+  if (rule.from_binary && !subject.from_binary) return false;
   const auto& have = subject.constructs;
   if (!contains_all(have, rule.constructs_all) || contains_any(have, rule.constructs_none))
     return false;

@@ -21,6 +21,7 @@ struct Subject {
   std::string raw_source;
   std::string options;
   std::string kernel;
+  bool from_binary = false;  // the program was made from one
 };
 
 struct Pattern;  // a compiled POSIX extended regular expression
@@ -31,6 +32,7 @@ struct Rule {
   std::vector<std::string> constructs_all, constructs_any, constructs_none;
   std::shared_ptr<Pattern> source, raw_source, options, kernel;
   std::vector<std::string> mapped;     // fires only while files of these names are loaded
+  bool from_binary = false;            // fires only for programs that were made from binaries
   std::string file_exists;             // fires only while this file is there
   std::string held_file;               // fires only while another process holds this file
   uint64_t from = 1, to = UINT64_MAX;  // which matches fire, counted in this process

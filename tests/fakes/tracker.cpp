@@ -67,11 +67,12 @@ Tracker& Tracker::instance() {
   return tracker;
 }
 
-void Tracker::add_program(cl_program program, std::string source) {
+void Tracker::add_program(cl_program program, std::string source, bool from_binary) {
   if (!program) return;
   std::lock_guard lock(mutex_);
   programs_[program] = ProgramInfo{};
   programs_[program].source = std::move(source);
+  programs_[program].from_binary = from_binary;
 }
 
 void Tracker::set_options(cl_program program, const char* options) {
@@ -185,6 +186,7 @@ Subject Tracker::about_kernel(cl_program program, const std::string& name) {
   if (it == programs_.end()) return subject;
   subject.raw_source = it->second.source;
   subject.options = it->second.options;
+  subject.from_binary = it->second.from_binary;
   subject.program = it->second.text;
   if (!subject.program) return subject;
   subject.constructs = subject.program->constructs;

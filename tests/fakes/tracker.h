@@ -30,6 +30,7 @@ struct ProgramInfo {
   std::optional<std::string> log;          // replaces the driver's build log
   std::optional<size_t> claimed_log;       // size to claim for it
   cl_build_status status = CL_BUILD_NONE;  // with `log`
+  bool from_binary = false;
 };
 
 struct KernelInfo {
@@ -50,7 +51,7 @@ class Tracker {
  public:
   static Tracker& instance();
 
-  void add_program(cl_program program, std::string source);
+  void add_program(cl_program program, std::string source, bool from_binary = false);
   // Analyses the text with `options`; called before the build so that rules can match it.
   void set_options(cl_program program, const char* options);
   void set_log(cl_program program, std::string log, std::optional<size_t> claimed,

@@ -202,6 +202,35 @@ TEST(ReportJson, NamesTheFieldThatIsWrong) {
   EXPECT_THAT(report_from_json(json.dump(), "board.json").error().message, HasSubstr("'exploded'"));
 }
 
+// Rows are read one by one: what looks like their end or start within a text is none.
+TEST(ReportJson, IsReadAlikeWhateverItsTextsAndItsLayoutAre) {
+  Report report = test::sample_report();
+  report.verdicts[0].evidence.log = "}]}, \"verdicts\": [{\\";
+  report.devices[0].name = "\"verdicts\":[]";
+  const std::string text = report_to_json(report);
+  for (const std::string& layout :
+       {text, Json::parse(text).dump(), Json::parse(text).dump(7, '\t')}) {
+    const auto again = report_from_json(layout, "board.json");
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(report_to_json(*again), text);
+  }
+}
+
+TEST(ReportJson, IsRefusedWhereItsRowsAreNoList) {
+  const std::string text = Json::parse(report_to_json(test::sample_report())).dump();
+  const std::string name = "\"verdicts\":[";
+  const size_t first = text.find(name) + name.size();
+  const size_t second = text.find("},{", first) + 1;
+  ASSERT_NE(second, std::string::npos + 1);
+  for (const char* between : {"", ",,", ";", ",null,", ":"}) {
+    std::string wrong = text;
+    expect_refused(wrong.replace(second, 1, between), between);
+  }
+  for (const char* before : {",", "1,", "null "})
+    expect_refused(std::string(text).insert(first, before), before);
+  expect_refused(std::string(text).replace(first - 1, 1, ""), "no bracket");
+}
+
 TEST(VerdictJson, IsOneLineAndComesBack) {
   const VerdictReport verdict = test::sample_verdict();
   const std::string line = verdict_to_json(verdict);

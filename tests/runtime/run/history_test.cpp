@@ -1,11 +1,15 @@
 #include "runtime/run/history.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "kernels/combination.h"
 #include "probe/report/report.h"
+#include "runtime/cache/program_cache.h"
 #include "runtime/exec/flight.h"
 #include "runtime/plan/plan.h"
 #include "runtime/run/doubt.h"
@@ -107,6 +111,69 @@ TEST(HistoryKey, IsOfThePlansKernelsShapesAndCombination) {
   other.combination.precision = Precision::kNormal;
   EXPECT_NE(History::key_of(other), key);
   EXPECT_EQ(History::key_of(plan), key);
+}
+
+class LostBinary : public HistoryTest {
+ protected:
+  static FlightSnapshot lost() {
+    FlightSnapshot made;
+    made.environment_key = "key";
+    made.variant = "gemm";
+    made.stage = Stage::kBuild;
+    made.inside = true;
+    return made;
+  }
+  bool learn(const FlightSnapshot& flight) const {
+    return history_.learn_from(flight, Verdict::kCrash, "it died");
+  }
+  std::vector<std::string> distrusted() const {
+    std::vector<std::string> keys;
+    const auto rows = distrusted_programs(program_cache_folder(dir_.path()));
+    for (const DistrustedProgram& row : rows) keys.push_back(row.program_key);
+    return keys;
+  }
+  size_t tombstones() const {
+    Report told = report();
+    history_.tell(told);
+    return told.tombstones.size();
+  }
+};
+
+TEST_F(LostBinary, IsAtFaultAndNotTheKernel) {
+  FlightSnapshot flight = lost();
+  flight.binary = "program";
+  ASSERT_TRUE(learn(flight));
+  EXPECT_THAT(distrusted(), testing::ElementsAre("program"));
+  EXPECT_EQ(tombstones(), 0u);
+}
+
+TEST_F(LostBinary, IsTheLastOneWhereTheDriverDiedOfAnotherBefore) {
+  FlightSnapshot flight = lost();
+  for (const char* program : {"one", "two"}) {
+    flight.binary = program;
+    ASSERT_TRUE(learn(flight));
+  }
+  EXPECT_THAT(distrusted(), testing::Contains(kAllPrograms));
+}
+
+TEST_F(LostBinary, IsSuspectedBeforeTheKernelThatItHolds) {
+  FlightSnapshot flight = lost();
+  flight.stage = Stage::kEnqueue;
+  flight.used_binaries = true;
+  ASSERT_TRUE(learn(flight));
+  EXPECT_THAT(distrusted(), testing::ElementsAre(kAllPrograms));
+  EXPECT_EQ(tombstones(), 0u);
+  flight.used_binaries = false;
+  ASSERT_TRUE(learn(flight));
+  EXPECT_EQ(tombstones(), 1u);
+}
+
+TEST_F(LostBinary, IsNotAtFaultWhereTheDriverDidNothing) {
+  FlightSnapshot flight = lost();
+  flight.inside = false;
+  flight.binary = "program";
+  EXPECT_FALSE(learn(flight));
+  EXPECT_TRUE(distrusted().empty());
 }
 
 TEST(LostFlight, IsAFaultOnlyWhereTheDriverWorked) {
