@@ -30,7 +30,6 @@ mkdir -p "$out"
 # settings_of CHECK KERNEL
 settings_of() {
   case $1-$2 in
-    races-attention_group*) echo OCLGRIND_DATA_RACES=1 OCLGRIND_BUILD_OPTIONS=-cl-opt-disable ;;  # cannot load what is optimised
     races-*) echo OCLGRIND_DATA_RACES=1 ;;
     uninitialised-*) echo OCLGRIND_UNINITIALIZED=1 OCLGRIND_BUILD_OPTIONS=-cl-opt-disable ;;
     *) usage ;;

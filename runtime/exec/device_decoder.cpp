@@ -47,6 +47,7 @@ Result<std::unique_ptr<DeviceDecoder>> DeviceDecoder::create(Device& device,
   CLVET_RETURN_IF_ERROR(decoder->reserve(first_capacity(kRowsOfAStep)));
   // Every program is built and every matrix brought there before the first token.
   CLVET_RETURN_IF_ERROR(decoder->steps_for(1, true));
+  CLVET_RETURN_IF_ERROR(decoder->steps_for(kRowsOfAStep, false));
   CLVET_RETURN_IF_ERROR(device.finish());
   return decoder;
 }

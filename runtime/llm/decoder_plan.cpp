@@ -29,9 +29,6 @@
 namespace clvet {
 namespace {
 
-// Predictions nearer than this do not tell whether a fused call is slower than its parts.
-constexpr double kNear = 1.1;
-
 double elements(const DecoderCall& call) {
   const auto n = call.dims.find("N"), k = call.dims.find("K");
   if (call.matrix().empty() || k == call.dims.end()) return 0;
@@ -191,7 +188,7 @@ bool DecoderPlanner::takes_fused(const Combination& combination, const DecoderCa
     if (!chosen || chosen->ms == 0) return true;
     apart_ms += chosen->ms + chosen->launch_ms;
   }
-  return whole->ms > 0 && whole->ms + whole->launch_ms <= apart_ms * kNear;
+  return whole->ms > 0 && whole->ms + whole->launch_ms <= apart_ms;
 }
 
 std::vector<DecoderChoice> DecoderPlanner::choose_all(const Combination& combination) const {

@@ -8,7 +8,7 @@
     buffer_store4(y, (first + (tile_row)) * quads_n + (column), mask_texel(v, column, N)); \
   }
 
-__kernel void gemm_local(BUFFER_IN(x), W_ARGS, __global const float4* restrict bias, BUFFER_OUT(y),
+__kernel void gemm_local64(BUFFER_IN(x), W_ARGS, __global const float4* restrict bias, BUFFER_OUT(y),
                          int M, int N, int K, int act, float act_lo, float act_hi) {
   const int quads = (K + 3) / 4;
   const int quads_n = (N + 3) / 4;
