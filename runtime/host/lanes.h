@@ -10,9 +10,9 @@
 #include "runtime/host/width.h"
 
 // GCC unrolls loops over arrays of vectors only where it is told to, and keeps what is not unrolled
-// in memory.
+// in memory. Clang does it by itself.
 #if defined(__clang__)
-#define CLVET_UNROLL _Pragma("clang loop unroll(full)")
+#define CLVET_UNROLL
 #else
 #define CLVET_UNROLL _Pragma("GCC unroll 16")
 #endif

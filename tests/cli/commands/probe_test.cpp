@@ -158,12 +158,12 @@ TEST(ProbeCommand, RefusesACaseThatThisTierDoesNotTry) {
 
 TEST(ProbeCommand, TriesOnlyTheCasesAskedForAndSaysSo) {
   test::Bench bench;
-  bench.probe({"--case", "gemv_split/low/*/odd", "--case", "softmax_row/high"});
+  bench.probe({"--case", "gemv_split/low/*/odd", "--case", "softmax_group/high"});
   const Report report = bench.report();
   size_t shapes = 0;
   const Catalog catalog = *Catalog::embedded();
   for (const Manifest* manifest : catalog.for_op("softmax")) {
-    if (manifest->id == "softmax_row") shapes = manifest->tests.size();
+    if (manifest->id == "softmax_group") shapes = manifest->tests.size();
   }
   EXPECT_EQ(report.verdicts.size(), 12u + 2 * shapes) << "in buffers and in images";
   EXPECT_FALSE(report.complete) << "not the whole tier";

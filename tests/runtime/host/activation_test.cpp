@@ -12,7 +12,6 @@
 
 #include "kernels/act_table.h"
 #include "kernels/contract.h"
-#include "runtime/graph/graph.h"
 #include "tests/runtime/helpers.h"
 
 namespace clvet {
