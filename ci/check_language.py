@@ -68,7 +68,7 @@ def literals(source):
 
 
 def sources_of(root, layer):
-    return sorted(p for p in (root / layer).rglob("*") if p.suffix in (".cpp", ".h"))
+    return sorted(p for p in (root / layer).rglob("*") if p.suffix in (".cpp", ".h", ".inc"))
 
 
 def is_text(text, call, layer):

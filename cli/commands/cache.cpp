@@ -1,8 +1,10 @@
 // Saved programs: what there is, away with it, and from one machine to another.
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"

@@ -24,6 +24,7 @@
 #include "probe/report/report.h"
 #include "reports/render/run_text.h"
 #include "runtime/decode/ctc.h"
+#include "runtime/exec/flight.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/media/npy.h"

@@ -1,23 +1,25 @@
 #define JSON_DIAGNOSTICS 1
 #include "probe/report/report_fault.h"
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <exception>
-#include <limits>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
+#include <fmt/format.h>  // IWYU pragma: keep
 
-#include "base/json.h"
-#include "base/text.h"
-#include "kernels/combination.h"
-#include "probe/report/peak_fields.h"
-#include "probe/report/report.h"
+#include <algorithm>  // IWYU pragma: keep
+#include <cmath>      // IWYU pragma: keep
+#include <cstddef>    // IWYU pragma: keep
+#include <exception>
+#include <limits>     // IWYU pragma: keep
+#include <optional>   // IWYU pragma: keep
+#include <stdexcept>  // IWYU pragma: keep
+#include <string>
+#include <string_view>  // IWYU pragma: keep
+#include <utility>      // IWYU pragma: keep
+#include <vector>       // IWYU pragma: keep
+
+#include "base/json.h"                 // IWYU pragma: keep
+#include "base/text.h"                 // IWYU pragma: keep
+#include "kernels/combination.h"       // IWYU pragma: keep
+#include "probe/report/peak_fields.h"  // IWYU pragma: keep
+#include "probe/report/report.h"       // IWYU pragma: keep
 
 namespace clvet {
 namespace {

@@ -1,21 +1,21 @@
 // Reports out of JSON text.
-#include <algorithm>
-#include <cmath>
+#include <algorithm>  // IWYU pragma: keep
+#include <cmath>      // IWYU pragma: keep
 #include <cstddef>
 #include <exception>
-#include <limits>
+#include <limits>  // IWYU pragma: keep
 #include <optional>
-#include <stdexcept>
+#include <stdexcept>  // IWYU pragma: keep
 #include <string>
 #include <string_view>
-#include <utility>
+#include <utility>  // IWYU pragma: keep
 #include <vector>
 
-#include "base/json.h"
+#include "base/json.h"  // IWYU pragma: keep
 #include "base/result.h"
 #include "base/text.h"
-#include "kernels/combination.h"
-#include "probe/report/peak_fields.h"
+#include "kernels/combination.h"       // IWYU pragma: keep
+#include "probe/report/peak_fields.h"  // IWYU pragma: keep
 #include "probe/report/report.h"
 #include "probe/report/report_fault.h"
 #include "probe/report/report_json.h"
@@ -25,8 +25,9 @@ namespace {
 
 #include "probe/report/report_reader.inc"
 
-// A report whose rows of "verdicts", nearly all of it, can be read one by one: a document of
-// megabytes takes twice the time as one tree of values.
+// A report whose rows of "verdicts", nearly all of it, can be read one by one: as one tree of
+// values a document of megabytes takes three times the memory, which a start has to ask of the
+// system.
 struct Slices {
   std::string rest;                    // the document without the rows
   std::vector<std::string_view> rows;  // each an object, not looked at
