@@ -85,7 +85,10 @@ std::vector<Variant> first_choices(const Catalog& catalog, const DeviceFeatures&
                      [&](const Variant& a, const Variant& b) { return worth(a) > worth(b); });
     bool served = false;
     for (const Variant& variant : variants) {
-      if (served && !has(variant.manifest->core, features.device_class)) continue;
+      if (served &&
+          (!has(variant.manifest->core, features.device_class) || !worth(variant).first)) {
+        continue;
+      }
       chosen.push_back(variant);
       served |= variant.manifest->where.empty();
     }

@@ -35,7 +35,16 @@ __kernel void gemv_fused_split(BUFFER_IN(x), __global const float4* restrict sca
     for (int block = slice * 8; block < quads; block += SLICES * 8) {
       const int end = min(block + 8, quads);
       W_BLOCK(0);
-      for (int quad = block; quad < end; ++quad) QUAD W_SKIP(0, (SLICES - 1) * 8);
+      if (end - block == 8) {
+        // The loads of a whole block are on their way at once.
+        _Pragma("unroll") for (int i = 0; i < 8; ++i) {
+          const int quad = block + i;
+          QUAD
+        }
+      } else {
+        for (int quad = block; quad < end; ++quad) QUAD
+      }
+      W_SKIP(0, (SLICES - 1) * 8);
     }
   }
   const int own = part * SLICES * COLUMNS + get_local_id(0);

@@ -107,7 +107,7 @@ TEST(PlanCases, TakesWhatIsForTheCoreTierOfAClassBesideTheVariantThatRanksFirst)
     return kernels;
   };
   EXPECT_THAT(products(everything("gpu")),
-              testing::ElementsAre("gemm_local16", "gemm_local32", "gemm_local64"));
+              testing::ElementsAre("gemm_local16", "gemm_local32", "gemm_local64", "gemm_tile4x4"));
   EXPECT_THAT(products(everything("cpu")), testing::ElementsAre("gemm_tile8x32"));
 }
 
@@ -115,6 +115,9 @@ TEST(PlanCases, DoesNotAskForMoreLocalMemoryThanThereIs) {
   DeviceFeatures features = everything();
   features.local_bytes = 16 << 10;
   for (const TrialCase& trial : plan(features)) {
+    EXPECT_NE(trial.variant.manifest->id, "gemm_local16") << "others are for all calls";
+  }
+  for (const TrialCase& trial : plan(features, Tier::kFull)) {
     if (trial.variant.manifest->id != "gemm_local16") continue;
     EXPECT_EQ(trial.unsupported, "its 24576 bytes of local memory exceed the device's 16384");
     return;
@@ -162,7 +165,7 @@ TEST(TimedShapes, AreThoseThatTheManifestNames) {
     if (trial.timed && trial.variant.manifest->id == "conv2d_tile4x4")
       timed.insert(trial.shape->name);
   }
-  EXPECT_EQ(timed, (std::set<std::string>{"body", "det_fpn", "large", "odd"}));
+  EXPECT_EQ(timed, (std::set<std::string>{"body", "deep", "det_fpn", "large", "odd"}));
 }
 
 TEST(TimedShapes, LeaveOutThoseThatExceedTheImageLimits) {
