@@ -75,6 +75,12 @@ class PlanBuilder {
   int bring_plain(ValueId value, const DeviceTensor& wanted);
   // The tensor in the host's order, made of `source`; -1 as above.
   int make_plain(int source);
+  // Of a plan that is followed: whether its next step uploads what is in the host's order, and
+  // whether it downloads `value` so.
+  bool uploads_plain() const;
+  // The tensor that a step of the followed plan brings over, if it is one of that kind.
+  const DeviceTensor* fixed_tensor(const PlanStep& step, StepKind kind) const;
+  bool downloads_plain(const std::string& value) const;
   struct Mark {
     size_t tensors, steps;
     double ms;

@@ -72,9 +72,32 @@ bool PlanBuilder::is_worth(const Mark& since, double more, double instead_of) co
   return phase().ms - since.ms + more < instead_of;
 }
 
+const DeviceTensor* PlanBuilder::fixed_tensor(const PlanStep& step, StepKind kind) const {
+  const bool known = step.tensor >= 0 && static_cast<size_t>(step.tensor) < fixed_->tensors.size();
+  return known && step.kind == kind ? &fixed_->tensors[static_cast<size_t>(step.tensor)] : nullptr;
+}
+
+bool PlanBuilder::uploads_plain() const {
+  const auto& steps = fixed_->phases.front().steps;
+  const size_t next = phase().steps.size();
+  const DeviceTensor* tensor =
+      next < steps.size() ? fixed_tensor(steps[next], StepKind::kUpload) : nullptr;
+  return tensor && is_plain(*tensor);
+}
+
+bool PlanBuilder::downloads_plain(const std::string& value) const {
+  const auto& steps = fixed_->phases.front().steps;
+  for (size_t i = phase().steps.size(); i < steps.size(); ++i) {
+    const DeviceTensor* tensor = fixed_tensor(steps[i], StepKind::kDownload);
+    if (tensor && tensor->value == value) return is_plain(*tensor);
+  }
+  return false;
+}
+
 int PlanBuilder::bring_plain(ValueId value, const DeviceTensor& wanted) {
   const auto plain = plain_form(wanted);
   if (!plain || graph_.constant(value) || is_plain(wanted)) return -1;
+  if (fixed_ && !uploads_plain()) return -1;
   const Mark before = mark();
   const auto bytes = static_cast<double>(device_bytes(wanted));
   const double by_host = chooser_.cost().upload_ms(bytes) + host_order_ms(wanted);
@@ -88,6 +111,7 @@ int PlanBuilder::make_plain(int source) {
   const DeviceTensor& from = tensor_at(source);
   const auto plain = plain_form(from);
   if (!plain || is_plain(from)) return -1;
+  if (fixed_ && !downloads_plain(from.value)) return -1;
   const auto download_ms = [&](const DeviceTensor& tensor) {
     return chooser_.cost().download_ms(static_cast<double>(device_bytes(tensor)));
   };

@@ -83,7 +83,8 @@ std::optional<Factors> factors_of(const Graph& graph, const Links& links, ValueI
   return std::nullopt;
 }
 
-bool near(double a, double b) { return std::fabs(a - b) <= 1e-4 * std::fabs(b); }
+// Exporters write five digits of a constant, or all of a float's.
+bool near(double a, double b) { return std::fabs(a - b) <= 1e-5 * std::fabs(b); }
 
 struct Gate {
   ValueId value;  // 1 + f(argument)

@@ -79,6 +79,7 @@ class Matcher {
   }
 
   const Shape* shape_of(ValueId value) const {
+    if (value == kNoValue) return nullptr;
     const auto& shape = graph_.values[value].shape;
     if (!shape) return nullptr;
     for (const int64_t extent : *shape) {

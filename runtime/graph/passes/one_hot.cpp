@@ -1,5 +1,6 @@
 // A product of rows that are 1 at one place and 0 elsewhere is a row of the other factor.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -53,6 +54,11 @@ ValueId places_of(const Graph& graph, const Links& links, ValueId value, int64_t
   return *made == wanted ? places : kNoValue;
 }
 
+// 0 times what is not finite would be NaN in every row.
+bool all_finite(const Tensor& tensor) {
+  return std::ranges::all_of(tensor.values<float>(), [](float v) { return std::isfinite(v); });
+}
+
 // The factor's rows, the bias added to each, and behind them the row of a place beyond all.
 Tensor table_of(const Tensor& factor, const Tensor* bias) {
   const int64_t rows = factor.dim(0), columns = factor.dim(1);
@@ -74,6 +80,7 @@ bool rewrite_product(Graph& graph, const Links& links, size_t n) {
   const Node product = graph.nodes[n];
   const Tensor* factor = graph.constant(product.inputs[1]);
   if (!factor || factor->dtype() != DType::kF32 || factor->rank() != 2) return false;
+  if (!all_finite(*factor)) return false;
   const int64_t rows = factor->dim(0);
   const Tensor* bias = product.inputs.size() > 2 ? graph.constant(product.inputs[2]) : nullptr;
   if (product.inputs.size() > 2 && (!bias || bias->elements() != factor->dim(1))) return false;

@@ -72,7 +72,7 @@ ModelBuilder by_deviations(const std::vector<int64_t>& axes = {-1}) {
 
 // As Flax writes it: over axis 1 of [2, n, m], from the mean and the mean of the squares. `top`:
 // the least variance.
-ModelBuilder by_moments(float top = 0) {
+ModelBuilder by_moments(float top = 0, const std::string& other = "x_mean") {
   ModelBuilder model(13);
   model.input("x", {1, kRows, kColumns}).constant("part", {}, {1.0f / kRows});
   model.constant("zero", {}, {top}).constant("epsilon", {}, {kEpsilon});
@@ -85,7 +85,7 @@ ModelBuilder by_moments(float top = 0) {
     test::set_int(model.node("ReduceSum", {of, "axes"}, {of + "_sum"}), "keepdims", 0);
     model.node("Mul", {of + "_sum", "part"}, {of + "_mean"});
   }
-  model.node("Mul", {"x_mean", "x_mean"}, {"mean_squared"});
+  model.node("Mul", {"x_mean", other}, {"mean_squared"});
   model.node("Sub", {"squares_mean", "mean_squared"}, {"difference"});
   model.node("Max", {"zero", "difference"}, {"variance"});
   model.node("Reshape", {"variance", "wide"}, {"variance3"});
@@ -122,6 +122,9 @@ TEST(RecogniseNorms, LeavesWhatOnlyLooksLikeOne) {
   Graph least = test::folded(by_moments(0.5f));
   recognise_norms(least);
   EXPECT_THAT(test::ops_of(least), Not(Contains("LayerNormalization")));
+  Graph no_square = test::folded(by_moments(0, "x_sum"));
+  recognise_norms(no_square);
+  EXPECT_THAT(test::ops_of(no_square), Not(Contains("LayerNormalization")));
 }
 
 TEST(RecogniseNorms, LeavesAnAxisThatIsScaledAsAnother) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,6 +51,13 @@ TEST(GatherOneHot, LeavesPlacesThatDoNotCountFromZero) {
     gather_one_hot(graph);
     EXPECT_THAT(test::ops_of(graph), Not(Contains("Gather")));
   }
+}
+
+TEST(GatherOneHot, LeavesAMatrixThatMakesNanOfZeros) {
+  Graph graph = test::folded(
+      one_hot_product({0, 1, 2}, {1, 2, 3, std::numeric_limits<float>::infinity(), 5, 6}));
+  gather_one_hot(graph);
+  EXPECT_THAT(test::ops_of(graph), Not(Contains("Gather")));
 }
 
 }  // namespace
