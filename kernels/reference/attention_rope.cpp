@@ -1,8 +1,5 @@
 #include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>

@@ -18,7 +18,6 @@
 #include "runtime/exec/step_answer.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/llm/decoder_calls.h"
-#include "runtime/llm/decoder_plan.h"
 #include "runtime/llm/host_decoder.h"
 #include "runtime/plan/plan.h"
 

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <vector>
 
 namespace clvet {

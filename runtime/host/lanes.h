@@ -2,7 +2,6 @@
 // value a vector wider than the compiler's target would have no place to be passed in.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <utility>

@@ -2,8 +2,6 @@
 // of Cephes (single/expf.c, single/tanhf.c), with their published errors below 2 ulp.
 #pragma once
 
-#include <cstdint>
-
 #include "runtime/host/lanes.h"
 #include "runtime/host/width.h"
 

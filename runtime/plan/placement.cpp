@@ -1,6 +1,7 @@
 // The half of the builder that brings values where a kernel wants them.
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <utility>
 #include "base/result.h"
 #include "kernels/call.h"
@@ -9,6 +10,7 @@
 #include "kernels/contract.h"
 #include "kernels/layout.h"
 #include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/movement.h"

@@ -6,6 +6,7 @@
 #include "kernels/contract.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/passes.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/infer/infer.h"
 
 namespace clvet {

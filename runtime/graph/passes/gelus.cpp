@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/contract.h"
 #include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/passes.h"

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/contract.h"
 #include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/passes.h"

@@ -6,15 +6,14 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "kernels/contract.h"
 #include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/passes.h"
 #include "runtime/graph/passes/match.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/ops/contract/op_def.h"
 
 namespace clvet {
 namespace {

@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
-#include <cstddef>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <span>

@@ -94,12 +94,12 @@ TEST_F(LadderOverPocl, ConfirmsARightDriverAndSaysNothing) {
 
 TEST_F(LadderOverPocl, DoesWithoutAKernelThatIsWrongAndKeepsThat) {
   const test::FakeBoard board(
-      rules(R"({"match": {"call": "clEnqueueNDRangeKernel", "kernel": "^gemm_tile4x4"},
+      rules(R"({"match": {"call": "clEnqueueNDRangeKernel", "kernel": "^gemm_local64"},
                 "do": {"action": "wrong_tile", "bytes": 64}})"),
       *test::pocl_library());
   const ModelRun made = run(board);
   EXPECT_THAT(made.record.warnings,
-              ElementsAre(AllOf(HasSubstr("gemm_tile4x4"), HasSubstr("differs from the host's"),
+              ElementsAre(AllOf(HasSubstr("gemm_local64"), HasSubstr("differs from the host's"),
                                 HasSubstr("computed again"))));
   EXPECT_FALSE(tombstones().empty());
   EXPECT_THAT(run(board).record.warnings, testing::Each(testing::Not(HasSubstr("differs"))));

@@ -109,12 +109,12 @@ TEST_F(NetworkSessionOverPocl, StaysOnTheHostForEveryShapeOnceTheDeviceIsGone) {
 
 TEST_F(NetworkSessionOverPocl, RemembersAKernelThatIsWrongForTheNextShape) {
   const test::FakeBoard board(
-      board_with(R"({"match": {"call": "clEnqueueNDRangeKernel", "kernel": "^gemm_tile4x4"},
+      board_with(R"({"match": {"call": "clEnqueueNDRangeKernel", "kernel": "^gemm_local64"},
                      "do": {"action": "wrong_tile", "bytes": 64}})"),
       *test::pocl_library());
   const auto session = open(board);
   for (const int64_t rows : {16, 5}) expect_right(*session, rows);
-  EXPECT_THAT(session->record().warnings, ElementsAre(HasSubstr("gemm_tile4x4")));
+  EXPECT_THAT(session->record().warnings, ElementsAre(HasSubstr("gemm_local64")));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "runtime/graph/storage.h"
 
 #include <gtest/gtest.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

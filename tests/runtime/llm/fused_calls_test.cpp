@@ -13,8 +13,9 @@
 #include "kernels/contract.h"
 #include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/llm_config.h"
-#include "runtime/plan/variant_choice.h"
+#include "runtime/plan/variant_choice.h"  // IWYU pragma: keep
 #include "tests/runtime/plan/planning.h"
+#include "tests/runtime/reports.h"
 
 namespace clvet {
 namespace {

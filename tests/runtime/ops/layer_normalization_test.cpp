@@ -11,7 +11,6 @@
 #include "runtime/graph/tensor.h"
 #include "runtime/host/executor.h"
 #include "runtime/infer/infer.h"
-#include "tests/runtime/helpers.h"
 #include "tests/runtime/model_builder.h"
 
 namespace clvet {

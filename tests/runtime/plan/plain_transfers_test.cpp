@@ -5,13 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "kernels/catalog.h"
 #include "probe/report/report.h"
 #include "runtime/graph/graph.h"
-#include "runtime/plan/network_plan.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/planner.h"
-#include "tests/runtime/helpers.h"
 #include "tests/runtime/model_builder.h"
 #include "tests/runtime/plan/planning.h"
 #include "tests/runtime/reports.h"

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
-#include <cstddef>
 #include <numbers>
 #include <span>
 #include <string>

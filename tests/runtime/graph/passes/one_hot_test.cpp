@@ -3,14 +3,12 @@
 
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "runtime/graph/graph.h"
 #include "runtime/graph/passes.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/onnx/onnx.pb.h"
 #include "tests/runtime/graph/passes/by_hand.h"
 #include "tests/runtime/model_builder.h"
 
