@@ -34,7 +34,7 @@ double host_order_ms(const DeviceTensor& tensor) {
   return kHostMsAValue * static_cast<double>(elements_of(tensor.shape));
 }
 
-// As the host has the values of `tensor`: nullopt where that is no layout of a device's.
+// `tensor` in the host's order; nullopt where a device cannot hold it in that order.
 std::optional<DeviceTensor> plain_form(const DeviceTensor& tensor) {
   const auto extent = view_of(tensor.shape, View::kChannelsLast);
   if (!extent || extent->c % 4 != 0 || elements_of(tensor.shape) == 0) return std::nullopt;
