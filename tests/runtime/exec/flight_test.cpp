@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <sys/types.h>
 #include <filesystem>
 #include <string>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "runtime/graph/storage.h"
 
 #include <gtest/gtest.h>
-#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,7 +95,7 @@ TEST_F(KeptStorage, DoesNotMakeAChildOfForkWait) {
   });
   int faults = 0;
   for (int i = 0; i < 50; ++i) {
-    const pid_t child = fork();
+    const auto child = fork();
     if (child == 0) {
       alarm(20);
       zeroed_storage(kLarge).reset();
