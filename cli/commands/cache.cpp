@@ -65,7 +65,7 @@ Result<std::vector<std::string>> own_environments(const std::string& report) {
   CLVET_ASSIGN_OR_RETURN(const auto kept, kept_report(report, state_dir()));
   if (!kept) {
     return fail(ErrorCode::kUnavailable,
-                "there is no report of this machine, so that nobody knows which programs fit; run "
+                "this machine has no report, and only a report says which programs fit; run "
                 "'clvet probe' first");
   }
   std::vector<std::string> keys;

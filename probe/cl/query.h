@@ -29,9 +29,9 @@ cl_int list_devices(const ClApi& api, cl_platform_id platform, std::vector<cl_de
 // At most kMaxQueryBytes of a program's build log; `claimed` is the size that the driver named.
 std::string build_log(const ClApi& api, cl_program program, cl_device_id device, size_t& claimed);
 
-// What the driver gives as the binary of a program of one device, at most `most` bytes.
-// kUnsupported where it gives none, or where its size is not what it says; no memory of ours is
-// harmed then, as long as it writes at most 1 MiB beyond it. kDeviceError: a call failed.
+// The driver's binary of a program that was built for one device; at most `most` bytes.
+// kUnsupported: the driver gives no binary, or writes more than the size that it stated (a guard of
+// 1 MiB behind the buffer takes what it writes too much). kDeviceError: a call failed.
 Result<std::vector<std::byte>> program_binary(const ClApi& api, cl_program program, size_t most);
 
 }  // namespace clvet

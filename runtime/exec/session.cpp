@@ -52,12 +52,6 @@ bool needs_transpose(const DeviceTensor& tensor) {
   return !same_order(tensor.shape, tensor.view, View::kChannelsLast);
 }
 
-// The device's bytes are the host's.
-bool is_plain(const DeviceTensor& tensor) {
-  return tensor.storage == Storage::kBuffer && !tensor.half && !needs_transpose(tensor) &&
-         device_bytes(tensor) == static_cast<size_t>(elements_of(tensor.shape)) * sizeof(float);
-}
-
 void encode(const DeviceTensor& tensor, std::span<const float> values, Bytes& bytes) {
   const TensorRole role = role_of(tensor);
   const Precision precision = storage_precision(tensor.half);
@@ -227,7 +221,7 @@ Status Session::upload(const DeviceTensor& tensor, cl_mem object, const Tensor& 
     return fail(ErrorCode::kInternal, "the tensor has {} values, but the plan has {}",
                 source.size(), role.elements());
   }
-  if (is_plain(tensor)) return device_->write_later(object, std::as_bytes(source));
+  if (lies_as_on_host(tensor)) return device_->write_later(object, std::as_bytes(source));
   encode(tensor, source, staging_);
   return tensor.storage == Storage::kImage
              ? device_->write_image(object, activation_extent(role), staging_)
@@ -241,7 +235,7 @@ Status Session::download(const DeviceTensor& tensor, cl_mem object, ValueId id, 
   const Precision precision = storage_precision(tensor.half);
   CLVET_ASSIGN_OR_RETURN(Tensor floats, Tensor::create(DType::kF32, type->shape));
   std::span<float> target(floats.data<float>(), static_cast<size_t>(floats.elements()));
-  if (is_plain(tensor)) {
+  if (lies_as_on_host(tensor)) {
     CLVET_RETURN_IF_ERROR(device_->read(object, std::as_writable_bytes(target)));
     CLVET_ASSIGN_OR_RETURN(value, floats.cast(type->dtype));
     return {};

@@ -13,19 +13,15 @@
 #include "runtime/exec/shared_input.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/ops/contract/view.h"
 #include "runtime/plan/plan.h"
 
 namespace clvet {
 namespace {
 
-// Its values lie on the device one behind the other, as on the host.
-bool is_plain(const DeviceTensor& tensor) {
-  const bool floats = tensor.storage == Storage::kBuffer && !tensor.half && !tensor.constant &&
-                      tensor.row_numbers == 0 && tensor.alias < 0;
-  if (!floats || !same_order(tensor.shape, tensor.view, View::kChannelsLast)) return false;
-  const auto values = static_cast<size_t>(elements_of(tensor.shape));
-  return values > 0 && device_bytes(tensor) == values * sizeof(float);
+// Memory of the host's can stand in its place.
+bool can_be_lent(const DeviceTensor& tensor) {
+  return !tensor.constant && tensor.alias < 0 && device_bytes(tensor) > 0 &&
+         lies_as_on_host(tensor);
 }
 
 }  // namespace
@@ -38,7 +34,7 @@ int Session::tensor_of_input(const std::string& name) const {
   for (const PlanStep& step : phase().steps) {
     if (step.kind != StepKind::kUpload) continue;
     const auto tensor = static_cast<size_t>(step.tensor);
-    if (value_ids_[tensor] == id && is_plain(plan_.tensors[tensor])) return step.tensor;
+    if (value_ids_[tensor] == id && can_be_lent(plan_.tensors[tensor])) return step.tensor;
   }
   return -1;
 }

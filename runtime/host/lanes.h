@@ -8,8 +8,8 @@
 
 #include "runtime/host/width.h"
 
-// GCC unrolls loops over arrays of vectors only where it is told to, and keeps what is not unrolled
-// in memory. Clang does it by itself.
+// For loops over small arrays of vectors, which stay in registers only if the loop is unrolled.
+// Clang unrolls them by itself, GCC where this stands before them.
 #if defined(__clang__)
 #define CLVET_UNROLL
 #else

@@ -46,11 +46,6 @@ std::optional<DeviceTensor> plain_form(const DeviceTensor& tensor) {
   return plain;
 }
 
-bool is_plain(const DeviceTensor& tensor) {
-  return tensor.storage == Storage::kBuffer && !tensor.half && tensor.extent.c % 4 == 0 &&
-         same_order(tensor.shape, tensor.view, View::kChannelsLast);
-}
-
 }  // namespace
 
 PlanBuilder::Wanted PlanBuilder::wanted_as(const DeviceTensor& tensor) {
@@ -84,21 +79,21 @@ bool PlanBuilder::uploads_plain() const {
   const size_t next = phase().steps.size();
   const DeviceTensor* tensor =
       next < steps.size() ? fixed_tensor(steps[next], StepKind::kUpload) : nullptr;
-  return tensor && is_plain(*tensor);
+  return tensor && lies_as_on_host(*tensor);
 }
 
 bool PlanBuilder::downloads_plain(const std::string& value) const {
   const auto& steps = fixed_->phases.front().steps;
   for (size_t i = phase().steps.size(); i < steps.size(); ++i) {
     const DeviceTensor* tensor = fixed_tensor(steps[i], StepKind::kDownload);
-    if (tensor && tensor->value == value) return is_plain(*tensor);
+    if (tensor && tensor->value == value) return lies_as_on_host(*tensor);
   }
   return false;
 }
 
 int PlanBuilder::bring_plain(ValueId value, const DeviceTensor& wanted) {
   const auto plain = plain_form(wanted);
-  if (!plain || graph_.constant(value) || is_plain(wanted)) return -1;
+  if (!plain || graph_.constant(value) || lies_as_on_host(wanted)) return -1;
   if (fixed_ && !uploads_plain()) return -1;
   const Mark before = mark();
   const auto bytes = static_cast<double>(device_bytes(wanted));
@@ -112,7 +107,7 @@ int PlanBuilder::bring_plain(ValueId value, const DeviceTensor& wanted) {
 int PlanBuilder::make_plain(int source) {
   const DeviceTensor& from = tensor_at(source);
   const auto plain = plain_form(from);
-  if (!plain || is_plain(from)) return -1;
+  if (!plain || lies_as_on_host(from)) return -1;
   if (fixed_ && !downloads_plain(from.value)) return -1;
   const auto download_ms = [&](const DeviceTensor& tensor) {
     return chooser_.cost().download_ms(static_cast<double>(device_bytes(tensor)));

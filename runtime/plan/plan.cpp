@@ -9,6 +9,7 @@
 #include "kernels/combination.h"
 #include "kernels/contract.h"
 #include "kernels/layout.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/view.h"
 #include "runtime/plan/plan_words.h"
 
@@ -43,6 +44,12 @@ size_t device_bytes(const DeviceTensor& tensor) {
   const TensorRole role = role_of(tensor);
   if (tensor.row_numbers > 0) return static_cast<size_t>(role.elements()) * sizeof(int32_t);
   return activation_bytes(role, storage_precision(tensor.half));
+}
+
+bool lies_as_on_host(const DeviceTensor& tensor) {
+  const bool floats = tensor.storage == Storage::kBuffer && !tensor.half && tensor.row_numbers == 0;
+  return floats && same_order(tensor.shape, tensor.view, View::kChannelsLast) &&
+         device_bytes(tensor) == static_cast<size_t>(elements_of(tensor.shape)) * sizeof(float);
 }
 
 double ExecutionPlan::ms() const {

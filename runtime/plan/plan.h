@@ -66,6 +66,8 @@ struct DeviceTensor {
 
 // Its bytes on the device.
 size_t device_bytes(const DeviceTensor& tensor);
+// Its bytes on the device are those of the float32 tensor on the host: no order, no type to change.
+bool lies_as_on_host(const DeviceTensor& tensor);
 // As a kernel's contract has it.
 TensorRole role_of(const DeviceTensor& tensor);
 // An activation of these extents.

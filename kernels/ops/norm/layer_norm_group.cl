@@ -1,12 +1,6 @@
 // Layer norm, or with rms = 1 root-mean-square norm, over the C values of a row, in float at every
 // precision; GROUP items a row.
 #define READ(quad) to_float4(load4(x, texel_at(first + (quad), line, W * quads)))
-#define JOIN_GROUP                                                \
-  barrier(CLK_LOCAL_MEM_FENCE);                                   \
-  for (int step = GROUP / 2; step > 0; step /= 2) {               \
-    if (item < step) partial[item] += partial[item + step];       \
-    barrier(CLK_LOCAL_MEM_FENCE);                                 \
-  }
 
 __kernel void layer_norm_group(ACT_IN(x), __global const float4* restrict scale,
                                __global const float4* restrict bias, ACT_OUT(y), int W, int C,
@@ -22,7 +16,7 @@ __kernel void layer_norm_group(ACT_IN(x), __global const float4* restrict scale,
     float4 sum = 0.0f;
     for (int quad = item; quad < quads; quad += GROUP) sum += READ(quad);
     partial[item] = sum_of4(sum);
-    JOIN_GROUP
+    JOIN_GROUP(plus)
     mean = partial[0] / (float)C;
     barrier(CLK_LOCAL_MEM_FENCE);
   }
@@ -32,7 +26,7 @@ __kernel void layer_norm_group(ACT_IN(x), __global const float4* restrict scale,
     squares = madd(d, d, squares);
   }
   partial[item] = sum_of4(squares);
-  JOIN_GROUP
+  JOIN_GROUP(plus)
   const float factor = 1.0f / sqrt(partial[0] / (float)C + epsilon);
   for (int quad = item; quad < quads; quad += GROUP) {
     const float4 v = madd((READ(quad) - mean) * factor, scale[quad], bias[quad]);

@@ -16,11 +16,7 @@ __kernel void rms_norm_group(ACT_IN(x), __global const float4* restrict scale, A
     squares = madd(v, v, squares);
   }
   partial[item] = sum_of4(squares);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int step = GROUP / 2; step > 0; step /= 2) {
-    if (item < step) partial[item] += partial[item + step];
-    barrier(CLK_LOCAL_MEM_FENCE);
-  }
+  JOIN_GROUP(plus)
   const float factor = 1.0f / sqrt(partial[0] / (float)C + epsilon);
   for (int quad = item; quad < quads; quad += GROUP) {
     const float4 v = READ(quad) * factor * scale[quad];

@@ -1,5 +1,7 @@
 // Largest value (kind 0) or mean (kind 1) of each channel over the image, in float; GROUP items share
 // the pixels of 4 channels.
+#define pool(a, b) (kind == 0 ? larger(a, b) : (a) + (b))
+
 __kernel void pool_global_group(ACT_IN(x), ACT_OUT(y), int N, int H, int W, int C, int kind) {
   __local float4 partial[GROUP];
   const int item = get_local_id(0);
@@ -16,14 +18,7 @@ __kernel void pool_global_group(ACT_IN(x), ACT_OUT(y), int N, int H, int W, int 
     largest = larger(largest, v);
   }
   partial[item] = kind == 0 ? largest : sum;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int step = GROUP / 2; step > 0; step /= 2) {
-    if (item < step) {
-      const float4 a = partial[item], b = partial[item + step];
-      partial[item] = kind == 0 ? larger(a, b) : a + b;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-  }
+  JOIN_GROUP(pool)
   if (item > 0) return;
   const float4 v = kind == 0 ? partial[0] : partial[0] / (float)pixels;
   store4(y, texel_at(column, image, quads), mask_texel(v, column, C));

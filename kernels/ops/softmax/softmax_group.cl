@@ -5,13 +5,6 @@
   ((quad) < quads - 1 ? READ(quad)                                                        \
                       : select((float4)(-INFINITY), READ(quad),                           \
                                (int4)(0, 1, 2, 3) < (int4)(C - 4 * (quad))))
-#define JOIN_GROUP(join)                                                                 \
-  barrier(CLK_LOCAL_MEM_FENCE);                                                           \
-  for (int step = GROUP / 2; step > 0; step /= 2) {                                       \
-    if (item < step) partial[item] = join(partial[item], partial[item + step]);           \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                         \
-  }
-#define plus(a, b) ((a) + (b))
 
 __kernel void softmax_group(ACT_IN(x), ACT_OUT(y), int W, int C) {
   __local float partial[GROUP];

@@ -20,13 +20,6 @@ constexpr int kDegrees = 4;  // x^0 to x^3
 constexpr int kDeepest = 8;  // nodes from a product to its factors
 using Polynomial = std::array<double, kDegrees>;
 
-const Node* maker(const Graph& graph, const Links& links, ValueId value) {
-  const int producer = value == kNoValue ? -1 : links.producer[value];
-  if (producer < 0) return nullptr;
-  const Node& node = graph.nodes[producer];
-  return node.domain.empty() && node.activation.act == Act::kNone ? &node : nullptr;
-}
-
 std::optional<Polynomial> product(const Polynomial& a, const Polynomial& b) {
   Polynomial result{};
   for (int i = 0; i < kDegrees; ++i) {

@@ -20,6 +20,18 @@ int only_consumer(const Graph& graph, const Links& links, ValueId value) {
   return links.consumers[value][0];
 }
 
+const Node* maker(const Graph& graph, const Links& links, ValueId value) {
+  const int producer = value == kNoValue ? -1 : links.producer[value];
+  if (producer < 0) return nullptr;
+  const Node& node = graph.nodes[producer];
+  return node.domain.empty() && node.activation.act == Act::kNone ? &node : nullptr;
+}
+
+const Node* maker(const Graph& graph, const Links& links, ValueId value, std::string_view op) {
+  const Node* node = maker(graph, links, value);
+  return node && node->op == op ? node : nullptr;
+}
+
 std::optional<double> scalar_of(const Graph& graph, ValueId value) {
   const Tensor* tensor = graph.constant(value);
   if (!tensor || tensor->elements() != 1) return std::nullopt;

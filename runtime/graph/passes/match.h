@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "kernels/contract.h"
@@ -14,6 +15,10 @@ namespace clvet {
 
 // The one node that reads `value`, if nothing else does and it is no output; else -1.
 int only_consumer(const Graph& graph, const Links& links, ValueId value);
+// The node of ONNX's own domain, without an activation behind it, that makes `value`; else null.
+const Node* maker(const Graph& graph, const Links& links, ValueId value);
+// The same, if it is an `op`.
+const Node* maker(const Graph& graph, const Links& links, ValueId value, std::string_view op);
 // The value of a constant of one element.
 std::optional<double> scalar_of(const Graph& graph, ValueId value);
 // Whether a convolution has no bias, or a constant one of a float for each channel.

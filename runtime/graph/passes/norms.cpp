@@ -69,11 +69,7 @@ class Matcher {
 
  private:
   const Node* maker(ValueId value, std::string_view op) const {
-    const int producer = value == kNoValue ? -1 : links_.producer[value];
-    if (producer < 0) return nullptr;
-    const Node& node = graph_.nodes[producer];
-    const bool plain = node.domain.empty() && node.activation.act == Act::kNone;
-    return plain && node.op == op ? &node : nullptr;
+    return clvet::maker(graph_, links_, value, op);
   }
   const Node* made_by(const Node& node, size_t input, std::string_view op) const {
     return input < node.inputs.size() ? maker(node.inputs[input], op) : nullptr;

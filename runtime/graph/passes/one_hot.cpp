@@ -18,14 +18,6 @@
 namespace clvet {
 namespace {
 
-const Node* maker(const Graph& graph, const Links& links, ValueId value, const char* op) {
-  const int producer = value == kNoValue ? -1 : links.producer[value];
-  if (producer < 0) return nullptr;
-  const Node& node = graph.nodes[producer];
-  return node.domain.empty() && node.activation.act == Act::kNone && node.op == op ? &node
-                                                                                   : nullptr;
-}
-
 // 0, 1, ... n - 1 along the last axis.
 bool counts(const Tensor& tensor, int64_t n) {
   if (tensor.elements() != n || tensor.rank() == 0 || tensor.dim(tensor.rank() - 1) != n)
