@@ -38,6 +38,7 @@
 #include "runtime/run/bench_record.h"
 #include "runtime/run/language_session.h"
 #include "runtime/run/model_file.h"
+#include "runtime/run/profile.h"
 #include "runtime/run/random_inputs.h"
 #include "runtime/run/run_model.h"
 #include "runtime/run/run_record.h"
@@ -46,7 +47,7 @@ namespace clvet::command_bench {
 namespace {
 
 struct BenchArguments {
-  std::string model, report, device = "auto", plan, csv, prompt;
+  std::string model, report, device = "auto", plan, csv, prompt, profile;
   InputArguments inputs;
   std::vector<std::string> shapes;
   CombinationArguments combination;
@@ -121,6 +122,7 @@ Result<std::optional<BenchRecord>> bench_onnx(const BenchArguments& arguments) {
   options.overrides = arguments.combination.overrides();
   options.repeat = arguments.warm_up + arguments.repeat - 1;
   options.stop = interrupted;
+  options.profile = !arguments.profile.empty();
   std::optional<Report> report;
   if (arguments.device != "host") {
     CLVET_ASSIGN_OR_RETURN(report, current_report(arguments.report, arguments.sink));
@@ -136,6 +138,7 @@ Result<std::optional<BenchRecord>> bench_onnx(const BenchArguments& arguments) {
   record.combination = run.record.combination;
   record.load_ms = run.record.load_ms + run.record.plan_ms + run.record.build_ms;
   record.warnings = run.record.warnings;
+  record.profile = std::move(run.profile);
   record.measurements = {{"run", 0, samples_of(run.record, arguments.warm_up)}};
   return record;
 }
@@ -152,6 +155,10 @@ Result<std::vector<int32_t>> prompt_of(const BenchArguments& arguments, const Gg
 Result<std::optional<BenchRecord>> bench_gguf(const BenchArguments& arguments) {
   if (!arguments.inputs.files.empty() || !arguments.shapes.empty())
     return fail(ErrorCode::kInvalidArgument, "a language model takes --prompt, not --input");
+  if (!arguments.profile.empty())
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "--profile is for networks: the steps of a language model are not timed one by one");
   BenchRecord record = empty_record(arguments, "gguf");
   CLVET_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::open(arguments.model));
   CLVET_ASSIGN_OR_RETURN(const LlmConfig config, load_config(file));
@@ -189,11 +196,14 @@ Result<std::optional<BenchRecord>> bench_gguf(const BenchArguments& arguments) {
 
 Status check_files(const BenchArguments& arguments) {
   CLVET_RETURN_IF_ERROR(check_model_file(arguments.model));
-  for (const std::string& path : {arguments.csv, arguments.output.json}) {
+  int standard_output = 0;
+  for (const std::string& path : {arguments.csv, arguments.output.json, arguments.profile}) {
+    if (path == "-") ++standard_output;
     if (!path.empty() && path != "-") CLVET_RETURN_IF_ERROR(check_writable(path));
   }
-  if (arguments.csv == "-" && arguments.output.json == "-")
-    return fail(ErrorCode::kInvalidArgument, "--json and --csv cannot both be standard output");
+  if (standard_output > 1)
+    return fail(ErrorCode::kInvalidArgument,
+                "only one of --json, --csv and --profile can be standard output");
   return {};
 }
 
@@ -208,8 +218,11 @@ Result<std::optional<BenchRecord>> bench(const BenchArguments& arguments) {
 Status write_all(const BenchArguments& arguments, const BenchRecord& record) {
   CLVET_RETURN_IF_ERROR(write_document(arguments.output, bench_record_to_json(record)));
   CLVET_RETURN_IF_ERROR(write_document({arguments.csv, false}, bench_record_to_csv(record)));
-  const bool silent =
-      arguments.output.quiet || arguments.output.json == "-" || arguments.csv == "-";
+  if (record.profile)
+    CLVET_RETURN_IF_ERROR(
+        write_document({arguments.profile, false}, chrome_trace(*record.profile, record.model)));
+  const bool silent = arguments.output.quiet || arguments.output.json == "-" ||
+                      arguments.csv == "-" || arguments.profile == "-";
   if (!silent) print_text(bench_text(record));
   return {};
 }
@@ -273,6 +286,9 @@ void add(Verb program, int& exit_code) {
   verb.add_option("--csv", arguments->csv,
                   "also write a table to this file, one line a measurement; - is standard output")
       .type_name("FILE|-");
+  verb.add_option("--profile", arguments->profile,
+                  "ONNX: time each step, print the slowest, and write a trace for ui.perfetto.dev")
+      .type_name("FILE|-");
   add_output(verb, arguments->output,
              "also write what was measured (clvet.bench/1) to this file; - is standard output");
   verb.footer(
@@ -283,6 +299,7 @@ void add(Verb program, int& exit_code) {
       "measured until then is printed.",
       {"clvet bench cls.onnx --shape x=1x3x48x192",
        "clvet bench det.onnx --input x=page.png --image-size 640x640 --device host --threads 2",
+       "clvet bench cls.onnx --shape x=1x3x48x192 --profile trace.json",
        "clvet bench model.gguf --prompt-tokens 128 -n 64 --csv -"});
   verb.callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }

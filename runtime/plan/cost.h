@@ -2,6 +2,7 @@
 // nothing here, so that it decides nothing.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,11 @@ class CostModel {
 
   // The kernel's own time, the launch apart (kernel_time.h). 0 where none was timed.
   double kernel_ms(const std::vector<TimedLaunch>& timed, const CallWork& work) const;
+  // The least time of that work: its operations at the rate of the fastest kernel that was timed,
+  // or its bytes at the memory's, whichever is longer. 0: neither is known.
+  double bound_ms(const CallWork& work) const {
+    return std::max(work.flops * costs_.ms_a_flop, work.bytes * costs_.ms_a_byte);
+  }
   // No kernel reads these bytes faster than the device's memory gives them; for what is read once,
   // so that no cache holds it.
   double cold_ms(double bytes) const { return bytes * costs_.ms_a_byte; }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,7 +13,9 @@
 #include "kernels/combination.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/plan/combination_json.h"
+#include "runtime/plan/plan_words.h"
 #include "runtime/run/figures.h"
+#include "runtime/run/profile.h"
 
 namespace clvet {
 namespace {
@@ -40,6 +43,26 @@ Json measurement_json(const Measurement& row) {
   json["tokens_per_s"] = rate > 0 ? Json(rate) : Json(nullptr);
   json["samples_ms"] = row.samples_ms;
   return json;
+}
+
+Json positive_or_null(double value) { return value > 0 ? Json(value) : Json(nullptr); }
+
+Json step_json(const ProfiledStep& step) {
+  return {{"kind", plan_words::kSteps.at(static_cast<size_t>(step.kind))},
+          {"name", step.name},
+          {"op", step.op},
+          {"variant", step.variant},
+          {"ms", step.ms},
+          {"flops", positive_or_null(step.flops)},
+          {"bytes", positive_or_null(step.bytes)},
+          {"bound_ms", positive_or_null(step.bound_ms)}};
+}
+
+Json profile_json(const std::optional<Profile>& profile) {
+  if (!profile) return nullptr;
+  Json rows = Json::array();
+  for (const ProfiledStep& step : *profile) rows.push_back(step_json(step));
+  return rows;
 }
 
 std::string csv_text(const std::string& text) {
@@ -90,6 +113,7 @@ std::string bench_record_to_json(const BenchRecord& record) {
   json["measurements"] = Json::array();
   for (const Measurement& row : record.measurements)
     json["measurements"].push_back(measurement_json(row));
+  json["profile"] = profile_json(record.profile);
   json["warnings"] = record.warnings;
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "kernels/combination.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/run/profile.h"
 
 namespace clvet {
 
@@ -32,6 +34,7 @@ struct BenchRecord {
   double load_ms = 0;
   std::vector<BenchInput> inputs;  // of a network
   std::vector<Measurement> measurements;
+  std::optional<Profile> profile;  // of a network, where it was wanted
   std::vector<std::string> warnings;
 };
 

@@ -412,6 +412,17 @@ Status NetworkSession::time_nodes(const Inputs& inputs) {
   return clvet::time_nodes(place_->session, inputs, is_processor(*choice_.device), record_);
 }
 
+Result<Profile> NetworkSession::profile(const Inputs& inputs) {
+  CLVET_RETURN_IF_ERROR(prepare(inputs));
+  if (!choice_.device && host_) return profile_of(*host_, inputs, false, {});
+  if (!place_ || !choice_.device || !ladder_->report())
+    return fail(ErrorCode::kUnavailable, "nothing has answered that could be timed");
+  CLVET_ASSIGN_OR_RETURN(const auto table, VariantTable::embedded());
+  const DeviceEvidence evidence = evidence_of(*ladder_->report(), *choice_.device, *table);
+  const std::lock_guard turn(*place_->opened->turn);
+  return profile_of(place_->session, inputs, is_processor(*choice_.device), evidence.cost);
+}
+
 void NetworkSession::save_programs() {
   if (!place_ || !place_->answered || !place_->doubting->confirmed()) return;
   const std::lock_guard turn(*place_->opened->turn);

@@ -27,6 +27,7 @@
 #include "runtime/run/history.h"
 #include "runtime/run/ladder.h"
 #include "runtime/run/measured_times.h"
+#include "runtime/run/profile.h"
 #include "runtime/run/run_record.h"
 
 namespace clvet {
@@ -84,6 +85,8 @@ class NetworkSession {
   std::optional<Tensor> lend_input(const std::string& name);
   // Fills in how long each node of the plan takes. Its error spoils no answer.
   Status time_nodes(const Inputs& inputs);
+  // The steps of the plan that serves. Its error spoils no answer.
+  Result<Profile> profile(const Inputs& inputs);
   // Keeps for the starts to come what was confirmed.
   void note();
   // The same of the programs that it was confirmed with. Drivers may take seconds to give them, or

@@ -32,20 +32,33 @@ void describe_plan(const ExecutionPlan& plan, RunRecord& record) {
   }
 }
 
-Status time_nodes(Session& session, const std::map<std::string, Tensor>& inputs, bool on_processor,
-                  RunRecord& record) {
+Result<NodeTimes> usual_times(Session& session, const std::map<std::string, Tensor>& inputs,
+                              bool on_processor) {
   constexpr size_t kMostRuns = 9;
   constexpr double kPatience = 0.5;  // seconds
-  std::vector<std::vector<double>> samples(record.nodes.size());
+  std::vector<NodeTimes> runs;
   const double until = monotonic_seconds() + kPatience;
-  for (size_t run = 0; run == 0 || (run < kMostRuns && monotonic_seconds() < until); ++run) {
-    NodeTimes times{.piped = on_processor};
-    CLVET_RETURN_IF_ERROR(session.run(inputs, &times));
-    for (size_t i = 0; i < samples.size(); ++i) samples[i].push_back(times.ms.at(i));
+  while (runs.empty() || (runs.size() < kMostRuns && monotonic_seconds() < until)) {
+    runs.push_back({.piped = on_processor});
+    CLVET_RETURN_IF_ERROR(session.run(inputs, &runs.back()));
   }
-  for (size_t i = 0; i < samples.size(); ++i) {
-    record.nodes[i].ms = on_processor ? undisturbed(samples[i]) : median(std::move(samples[i]));
-  }
+  NodeTimes usual = runs.front();
+  const auto settle = [&](std::vector<double> NodeTimes::*times) {
+    for (size_t i = 0; i < (usual.*times).size(); ++i) {
+      std::vector<double> samples;
+      for (const NodeTimes& run : runs) samples.push_back((run.*times).at(i));
+      (usual.*times)[i] = on_processor ? undisturbed(samples) : median(std::move(samples));
+    }
+  };
+  settle(&NodeTimes::ms);
+  settle(&NodeTimes::steps);
+  return usual;
+}
+
+Status time_nodes(Session& session, const std::map<std::string, Tensor>& inputs, bool on_processor,
+                  RunRecord& record) {
+  CLVET_ASSIGN_OR_RETURN(const NodeTimes times, usual_times(session, inputs, on_processor));
+  for (size_t i = 0; i < record.nodes.size(); ++i) record.nodes[i].ms = times.ms.at(i);
   return {};
 }
 

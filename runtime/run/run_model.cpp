@@ -82,6 +82,14 @@ Result<ModelRun> run_model(Graph graph, const std::map<std::string, Tensor>& inp
   Repeats repeats(session, inputs, options);
   CLVET_ASSIGN_OR_RETURN(result.outputs, repeats.run());
   const Status timed = options.node_times ? session.time_nodes(inputs) : Status();
+  if (options.profile) {
+    auto profile = session.profile(inputs);
+    if (profile)
+      result.profile = std::move(*profile);
+    else
+      warn(options.sink, result.record.warnings,
+           fmt::format("the steps could not be timed: {}", profile.error().message));
+  }
   session.note();
   result.record = session.record();
   if (!timed)

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -11,6 +12,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/run/network_session.h"
+#include "runtime/run/profile.h"
 #include "runtime/run/run_record.h"
 
 namespace clvet {
@@ -19,11 +21,13 @@ struct ModelRunOptions : NetworkOptions {
   int repeat = 1;              // timed runs after the first
   std::function<bool()> stop;  // true: no more timed runs; may be empty
   bool node_times = false;
+  bool profile = false;
 };
 
 struct ModelRun {
   std::map<std::string, Tensor> outputs;
-  RunRecord record;  // outputs and model are the caller's to fill
+  std::optional<Profile> profile;  // where it was wanted, and could be made
+  RunRecord record;                // outputs and model are the caller's to fill
   // What was opened of drivers. It may die when it is released: keep it until the outputs are safe.
   std::shared_ptr<NetworkSession> session;
 };

@@ -51,6 +51,21 @@ TEST_F(BenchCommand, TimesANetworkAsOftenAsWasAskedFor) {
   }
 }
 
+TEST_F(BenchCommand, ProfilesTheStepsOfANetworkAndRefusesThoseOfALanguageModel) {
+  const auto done =
+      run({onnx_, "--shape", "x=1x4", "--profile", bench_ / "t.json", "--json", bench_ / "b.json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("the slowest of 1 steps"));
+  EXPECT_THAT(test::get(bench_ / "t.json"), HasSubstr("\"traceEvents\""));
+  const Json step = Json::parse(test::get(bench_ / "b.json")).at("profile").at(0);
+  EXPECT_EQ(step.at("op"), "Relu");
+  EXPECT_EQ(step.at("kind"), "host");
+  EXPECT_TRUE(step.at("bound_ms").is_null());
+  const auto refused = run({gguf_, "--profile", bench_ / "t.json"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--profile is for networks"));
+}
+
 TEST_F(BenchCommand, TimesThePromptAndEachTokenButTheFirst) {
   const auto done = run({gguf_, "--prompt-tokens", "5", "-n", "4", "--repeat", "3", "--csv",
                          bench_ / "b.csv", "--json", bench_ / "b.json"});
@@ -71,7 +86,7 @@ TEST_F(BenchCommand, SaysWhatItCannotDo) {
       {{onnx_, "--shape", "x=1x2x3"}, "x"},
       {{onnx_, "--prompt", "a"}, "--prompt is for GGUF models"},
       {{gguf_, "--input", "x=a.npy"}, "takes --prompt"},
-      {{gguf_, "--csv", "-", "--json", "-"}, "cannot both be standard output"},
+      {{gguf_, "--csv", "-", "--json", "-"}, "only one of --json, --csv and --profile"},
       {{gguf_, "--csv", "/nonexistent/a.csv"}, "/nonexistent/a.csv"},
       {{gguf_, "-n", "1"}, "-n"},
       {{gguf_, "--prompt-tokens", "1000000"}, ""},
