@@ -177,6 +177,82 @@ def recurrent_case(draw, i):
     return case(op, i, inputs, **attributes)
 
 
+def order_case(draw, i):
+    shape = shape_of(draw, draw.randint(1, 4))
+    axis = draw.randrange(-len(shape), len(shape))
+    x = numbers(draw, shape, draw.choice([numpy.float32, numpy.int64, numpy.int32])).round()  # with equal values
+    if draw.random() < 0.5:
+        return case(draw.choice(["ArgMax", "ArgMin"]), i, [x], axis=axis, keepdims=draw.randint(0, 1), select_last_index=draw.randint(0, 1))
+    k = numpy.array([draw.randint(1, shape[axis])], numpy.int64)
+    return case("TopK", i, [x, k], axis=axis, largest=draw.randint(0, 1), outputs=2)
+
+
+def sum_case(draw, i):
+    shape = shape_of(draw, draw.randint(1, 3))
+    x = numbers(draw, shape, draw.choice([numpy.float32, numpy.int32, numpy.int64, numpy.float64]))
+    axis = numpy.array(draw.randrange(-len(shape), len(shape)), numpy.int64)
+    return case("CumSum", i, [x, axis], exclusive=draw.randint(0, 1), reverse=draw.randint(0, 1))
+
+
+def one_hot_case(draw, i):
+    depth = draw.randint(1, 5)
+    shape = shape_of(draw, draw.randint(1, 2))
+    indices = numpy.random.default_rng(draw.randrange(1 << 30)).integers(-depth, depth + 2, shape, dtype=numpy.int64)
+    return case("OneHot", i, [indices, numpy.array(depth, numpy.int64), numbers(draw, [2])], axis=draw.randint(-len(shape) - 1, len(shape)))
+
+
+def select_case(draw, i):
+    shape = shape_of(draw, draw.randint(1, 3))
+    op = draw.choice(["NonZero", "Compress", "Unique"])
+    x = numbers(draw, shape).round()
+    axis = draw.choice([{}, {"axis": draw.randrange(len(shape))}])
+    if op == "NonZero":
+        return case(op, i, [x])
+    if op == "Unique":
+        return case(op, i, [x], sorted=draw.randint(0, 1), outputs=4, **axis)
+    extent = shape[axis["axis"]] if axis else int(numpy.prod(shape))
+    return case(op, i, [x, numbers(draw, [draw.randint(1, extent)], bool)], **axis)
+
+
+def shape_case(draw, i):
+    op = draw.choice(["Trilu", "DepthToSpace", "SpaceToDepth", "ReverseSequence", "EyeLike"])
+    b = draw.randint(1, 3)
+    n, c, h, w = shape_of(draw, 4, 4)
+    if op == "Trilu":
+        return case(op, i, [numbers(draw, [n, h, w]), numpy.array(draw.randint(-5, 5), numpy.int64)], upper=draw.randint(0, 1))
+    if op == "DepthToSpace":
+        return case(op, i, [numbers(draw, [n, c * b * b, h, w])], blocksize=b, mode=draw.choice(["DCR", "CRD"]))
+    if op == "SpaceToDepth":
+        return case(op, i, [numbers(draw, [n, c, h * b, w * b])], blocksize=b)
+    if op == "EyeLike":
+        return case(op, i, [numbers(draw, [h, w])], k=draw.randint(-4, 4))
+    batch = draw.randint(0, 1)
+    lengths = numpy.array([draw.randint(1, [c, n][batch]) for _ in range([n, c][batch])], numpy.int64)
+    return case(op, i, [numbers(draw, [n, c, h]), lengths], batch_axis=batch, time_axis=1 - batch)
+
+
+def channel_window_case(draw, i):
+    x = numbers(draw, [draw.randint(1, 2), draw.randint(1, 9), *shape_of(draw, 2)])
+    return case("LRN", i, [x * 3], size=draw.choice([1, 3, 5, 7]), alpha=0.3, beta=draw.choice([0.5, 0.75]), bias=draw.choice([1.0, 2.0]))
+
+
+def bits_case(draw, i):
+    op = draw.choice(["BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot", "BitShift"])
+    dtype = draw.choice([numpy.uint32, numpy.uint64, numpy.uint8])
+    x = bytes_of(draw, [3, 4], dtype)
+    if op == "BitwiseNot":
+        return case(op, i, [x])
+    if op == "BitShift":
+        by = numpy.random.default_rng(draw.randrange(1 << 30)).integers(0, dtype(0).nbytes * 8, [4], dtype=dtype)
+        return case(op, i, [x, by], direction=draw.choice(["LEFT", "RIGHT"]))
+    return case(op, i, [x, bytes_of(draw, [4], dtype)])
+
+
+def window_function_case(draw, i):
+    op = draw.choice(["HannWindow", "HammingWindow", "BlackmanWindow"])
+    return case(op, i, [numpy.array(draw.randint(2, 30), numpy.int64)], periodic=draw.randint(0, 1))
+
+
 def same(item, got, want):
     if got.shape != want.shape or got.dtype != want.dtype:
         return False
