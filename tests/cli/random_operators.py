@@ -253,6 +253,68 @@ def window_function_case(draw, i):
     return case(op, i, [numpy.array(draw.randint(2, 30), numpy.int64)], periodic=draw.randint(0, 1))
 
 
+EQUATIONS = ["ij,jk->ik", "bij,bjk->bik", "bhqd,bhkd->bhqk", "ij->ji", "ii->i", "ii", "ij,kj", "i,j->ij", "ij,ij->", "...ij,...jk->...ik",
+             "abc,cd,de->abe", "bn,anm,bm->ba", "...ii->...i", "ijk->j", "i...->...", "ab,ab,c->c"]
+
+
+def einsum_case(draw, i):
+    equation = draw.choice(EQUATIONS)
+    extents = {letter: draw.randint(1, 5) for letter in "abcdehijkmnq"}
+    dots = shape_of(draw, draw.randint(0, 2), 3)
+    dtype = draw.choice([numpy.float32, numpy.float64, numpy.int64])
+    inputs = []
+    for term in equation.split("->")[0].split(","):
+        head, _, tail = term.partition("...")
+        inputs.append(numbers(draw, [extents[c] for c in head] + (dots if "..." in term else []) + [extents[c] for c in tail], dtype))
+    return case("Einsum", i, inputs, equation=equation)
+
+
+def grid_sample_case(draw, i):
+    axes = draw.choice([2, 2, 3])
+    n, c = draw.randint(1, 2), draw.randint(1, 3)
+    x = numbers(draw, [n, c, *shape_of(draw, axes, 6)])
+    grid = numbers(draw, [n, *shape_of(draw, axes, 4), axes]) * draw.choice([0.7, 1.5])
+    mode = draw.choice(["linear", "nearest", "cubic"] if axes == 2 else ["linear", "nearest"])
+    return case("GridSample", i, [x, grid.astype(numpy.float32)], mode=mode, align_corners=draw.randint(0, 1),
+                padding_mode=draw.choice(["zeros", "border", "reflection"]))
+
+
+def boxes_case(draw, i):
+    batch, classes, count = draw.randint(1, 2), draw.randint(1, 3), draw.randint(1, 20)
+    generator = numpy.random.default_rng(draw.randrange(1 << 30))
+    center = draw.randint(0, 1)
+    boxes = generator.random((batch, count, 4)).astype(numpy.float32)
+    inputs = [boxes, generator.random((batch, classes, count)).astype(numpy.float32), numpy.array([draw.randint(0, 9)], numpy.int64),
+              numpy.array([draw.choice([0.0, 0.3, 0.5, 1.0])], numpy.float32), numpy.array([draw.choice([0.0, 0.4])], numpy.float32)]
+    return case("NonMaxSuppression", i, inputs, center_point_box=center)
+
+
+def regions_case(draw, i):
+    generator = numpy.random.default_rng(draw.randrange(1 << 30))
+    n, c, h, w = draw.randint(1, 2), draw.randint(1, 3), draw.randint(4, 9), draw.randint(4, 9)
+    count = draw.randint(1, 4)
+    corner, size = generator.random((count, 2)) * 8, generator.random((count, 2)) * 8 + 0.5
+    rois = numpy.concatenate([corner, corner + size], axis=1).astype(numpy.float32)
+    return case("RoiAlign", i, [numbers(draw, [n, c, h, w]), rois, generator.integers(0, n, count)], output_height=draw.randint(1, 4),
+                output_width=draw.randint(1, 4), sampling_ratio=draw.randint(0, 3), spatial_scale=draw.choice([1.0, 0.5]),
+                coordinate_transformation_mode=draw.choice(["half_pixel", "output_half_pixel"]))
+
+
+def crop_case(draw, i):
+    shape = shape_of(draw, draw.randint(1, 3), 7)
+    axes = draw.sample(range(len(shape)), draw.randint(1, len(shape)))
+    return case("CenterCropPad", i, [numbers(draw, shape), numpy.array([draw.randint(1, 8) for _ in axes], numpy.int64)], axes=axes)
+
+
+def loss_case(draw, i):
+    n, c = draw.randint(1, 3), draw.randint(2, 5)
+    rest = shape_of(draw, draw.randint(0, 2), 3)
+    op = draw.choice(["NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"])
+    target = numpy.random.default_rng(draw.randrange(1 << 30)).integers(0, c, [n, *rest], dtype=numpy.int64)
+    inputs = [numbers(draw, [n, c, *rest]), target] + draw.choice([[], [numpy.abs(numbers(draw, [c])) + numpy.float32(0.1)]])
+    return case(op, i, inputs, reduction=draw.choice(["none", "sum", "mean"]))
+
+
 def same(item, got, want):
     if got.shape != want.shape or got.dtype != want.dtype:
         return False
