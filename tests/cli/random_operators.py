@@ -315,6 +315,23 @@ def loss_case(draw, i):
     return case(op, i, inputs, reduction=draw.choice(["none", "sum", "mean"]))
 
 
+def fold_case(draw, i):
+    op = draw.choice(["Col2Im", "AffineGrid", "LpPool"])
+    if op == "AffineGrid":
+        axes = draw.choice([2, 3])
+        size = [draw.randint(1, 2), 1, *[draw.randint(2, 4) for _ in range(axes)]]
+        return case(op, i, [numbers(draw, [size[0], axes, axes + 1]), numpy.array(size, numpy.int64)], align_corners=draw.randint(0, 1))
+    if op == "LpPool":
+        return case(op, i, [numbers(draw, [1, 2, draw.randint(4, 7), draw.randint(4, 7)])], kernel_shape=[draw.randint(2, 3), 2],
+                    strides=[draw.randint(1, 2)] * 2, pads=[draw.randint(0, 1), 0, 0, 1], p=draw.choice([1, 2, 3]))
+    image, block = [draw.randint(4, 7) for _ in range(2)], [draw.randint(1, 3) for _ in range(2)]
+    step, dilation, pads = draw.randint(1, 2), draw.choice([1, 1, 2]) if min(block) < 3 else 1, [draw.randint(0, 1) for _ in range(4)]
+    places = [(image[k] + pads[k] + pads[k + 2] - dilation * (block[k] - 1) - 1) // step + 1 for k in range(2)]
+    x = numbers(draw, [draw.randint(1, 2), draw.randint(1, 3) * block[0] * block[1], places[0] * places[1]])
+    return case(op, i, [x, numpy.array(image, numpy.int64), numpy.array(block, numpy.int64)], strides=[step] * 2, pads=pads,
+                dilations=[dilation] * 2)
+
+
 def same(item, got, want):
     if got.shape != want.shape or got.dtype != want.dtype:
         return False
