@@ -8,6 +8,7 @@
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/shapes.h"
+#include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
 
 namespace clvet::op_gather_elements {
@@ -19,16 +20,12 @@ Result<int64_t> axis_of(const OpCall& call) {
 
 Result<Types> infer(const OpCall& call) {
   if (call.shape(0).size() != call.shape(1).size() || call.shape(0).empty()) {
-    return fail(ErrorCode::kInvalidArgument,
-                "GatherElements's input {} and indices {} do not fit together",
-                to_string(call.shape(0)), to_string(call.shape(1)));
+    return misfit(call, 0, 1);
   }
   CLVET_ASSIGN_OR_RETURN(const int64_t axis, axis_of(call));
   for (size_t i = 0; i < call.shape(0).size(); ++i) {
     if (static_cast<int64_t>(i) != axis && call.shape(1)[i] > call.shape(0)[i]) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "GatherElements's input {} and indices {} do not fit together",
-                  to_string(call.shape(0)), to_string(call.shape(1)));
+      return misfit(call, 0, 1);
     }
   }
   return Types{{call.type(0).dtype, call.shape(1)}};
@@ -64,7 +61,7 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   visit_size(size_of(call.type(0).dtype),
              [&]<class T>() { inside = pick<T>(call.tensor(0), axis, indices, outputs[0]); });
   if (inside) return {};
-  return fail(ErrorCode::kInvalidArgument, "GatherElements has an index that is out of range");
+  return index_outside(call);
 }
 
 }  // namespace

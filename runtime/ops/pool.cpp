@@ -1,4 +1,4 @@
-// MaxPool (with its indices) and AveragePool.
+// MaxPool (with its indices), AveragePool and LpPool.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/max_pool.h"
+#include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
 #include "runtime/ops/support/window.h"
 
@@ -36,9 +37,20 @@ Result<SlidingWindow> window_for(const OpCall& call) {
   return window_of(call.node, shape, {});
 }
 
+int64_t degree_of(const OpCall& call) { return call.node.int_attr("p", 2); }
+
+bool is_float(DType dtype) {
+  return dtype == DType::kF32 || dtype == DType::kF64 || dtype == DType::kF16;
+}
+
 Result<Types> infer(const OpCall& call) {
   CLVET_ASSIGN_OR_RETURN(const SlidingWindow window, window_for(call));
   const Shape shape = window.output_shape({call.shape(0)[0], call.shape(0)[1]});
+  if (call.node.op == "LpPool") {
+    if (degree_of(call) < 1) return bad_attribute(call, "p", degree_of(call));
+    if (!is_float(call.type(0).dtype)) return bad_type(call, 0);
+    return Types{{call.type(0).dtype, shape}};
+  }
   return Types{{call.type(0).dtype, shape}, {DType::kI64, shape}};
 }
 
@@ -134,8 +146,22 @@ void average_plane(const SlidingWindow& w, const T* in, bool include_pad, T* out
   });
 }
 
+// The root of the sum of powers: padding counts as 0.
+template <class T>
+void norm_plane(const SlidingWindow& w, const T* in, double degree, T* out) {
+  for_each_window(w, [&](int64_t index, const Extent3& start, const Span(&spans)[3]) {
+    double sum = 0;
+    for_each_tap(w, start, spans, [&](int64_t at) {
+      sum += std::pow(std::fabs(static_cast<double>(in[at])), degree);
+    });
+    out[index] = static_cast<T>(std::pow(sum, 1 / degree));
+  });
+}
+
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   CLVET_ASSIGN_OR_RETURN(const SlidingWindow window, window_for(call));
+  const bool norm = call.node.op == "LpPool";
+  const auto degree = static_cast<double>(degree_of(call));
   const bool max = call.node.op == "MaxPool";
   const bool include_pad = call.node.int_attr("count_include_pad", 0) != 0;
   const bool column_major = call.node.int_attr("storage_order", 0) != 0;
@@ -152,7 +178,9 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
     parallel_for(planes, grain, [&](int64_t first, int64_t end) {
       for (int64_t p = first; p < end; ++p) {
         const int64_t from = p * window.in_size(), to = p * window.out_size();
-        if (max)
+        if (norm)
+          norm_plane(window, in + from, degree, out + to);
+        else if (max)
           max_plane(window, in + from, from, column_major, out + to,
                     indices ? indices + to : nullptr);
         else
@@ -163,6 +191,7 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 }
 
 Lowering lower(const OpCall& call, View) {
+  if (call.node.op == "LpPool") return no_kernel(call);
   if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
   if (call.node.outputs.size() > 1) return host_only("its output of indices is used");
   const auto window = window_for(call);
@@ -185,11 +214,11 @@ Lowering lower(const OpCall& call, View) {
 
 extern const OpDef def;
 const OpDef def{
-    .names = {"MaxPool", "AveragePool"},
+    .names = {"MaxPool", "AveragePool", "LpPool"},
     .types = "fiu",
     .attributes =
         "auto_pad:s=|NOTSET|SAME_UPPER|SAME_LOWER|VALID ceil_mode:i count_include_pad:i "
-        "dilations:I kernel_shape:I pads:I storage_order:i strides:I",
+        "dilations:I kernel_shape:I p:i pads:I storage_order:i strides:I",
     .max_outputs = 2,
     .infer = infer,
     .host = host,

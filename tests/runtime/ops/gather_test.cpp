@@ -136,9 +136,9 @@ TEST(GatherElements, RefusesIndicesAndShapesThatDoNotFit) {
   for (const int64_t index : {int64_t{2}, int64_t{-3}, INT64_MAX, INT64_MIN}) {
     EXPECT_THAT(why({2, 3}, {2, 3}, index), HasSubstr("index that is out of range"));
   }
-  EXPECT_THAT(why({2, 3}, {2, 4}, 0), HasSubstr("input [2,3] and indices [2,4]"));
-  EXPECT_THAT(why({2, 3}, {2}, 0), HasSubstr("input [2,3] and indices [2]"));
-  EXPECT_THAT(why({}, {}, 0), HasSubstr("GatherElements's input []"));
+  EXPECT_THAT(why({2, 3}, {2, 4}, 0), HasSubstr("[2,3] and its input 1 of the shape [2,4]"));
+  EXPECT_THAT(why({2, 3}, {2}, 0), HasSubstr("[2,3] and its input 1 of the shape [2]"));
+  EXPECT_THAT(why({}, {}, 0), HasSubstr("of the shape []"));
   EXPECT_THAT(why({0, 3}, {1, 3}, 0), HasSubstr("index that is out of range"));
   EXPECT_EQ(why({2, 3}, {0, 3}, 0), "(accepted)");
 }

@@ -203,8 +203,9 @@ TEST(Lstm, RefusesShapesThatDoNotFit) {
       {{5, 2, 3}, {1, 8, 3}, {1, 6, 2}}, {{5, 2, 3}, {1, 0, 3}, {1, 0, 0}},
   };
   for (const auto& fault : faults) {
-    EXPECT_THAT(refusal(make_node("LSTM", 3), small(fault.x, fault.w, fault.r)),
-                HasSubstr("input " + to_string(fault.x)));
+    EXPECT_THAT(
+        refusal(make_node("LSTM", 3), small(fault.x, fault.w, fault.r)),
+        ::testing::AnyOf(HasSubstr("do not fit together"), HasSubstr("cannot have the shape")));
   }
 }
 
@@ -215,9 +216,10 @@ TEST(Lstm, RefusesAttributesThatLieOrThatItDoesNotCompute) {
   };
   EXPECT_THAT(why({{"direction", word("sideways")}}), HasSubstr("sideways"));
   EXPECT_THAT(why({{"hidden_size", int64_t{3}}}), HasSubstr("hidden_size"));
-  EXPECT_THAT(why({{"clip", 1.0}}), HasSubstr("clip"));
-  EXPECT_THAT(why({{"input_forget", int64_t{1}}}), HasSubstr("input_forget"));
-  EXPECT_THAT(why({{"activations", std::vector<std::string>{"Relu", "Tanh", "Tanh"}}}),
+  EXPECT_THAT(why({{"clip", -1.0}}), HasSubstr("clip"));
+  EXPECT_THAT(why({{"activations", std::vector<std::string>{"Relu", "Tanh"}}}),
+              HasSubstr("activations"));
+  EXPECT_THAT(why({{"activations", std::vector<std::string>{"Relu", "Tanh", "Cosh"}}}),
               HasSubstr("activations"));
   EXPECT_EQ(why({{"input_forget", int64_t{0}}, {"hidden_size", int64_t{2}}}), "(accepted)");
 }

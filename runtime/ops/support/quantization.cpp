@@ -1,0 +1,49 @@
+#include "runtime/ops/support/quantization.h"
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/result.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/support/axis_span.h"
+#include "runtime/ops/support/refusals.h"
+
+namespace clvet {
+namespace {
+
+Result<Granularity> by_block(const OpCall& call, int64_t axis, int64_t block) {
+  const Shape &x = call.shape(0), &scale = call.shape(1);
+  const auto at = static_cast<size_t>(axis);
+  Shape want = x;
+  want[at] = x[at] / block + (x[at] % block != 0);
+  if (scale != want) return misfit(call, 0, 1);
+  Granularity g{AxisSpan(x, axis), block};
+  g.inner_step = 1;
+  g.step = g.span.inner;
+  g.outer_step = g.step * want[at];
+  return g;
+}
+
+}  // namespace
+
+bool is_quantized(DType dtype) {
+  return dtype == DType::kI8 || dtype == DType::kU8 || dtype == DType::kI16 || dtype == DType::kU16;
+}
+
+Result<Granularity> granularity_of(const OpCall& call) {
+  const Shape &x = call.shape(0), &scale = call.shape(1);
+  if (call.has(2) && call.shape(2) != scale) return misfit(call, 1, 2);
+  const int64_t block = call.node.int_attr("block_size", 0);
+  if (block < 0) return bad_attribute(call, "block_size", block);
+  if (block == 0 && scale.size() <= 1 && elements_of(scale) == 1)
+    return Granularity{AxisSpan({elements_of(x)}, 0)};
+  CLVET_ASSIGN_OR_RETURN(const int64_t axis, axis_attribute(call, "axis", 1));
+  if (block > 0) return by_block(call, axis, block);
+  if (scale != Shape{x[static_cast<size_t>(axis)]}) return misfit(call, 0, 1);
+  Granularity g{AxisSpan(x, axis)};
+  g.step = 1;
+  return g;
+}
+
+}  // namespace clvet

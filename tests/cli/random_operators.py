@@ -1,0 +1,363 @@
+"""Random nodes of operators that have no kernel yet, on the host, against onnxruntime.
+
+Usage: random_operators.py CLVET [MODEL IMAGES [COUNT [SEED [OPERATOR]]]]. MODEL and IMAGES, which all tests get, are not
+used. Needs onnx, onnxruntime and numpy. Each function `<something>_case` below draws one node of its operators; main()
+finds them all. What is right: integers and truth values exactly, but quantised ones by STEP; floats by 2e-5 of the largest
+value of the answer, since sums differ by their order.
+"""
+
+import os
+import pathlib
+import random
+import sys
+import tempfile
+
+import numpy
+from onnx import helper
+
+from random_nodes import Case, Counts, finish, run_cases
+
+NODES = 24
+# Scaled sums that lie half way between two steps: the last bit of a product of floats decides.
+STEP = {"QLinearConv": 1, "QLinearMatMul": 1, "QuantizeLinear": 1}
+QUANTISED = [numpy.uint8, numpy.int8]
+
+
+def numbers(draw, shape, dtype=numpy.float32):
+    generator = numpy.random.default_rng(draw.randrange(1 << 30))
+    dtype = numpy.dtype(dtype)
+    if dtype == bool:
+        return generator.random(shape) < 0.5
+    if dtype.kind == "f":
+        return generator.standard_normal(shape).astype(dtype)
+    info = numpy.iinfo(dtype)
+    return generator.integers(max(info.min, -100), min(info.max, 100), shape, dtype=dtype, endpoint=True)
+
+
+def bytes_of(draw, shape, dtype):
+    info = numpy.iinfo(dtype)
+    return numpy.random.default_rng(draw.randrange(1 << 30)).integers(info.min, info.max, shape, dtype=dtype, endpoint=True)
+
+
+def shape_of(draw, rank, most=5):
+    return [draw.randint(1, most) for _ in range(rank)]
+
+
+def case(op, i, inputs, **attributes):
+    """Inputs in order; None for one that is absent. `outputs`: how many the node has, the first is compared."""
+    outputs = attributes.pop("outputs", 1)
+    names = [f"{'abcdefghijkl'[k]}{i}" if value is not None else "" for k, value in enumerate(inputs)]
+    made = [f"y{i}"] + [f"y{i}_{k}" for k in range(1, outputs)]
+    arrays = {name: numpy.asarray(value) for name, value in zip(names, inputs) if name}
+    return Case(helper.make_node(op, names, made, **attributes), arrays, [])
+
+
+def parameters(draw, count, dtype):
+    scale = numpy.random.default_rng(draw.randrange(1 << 30)).uniform(0.01, 0.2, count).astype(numpy.float32)
+    return scale, bytes_of(draw, count, dtype)
+
+
+def quantise_case(draw, i):
+    shape = shape_of(draw, 3)
+    axis = draw.choice([None, 0, 1, 2, -1])
+    dtype = draw.choice(QUANTISED)
+    scale, zero = parameters(draw, [] if axis is None else [shape[axis]], dtype)
+    attributes = {} if axis is None else {"axis": axis}
+    if draw.random() < 0.5:
+        return case("DequantizeLinear", i, [bytes_of(draw, shape, dtype), scale, draw.choice([zero, None]) if dtype == numpy.uint8 else zero],
+                    **attributes)
+    return case("QuantizeLinear", i, [numbers(draw, shape) * 5, scale, zero], **attributes)
+
+
+def quantised_product_case(draw, i):
+    a, b = draw.choice([(numpy.uint8, numpy.uint8), (numpy.uint8, numpy.int8), (numpy.int8, numpy.int8)])  # what onnxruntime has
+    m, k, n = shape_of(draw, 3, 7)
+    left = draw.choice([[m, k], [2, m, k], [3, 1, m, k]])
+    xs, xz = parameters(draw, [], a)
+    ws, wz = parameters(draw, [], b)
+    ys, yz = parameters(draw, [], a)
+    return case("QLinearMatMul", i, [bytes_of(draw, left, a), xs, xz, bytes_of(draw, [k, n], b), ws, wz, ys * 40, yz])
+
+
+def quantised_conv_case(draw, i):
+    dtype, weights = numpy.uint8, draw.choice(QUANTISED)
+    groups, per, out = draw.randint(1, 2), draw.randint(1, 3), draw.randint(1, 3)
+    x = bytes_of(draw, [draw.randint(1, 2), groups * per, draw.randint(4, 7), draw.randint(4, 7)], dtype)
+    w = bytes_of(draw, [groups * out, per, draw.randint(1, 3), draw.randint(1, 3)], weights)
+    xs, xz = parameters(draw, [], dtype)
+    ws, wz = parameters(draw, draw.choice([[], [groups * out]]), weights)
+    if wz.ndim:  # onnxruntime wants the same zero point for all filters
+        wz[:] = wz[0]
+    ys, yz = parameters(draw, [], dtype)
+    bias = draw.choice([None, numbers(draw, [groups * out], numpy.int32)])
+    inputs = [x, xs, xz, w, ws, wz, ys * 60, yz] + ([] if bias is None else [bias])
+    return case("QLinearConv", i, inputs, group=groups, strides=[draw.randint(1, 2)] * 2, pads=[draw.randint(0, 1) for _ in range(4)])
+
+
+def norm_case(draw, i):
+    channels = draw.choice([2, 4, 6])
+    shape = [draw.randint(1, 3), channels, draw.randint(6, 9), *shape_of(draw, draw.randint(0, 2))]
+    x = numbers(draw, shape) * draw.choice([1, 50]) + draw.choice([0, 10])
+    kind = draw.choice(["InstanceNormalization", "LpNormalization", "MeanVarianceNormalization"])
+    if kind == "InstanceNormalization":
+        return case(kind, i, [x, numbers(draw, [channels]), numbers(draw, [channels])], epsilon=draw.choice([1e-5, 1e-2]))
+    if kind == "LpNormalization":
+        return case(kind, i, [x], axis=draw.randrange(-len(shape), len(shape)), p=draw.choice([1, 2]))
+    axes = sorted({1, *draw.sample(range(len(shape)), draw.randint(1, len(shape)))})  # of one value onnxruntime makes 0 / 0
+    return case(kind, i, [x], axes=axes)
+
+
+def group_norm_case(draw, i):
+    groups, per = draw.randint(1, 3), draw.randint(1, 3)
+    shape = [draw.randint(1, 2), groups * per, draw.randint(6, 9), draw.randint(1, 4)]
+    return case("GroupNormalization", i, [numbers(draw, shape), numbers(draw, [shape[1]]), numbers(draw, [shape[1]])], num_groups=groups)
+
+
+def indices_in(draw, shape, extent):
+    return numpy.random.default_rng(draw.randrange(1 << 30)).integers(-extent, extent, shape, dtype=numpy.int64)
+
+
+def scatter_elements_case(draw, i):
+    data = shape_of(draw, draw.randint(1, 3))
+    axis = draw.randrange(-len(data), len(data))
+    where = [draw.randint(1, extent) for extent in data]
+    reduction = draw.choice(["none", "add", "mul", "max", "min"])
+    dtype = draw.choice([numpy.float32, numpy.int64, numpy.int32])
+    indices = indices_in(draw, where, data[axis])
+    if reduction == "none":  # which of two updates stays is open: each place gets one
+        where[axis] = 1
+        indices = indices_in(draw, where, data[axis])
+    return case("ScatterElements", i, [numbers(draw, data, dtype), indices, numbers(draw, where, dtype)], axis=axis, reduction=reduction)
+
+
+def nd_case(draw, i):
+    data = shape_of(draw, draw.randint(1, 4))
+    depth = draw.randint(1, len(data))
+    lead = shape_of(draw, draw.randint(0, 2), 3)
+    indices = numpy.stack([indices_in(draw, lead, data[k]) for k in range(depth)], axis=-1)
+    dtype = draw.choice([numpy.float32, numpy.int64])
+    if draw.random() < 0.5:
+        return case("GatherND", i, [numbers(draw, data, dtype), indices])
+    reduction = draw.choice(["add", "mul", "max", "min"])
+    return case("ScatterND", i, [numbers(draw, data, dtype), indices, numbers(draw, lead + data[depth:], dtype)], reduction=reduction)
+
+
+RECURRENT = {"RNN": (1, 1), "GRU": (3, 2), "LSTM": (4, 3)}
+# How many of alpha and beta each takes; of some, onnxruntime's defaults are not ONNX's, so both are given.
+GATE_FUNCTIONS = {"Sigmoid": 0, "Tanh": 0, "Relu": 0, "Softsign": 0, "HardSigmoid": 2, "Elu": 1, "LeakyRelu": 1, "Affine": 2,
+                  "ScaledTanh": 2}
+
+
+def recurrent_case(draw, i):
+    op = draw.choice(list(RECURRENT))
+    gates, functions = RECURRENT[op]
+    steps, batch, width, hidden = draw.randint(1, 5), draw.randint(1, 3), draw.randint(1, 4), draw.randint(1, 5)
+    direction = draw.choice(["forward", "reverse", "bidirectional"])
+    d = 2 if direction == "bidirectional" else 1
+    inputs = [numbers(draw, [steps, batch, width]), numbers(draw, [d, gates * hidden, width]), numbers(draw, [d, gates * hidden, hidden]),
+              draw.choice([None, numbers(draw, [d, 2 * gates * hidden])]),
+              draw.choice([None, numpy.array([draw.randint(1, steps) for _ in range(batch)], numpy.int32)]),
+              numbers(draw, [d, batch, hidden])]
+    attributes = {"hidden_size": hidden, "direction": direction}
+    if op == "LSTM":
+        inputs += [numbers(draw, [d, batch, hidden]), draw.choice([None, numbers(draw, [d, 3 * hidden])])]
+        if inputs[-1] is None:
+            inputs.pop()
+    if op == "GRU":
+        attributes["linear_before_reset"] = draw.randint(0, 1)
+    if draw.random() < 0.5:
+        names = [draw.choice(list(GATE_FUNCTIONS)) for _ in range(functions)] * d
+        attributes["activations"] = names
+        for least, key in ((1, "activation_alpha"), (2, "activation_beta")):
+            values = [draw.choice([0.1, 0.3, 0.5]) for name in names if GATE_FUNCTIONS[name] >= least]
+            if values:
+                attributes[key] = values
+    if draw.random() < 0.3:
+        attributes["clip"] = 0.8
+    return case(op, i, inputs, **attributes)
+
+
+def order_case(draw, i):
+    shape = shape_of(draw, draw.randint(1, 4))
+    axis = draw.randrange(-len(shape), len(shape))
+    x = numbers(draw, shape, draw.choice([numpy.float32, numpy.int64, numpy.int32])).round()  # with equal values
+    if draw.random() < 0.5:
+        return case(draw.choice(["ArgMax", "ArgMin"]), i, [x], axis=axis, keepdims=draw.randint(0, 1), select_last_index=draw.randint(0, 1))
+    k = numpy.array([draw.randint(1, shape[axis])], numpy.int64)
+    return case("TopK", i, [x, k], axis=axis, largest=draw.randint(0, 1), outputs=2)
+
+
+def sum_case(draw, i):
+    shape = shape_of(draw, draw.randint(1, 3))
+    x = numbers(draw, shape, draw.choice([numpy.float32, numpy.int32, numpy.int64, numpy.float64]))
+    axis = numpy.array(draw.randrange(-len(shape), len(shape)), numpy.int64)
+    return case("CumSum", i, [x, axis], exclusive=draw.randint(0, 1), reverse=draw.randint(0, 1))
+
+
+def one_hot_case(draw, i):
+    depth = draw.randint(1, 5)
+    shape = shape_of(draw, draw.randint(1, 2))
+    indices = numpy.random.default_rng(draw.randrange(1 << 30)).integers(-depth, depth + 2, shape, dtype=numpy.int64)
+    return case("OneHot", i, [indices, numpy.array(depth, numpy.int64), numbers(draw, [2])], axis=draw.randint(-len(shape) - 1, len(shape)))
+
+
+def select_case(draw, i):
+    shape = shape_of(draw, draw.randint(1, 3))
+    op = draw.choice(["NonZero", "Compress", "Unique"])
+    x = numbers(draw, shape).round()
+    axis = draw.choice([{}, {"axis": draw.randrange(len(shape))}])
+    if op == "NonZero":
+        return case(op, i, [x])
+    if op == "Unique":
+        return case(op, i, [x], sorted=draw.randint(0, 1), outputs=4, **axis)
+    extent = shape[axis["axis"]] if axis else int(numpy.prod(shape))
+    return case(op, i, [x, numbers(draw, [draw.randint(1, extent)], bool)], **axis)
+
+
+def shape_case(draw, i):
+    op = draw.choice(["Trilu", "DepthToSpace", "SpaceToDepth", "ReverseSequence", "EyeLike"])
+    b = draw.randint(1, 3)
+    n, c, h, w = shape_of(draw, 4, 4)
+    if op == "Trilu":
+        return case(op, i, [numbers(draw, [n, h, w]), numpy.array(draw.randint(-5, 5), numpy.int64)], upper=draw.randint(0, 1))
+    if op == "DepthToSpace":
+        return case(op, i, [numbers(draw, [n, c * b * b, h, w])], blocksize=b, mode=draw.choice(["DCR", "CRD"]))
+    if op == "SpaceToDepth":
+        return case(op, i, [numbers(draw, [n, c, h * b, w * b])], blocksize=b)
+    if op == "EyeLike":
+        return case(op, i, [numbers(draw, [h, w])], k=draw.randint(-4, 4))
+    batch = draw.randint(0, 1)
+    lengths = numpy.array([draw.randint(1, [c, n][batch]) for _ in range([n, c][batch])], numpy.int64)
+    return case(op, i, [numbers(draw, [n, c, h]), lengths], batch_axis=batch, time_axis=1 - batch)
+
+
+def channel_window_case(draw, i):
+    x = numbers(draw, [draw.randint(1, 2), draw.randint(1, 9), *shape_of(draw, 2)])
+    return case("LRN", i, [x * 3], size=draw.choice([1, 3, 5, 7]), alpha=0.3, beta=draw.choice([0.5, 0.75]), bias=draw.choice([1.0, 2.0]))
+
+
+def bits_case(draw, i):
+    op = draw.choice(["BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot", "BitShift"])
+    dtype = draw.choice([numpy.uint32, numpy.uint64, numpy.uint8])
+    x = bytes_of(draw, [3, 4], dtype)
+    if op == "BitwiseNot":
+        return case(op, i, [x])
+    if op == "BitShift":
+        by = numpy.random.default_rng(draw.randrange(1 << 30)).integers(0, dtype(0).nbytes * 8, [4], dtype=dtype)
+        return case(op, i, [x, by], direction=draw.choice(["LEFT", "RIGHT"]))
+    return case(op, i, [x, bytes_of(draw, [4], dtype)])
+
+
+def window_function_case(draw, i):
+    op = draw.choice(["HannWindow", "HammingWindow", "BlackmanWindow"])
+    return case(op, i, [numpy.array(draw.randint(2, 30), numpy.int64)], periodic=draw.randint(0, 1))
+
+
+EQUATIONS = ["ij,jk->ik", "bij,bjk->bik", "bhqd,bhkd->bhqk", "ij->ji", "ii->i", "ii", "ij,kj", "i,j->ij", "ij,ij->", "...ij,...jk->...ik",
+             "abc,cd,de->abe", "bn,anm,bm->ba", "...ii->...i", "ijk->j", "i...->...", "ab,ab,c->c"]
+
+
+def einsum_case(draw, i):
+    equation = draw.choice(EQUATIONS)
+    extents = {letter: draw.randint(1, 5) for letter in "abcdehijkmnq"}
+    dots = shape_of(draw, draw.randint(0, 2), 3)
+    dtype = draw.choice([numpy.float32, numpy.float64, numpy.int64])
+    inputs = []
+    for term in equation.split("->")[0].split(","):
+        head, _, tail = term.partition("...")
+        inputs.append(numbers(draw, [extents[c] for c in head] + (dots if "..." in term else []) + [extents[c] for c in tail], dtype))
+    return case("Einsum", i, inputs, equation=equation)
+
+
+def grid_sample_case(draw, i):
+    axes = draw.choice([2, 2, 3])
+    n, c = draw.randint(1, 2), draw.randint(1, 3)
+    x = numbers(draw, [n, c, *shape_of(draw, axes, 6)])
+    grid = numbers(draw, [n, *shape_of(draw, axes, 4), axes]) * draw.choice([0.7, 1.5])
+    mode = draw.choice(["linear", "nearest", "cubic"] if axes == 2 else ["linear", "nearest"])
+    return case("GridSample", i, [x, grid.astype(numpy.float32)], mode=mode, align_corners=draw.randint(0, 1),
+                padding_mode=draw.choice(["zeros", "border", "reflection"]))
+
+
+def boxes_case(draw, i):
+    batch, classes, count = draw.randint(1, 2), draw.randint(1, 3), draw.randint(1, 20)
+    generator = numpy.random.default_rng(draw.randrange(1 << 30))
+    center = draw.randint(0, 1)
+    boxes = generator.random((batch, count, 4)).astype(numpy.float32)
+    inputs = [boxes, generator.random((batch, classes, count)).astype(numpy.float32), numpy.array([draw.randint(0, 9)], numpy.int64),
+              numpy.array([draw.choice([0.0, 0.3, 0.5, 1.0])], numpy.float32), numpy.array([draw.choice([0.0, 0.4])], numpy.float32)]
+    return case("NonMaxSuppression", i, inputs, center_point_box=center)
+
+
+def regions_case(draw, i):
+    generator = numpy.random.default_rng(draw.randrange(1 << 30))
+    n, c, h, w = draw.randint(1, 2), draw.randint(1, 3), draw.randint(4, 9), draw.randint(4, 9)
+    count = draw.randint(1, 4)
+    corner, size = generator.random((count, 2)) * 8, generator.random((count, 2)) * 8 + 0.5
+    rois = numpy.concatenate([corner, corner + size], axis=1).astype(numpy.float32)
+    return case("RoiAlign", i, [numbers(draw, [n, c, h, w]), rois, generator.integers(0, n, count)], output_height=draw.randint(1, 4),
+                output_width=draw.randint(1, 4), sampling_ratio=draw.randint(0, 3), spatial_scale=draw.choice([1.0, 0.5]),
+                coordinate_transformation_mode=draw.choice(["half_pixel", "output_half_pixel"]))
+
+
+def crop_case(draw, i):
+    shape = shape_of(draw, draw.randint(1, 3), 7)
+    axes = draw.sample(range(len(shape)), draw.randint(1, len(shape)))
+    return case("CenterCropPad", i, [numbers(draw, shape), numpy.array([draw.randint(1, 8) for _ in axes], numpy.int64)], axes=axes)
+
+
+def loss_case(draw, i):
+    n, c = draw.randint(1, 3), draw.randint(2, 5)
+    rest = shape_of(draw, draw.randint(0, 2), 3)
+    op = draw.choice(["NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"])
+    target = numpy.random.default_rng(draw.randrange(1 << 30)).integers(0, c, [n, *rest], dtype=numpy.int64)
+    inputs = [numbers(draw, [n, c, *rest]), target] + draw.choice([[], [numpy.abs(numbers(draw, [c])) + numpy.float32(0.1)]])
+    return case(op, i, inputs, reduction=draw.choice(["none", "sum", "mean"]))
+
+
+def fold_case(draw, i):
+    op = draw.choice(["Col2Im", "AffineGrid", "LpPool"])
+    if op == "AffineGrid":
+        axes = draw.choice([2, 3])
+        size = [draw.randint(1, 2), 1, *[draw.randint(2, 4) for _ in range(axes)]]
+        return case(op, i, [numbers(draw, [size[0], axes, axes + 1]), numpy.array(size, numpy.int64)], align_corners=draw.randint(0, 1))
+    if op == "LpPool":
+        return case(op, i, [numbers(draw, [1, 2, draw.randint(4, 7), draw.randint(4, 7)])], kernel_shape=[draw.randint(2, 3), 2],
+                    strides=[draw.randint(1, 2)] * 2, pads=[draw.randint(0, 1), 0, 0, 1], p=draw.choice([1, 2, 3]))
+    image, block = [draw.randint(4, 7) for _ in range(2)], [draw.randint(1, 3) for _ in range(2)]
+    step, dilation, pads = draw.randint(1, 2), draw.choice([1, 1, 2]) if min(block) < 3 else 1, [draw.randint(0, 1) for _ in range(4)]
+    places = [(image[k] + pads[k] + pads[k + 2] - dilation * (block[k] - 1) - 1) // step + 1 for k in range(2)]
+    x = numbers(draw, [draw.randint(1, 2), draw.randint(1, 3) * block[0] * block[1], places[0] * places[1]])
+    return case(op, i, [x, numpy.array(image, numpy.int64), numpy.array(block, numpy.int64)], strides=[step] * 2, pads=pads,
+                dilations=[dilation] * 2)
+
+
+def same(item, got, want):
+    if got.shape != want.shape or got.dtype != want.dtype:
+        return False
+    if want.dtype.kind != "f":
+        step = STEP.get(item.node.op_type, 0)
+        return bool((numpy.abs(got.astype(numpy.int64) - want.astype(numpy.int64)) <= step).all())
+    finite = numpy.isfinite(want)
+    if not numpy.array_equal(got[~finite], want[~finite], equal_nan=True):
+        return False
+    got, want = got[finite].astype(numpy.float64), want[finite].astype(numpy.float64)
+    return bool((numpy.abs(got - want) <= 2e-5 * numpy.maximum(1, numpy.abs(want).max(initial=0))).all())
+
+
+def main():
+    clvet = sys.argv[1]
+    count = int(sys.argv[4]) if len(sys.argv) > 4 else int(os.environ.get("CLVET_TEST_COUNT", 2000))
+    draw = random.Random(int(sys.argv[5]) if len(sys.argv) > 5 else 1)
+    wanted = sys.argv[6] if len(sys.argv) > 6 else ""
+    makers = [made for name, made in sorted(globals().items()) if name.endswith("_case") and name.startswith(wanted)]
+    counts = Counts()
+    with tempfile.TemporaryDirectory() as name:
+        while sum(counts.cases.values()) < count and len(counts.failures) < 40:
+            cases = [makers[(i + len(counts.cases)) % len(makers)](draw, i) for i in range(NODES)]
+            run_cases(clvet, pathlib.Path(name), cases, same, counts, ["--device", "host"], opset=21)
+    return finish(counts)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
