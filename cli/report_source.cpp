@@ -17,6 +17,7 @@
 #include "probe/report/report.h"
 #include "probe/report/report_files.h"
 #include "probe/report/report_json.h"
+#include "probe/report/tuned.h"
 #include "probe/worker/worker_limits.h"
 #include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/llm_config.h"
@@ -63,8 +64,10 @@ bool serves(const std::string& file, const std::vector<std::string>& needs, Repo
   return true;
 }
 
-Result<Report> with_history(Result<Report> report) {
-  if (report) History(state_dir()).tell(*report);
+Result<Report> with_history(Result<Report> report, const EventSink& sink) {
+  if (!report) return report;
+  History(state_dir()).tell(*report);
+  warn_of_tuned(tuned_file(state_dir()), sink);
   return report;
 }
 
@@ -116,7 +119,15 @@ Result<bool> keep_report(const std::string& file, bool narrowed, const EventSink
 
 Result<Report> current_report(const std::string& path, const EventSink& sink,
                               const std::vector<std::string>& needs) {
-  return with_history(found_or_made(path, sink, needs));
+  return with_history(found_or_made(path, sink, needs), sink);
+}
+
+void warn_of_tuned(const std::string& file, const EventSink& sink) {
+  const auto kept = read_tuned(file);
+  if (!kept) sink({EventLevel::kWarning, kept.error().message});
+  if (!kept || kept->faults.empty()) return;
+  sink({EventLevel::kWarning, fmt::format("{}: {} rows are left out: {}", file, kept->faults.size(),
+                                          kept->faults.front())});
 }
 
 std::vector<std::string> needs_of(const LlmConfig& config) {

@@ -24,6 +24,9 @@ struct LlmConfig;
 Result<Report> current_report(const std::string& path, const EventSink& sink,
                               const std::vector<std::string>& needs = {});
 
+// Says on one line what of a document of `clvet tune` is not believed; nothing where all is.
+void warn_of_tuned(const std::string& file, const EventSink& sink);
+
 // The cases of the kernels that a language model needs: all that is tried before its first token,
 // where nothing is known of this machine yet.
 std::vector<std::string> needs_of(const LlmConfig& config);

@@ -291,6 +291,25 @@ struct Tombstone {
 // Reading buffers through mappings, in the place of a variant.
 inline constexpr const char* kMapReads = "map_read";
 
+// One kernel of a call that `clvet tune` measured.
+struct TunedVariant {
+  std::string variant, variant_key;  // its name, and the hash of its text and options
+  Verdict verdict = Verdict::kMissing;
+  double median_ms = 0, spread_ms = 0;  // of a launch among others, and its interquartile range
+  int rounds = 0;                       // 0: not timed
+  bool checked_here = false;            // its numbers, on this machine
+};
+
+// What `clvet tune` found of one call: kernels that were timed in turn with each other, so that
+// their times can be compared. Kept beside the report (tuned.h), not in it.
+struct TunedCall {
+  std::string environment_key;
+  std::string call;    // name_of_call() of the planner
+  std::string device;  // its name, for people
+  std::string date;    // UTC
+  std::vector<TunedVariant> variants;
+};
+
 struct Report {
   std::string tool_version, kernel_set, created;
   bool complete = false;
@@ -303,6 +322,7 @@ struct Report {
   std::vector<VerdictReport> verdicts;
   std::vector<AdviceReport> advice;
   std::vector<Tombstone> tombstones;  // that hold for its devices; not in the document
+  std::vector<TunedCall> tuned;       // of its devices; not in the document
 };
 
 }  // namespace clvet

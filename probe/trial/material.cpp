@@ -324,12 +324,13 @@ Result<std::shared_ptr<const Material>> MaterialStore::get(const TrialCase& tria
   return kept.made[key];
 }
 
-Result<PreparedTrial> prepare_trial(const TrialCase& trial, const Material& material) {
+Result<PreparedTrial> prepare_trial(const TrialCase& trial, const Material& material, int slot) {
   CLVET_ASSIGN_OR_RETURN(KernelCall call,
                          make_call(trial.variant, trial.shape->dims, trial.shape->scalars));
   PreparedTrial prepared;
   TrialRequest& request = prepared.request;
   request = request_of(trial, call);
+  request.slot = slot;
   Builder builder(trial, material, prepared);
   for (const CallArg& arg : call.args) {
     ArgRequest row;

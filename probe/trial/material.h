@@ -55,6 +55,8 @@ struct PreparedTrial {
   std::vector<size_t> outputs;  // their indices in request.memory, in the order of the arguments
   double flops = 0;             // of one launch; 0 where the op has no reduction
 };
-Result<PreparedTrial> prepare_trial(const TrialCase& trial, const Material& material);
+// `slot`: as TrialRequest has it.
+Result<PreparedTrial> prepare_trial(const TrialCase& trial, const Material& material,
+                                    int slot = -1);
 
 }  // namespace clvet

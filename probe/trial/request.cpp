@@ -66,7 +66,8 @@ nlohmann::json to_message(const TrialRequest& request) {
           {"global", request.global},
           {"local", request.local},
           {"repeats", request.repeats},
-          {"timing", request.timing_seconds}};
+          {"timing", request.timing_seconds},
+          {"slot", request.slot}};
 }
 
 TrialRequest trial_from_message(const nlohmann::json& message) {
@@ -87,7 +88,14 @@ TrialRequest trial_from_message(const nlohmann::json& message) {
   message.at("local").get_to(request.local);
   request.repeats = message.at("repeats");
   request.timing_seconds = message.at("timing");
+  request.slot = message.at("slot");
   return request;
 }
+
+nlohmann::json to_message(const RoundRequest& request) {
+  return {{"do", "round"}, {"slot", request.slot}, {"launches", request.launches}};
+}
+
+nlohmann::json drop_message() { return {{"do", "drop"}}; }
 
 }  // namespace clvet

@@ -50,9 +50,16 @@ struct TrialRequest {
   bool careful = false;
   bool build_only = false;      // the kernel is built and nothing is run
   bool release_program = true;  // afterwards; else it is kept for the next case of the variant
+  int slot = -1;  // not negative: what came through is kept under that number for rounds
 
-  // Of the outputs: after each repeat, and before and after the timed launches.
-  int readings() const { return repeats + (timing_seconds > 0 ? 2 : 0); }
+  // Of the outputs: after each repeat, and before and after the timed launches or after a round.
+  int readings() const { return repeats + (timing_seconds > 0 ? 2 : 0) + (slot >= 0 ? 1 : 0); }
+};
+
+// A few launches of what a trial has kept: ms of each, and the outputs as the last reading.
+struct RoundRequest {
+  int slot = 0;
+  int launches = 1;
 };
 
 // NaN as float and as half, so that an output element that was never written is never right.
@@ -61,5 +68,8 @@ inline constexpr unsigned char kSentinel = 0xFE;
 uint64_t texel_bytes(TexelType type);
 nlohmann::json to_message(const TrialRequest& request);
 TrialRequest trial_from_message(const nlohmann::json& message);
+nlohmann::json to_message(const RoundRequest& request);
+// Everything that is kept goes; its programs stay for the next trials with a slot.
+nlohmann::json drop_message();
 
 }  // namespace clvet

@@ -1,6 +1,8 @@
 // What a worker holds between requests: the library, the device opened, the last program built.
 #pragma once
 
+#include <map>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -14,6 +16,14 @@
 
 namespace clvet {
 
+struct HeldTrial;  // probe/trial/held_trial.h
+
+// A program that no trial uses now.
+struct SpareProgram {
+  ClProgram program;
+  ClKernel kernel;
+};
+
 struct DriverSession {
   std::optional<LoadedLibrary> library;
   BeforeDriver before;
@@ -26,6 +36,9 @@ struct DriverSession {
   ClProgram program;
   ClKernel kernel;
   bool kernel_ran = false;  // its first enqueue, which may compile, lies behind it
+  // Of trials that are kept for rounds, and programs of such by their keys.
+  std::map<int, std::shared_ptr<HeldTrial>> held;
+  std::map<std::string, SpareProgram> spare;
 
   const ClApi& api() const { return library->api; }
 };
@@ -47,5 +60,8 @@ Status handle_shared_memory(DriverSession& session, Message& request, nlohmann::
 Status handle_peaks(DriverSession& session, Message& request, nlohmann::json& reply);
 // probe/trial/execute.cpp: one kernel case.
 Status handle_trial(DriverSession& session, Message& request, nlohmann::json& reply);
+// probe/trial/held_trial.cpp: some launches of a trial that is kept; all of those go.
+Status handle_round(DriverSession& session, Message& request, nlohmann::json& reply);
+Status handle_drop(DriverSession& session, Message& request, nlohmann::json& reply);
 
 }  // namespace clvet

@@ -23,8 +23,10 @@ constexpr int kControlFd = 3, kStageFd = 4;
 
 const std::map<std::string, WorkerHandler, std::less<>>& handlers() {
   static const std::map<std::string, WorkerHandler, std::less<>> table = {
-      {"enumerate", handle_enumerate},         {"open", handle_open},   {"objects", handle_objects},
-      {"shared_memory", handle_shared_memory}, {"peaks", handle_peaks}, {"trial", handle_trial},
+      {"enumerate", handle_enumerate}, {"open", handle_open},
+      {"objects", handle_objects},     {"shared_memory", handle_shared_memory},
+      {"peaks", handle_peaks},         {"trial", handle_trial},
+      {"round", handle_round},         {"drop", handle_drop},
   };
   return table;
 }

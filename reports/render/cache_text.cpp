@@ -39,6 +39,8 @@ std::string cache_text(const CacheRecord& record) {
   for (const CachedProgram& one : record.programs) text += line_of(one, wide);
   for (const DistrustedProgram& one : record.distrusted)
     text += tr("not used any more: {}", translated(one.reason)) + "\n";
+  if (record.tuned_calls > 0)
+    text += tr("{} calls with times of 'clvet tune'", record.tuned_calls) + "\n";
   return text;
 }
 

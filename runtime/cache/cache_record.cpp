@@ -50,18 +50,20 @@ Result<CacheRecord> cache_record(const std::string& folder) {
 }
 
 std::string cache_record_to_json(const CacheRecord& record) {
-  Json json = {{"schema", "clvet.cache/1"},   {"folder", record.folder},
-               {"limit_bytes", record.limit}, {"bytes", record.bytes()},
-               {"programs", Json::array()},   {"distrusted", Json::array()}};
+  Json json = {{"schema", "clvet.cache/1"},        {"folder", record.folder},
+               {"limit_bytes", record.limit},      {"bytes", record.bytes()},
+               {"programs", Json::array()},        {"distrusted", Json::array()},
+               {"tuned_calls", record.tuned_calls}};
   for (const CachedProgram& one : record.programs) json["programs"].push_back(program_json(one));
   for (const DistrustedProgram& one : record.distrusted)
     json["distrusted"].push_back(distrusted_json(one));
   if (record.removed) json["removed"] = *record.removed;
   if (record.exported) json["exported"] = *record.exported;
-  if (record.imported) {
-    json["imported"] = *record.imported;
-    json["refused"] = record.refused;
-  }
+  if (record.removed_calls) json["removed_calls"] = *record.removed_calls;
+  if (record.exported_calls) json["exported_calls"] = *record.exported_calls;
+  if (record.imported) json["imported"] = *record.imported;
+  if (record.imported_calls) json["imported_calls"] = *record.imported_calls;
+  if (record.imported || record.imported_calls) json["refused"] = record.refused;
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -19,6 +19,9 @@ struct CacheRecord {
   std::vector<DistrustedProgram> distrusted;
   // What the verb did with programs.
   std::optional<size_t> removed, exported, imported;
+  size_t tuned_calls = 0;  // whose kernels `clvet tune` measured; kept beside the folder
+  // What the verb did with those.
+  std::optional<size_t> removed_calls, exported_calls, imported_calls;
   std::vector<std::string> refused;  // sentences: what was not imported
 
   size_t bytes() const;

@@ -38,9 +38,31 @@ void add_time(const VerdictReport& verdict, const VariantTable& table, VariantEv
 void distrust(const Tombstone& tombstone, const VariantTable& table, DeviceEvidence& evidence) {
   for (const TableRow& row : table.rows()) {
     if (!tombstone.variant.empty() && tombstone.variant != row.name) continue;
-    const auto found = evidence.variants.find(row.program->variant_key);
-    if (found == evidence.variants.end()) continue;
-    if (found->second.failed++ == 0) found->second.worst = tombstone.verdict;
+    // One that was never tried may have failed in `clvet tune`.
+    const bool tried = evidence.variants.contains(row.program->variant_key);
+    if (!tried && tombstone.variant.empty()) continue;
+    VariantEvidence& found = evidence.variants[row.program->variant_key];
+    if (found.failed++ == 0) found.worst = tombstone.verdict;
+  }
+}
+
+// What failed in use counts for no call any more.
+bool failed_in_use(const Report& report, const DeviceReport& device, const std::string& variant) {
+  return std::any_of(report.tombstones.begin(), report.tombstones.end(), [&](const auto& row) {
+    return row.environment_key == device.environment_key &&
+           (row.variant.empty() || row.variant == variant);
+  });
+}
+
+void add_tuned(const Report& report, const DeviceReport& device, DeviceEvidence& evidence) {
+  for (const TunedCall& call : report.tuned) {
+    if (call.environment_key != device.environment_key) continue;
+    TunedVariants& rows = evidence.tuned[call.call];
+    for (const TunedVariant& one : call.variants) {
+      TunedVariant& row = rows[one.variant_key] = one;
+      if (row.verdict == Verdict::kPass && failed_in_use(report, device, one.variant))
+        row.verdict = Verdict::kWrong;
+    }
   }
 }
 
@@ -65,6 +87,7 @@ DeviceEvidence evidence_of(const Report& report, const DeviceReport& device,
   for (const Tombstone& row : report.tombstones) {
     if (row.environment_key == device.environment_key) distrust(row, table, evidence);
   }
+  add_tuned(report, device, evidence);
   evidence.cost =
       CostModel(device.peaks, is_processor(device), best_gflops, features_of(device).compute_units);
   return evidence;

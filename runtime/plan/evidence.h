@@ -19,8 +19,12 @@ struct VariantEvidence {
   bool trusted() const { return passed > 0 && failed == 0; }
 };
 
+// By variant key.
+using TunedVariants = std::map<std::string, TunedVariant, std::less<>>;
+
 struct DeviceEvidence {
   std::map<std::string, VariantEvidence, std::less<>> variants;  // by variant key; only those tried
+  std::map<std::string, TunedVariants, std::less<>> tuned;       // by name_of_call()
   CostModel cost;
 };
 

@@ -1,9 +1,11 @@
 #include "runtime/plan/variant_choice.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -64,10 +66,6 @@ bool images_fit(const Variant& variant, const std::vector<TensorRole>& roles,
   });
 }
 
-Verdict worst_of(const VariantEvidence* evidence) {
-  return evidence ? evidence->worst : Verdict::kMissing;
-}
-
 Result<std::vector<TensorRole>> roles_of(const WantedCall& wanted) {
   const OpContract* contract = find_op_contract(wanted.op);
   if (!contract) return fail(ErrorCode::kUnsupported, "there is no kernel for {}", wanted.op);
@@ -75,6 +73,41 @@ Result<std::vector<TensorRole>> roles_of(const WantedCall& wanted) {
 }
 
 }  // namespace
+
+std::string name_of_call(std::string_view op, const Dims& dims, const Scalars& scalars,
+                         const Variant& variant) {
+  std::string name =
+      fmt::format("{} {}/{}/{}", op, to_string(variant.precision), to_string(variant.activations),
+                  variant.weight_type ? to_string(*variant.weight_type) : "-");
+  for (const auto& [key, value] : dims) name += fmt::format(" {}={}", key, value);
+  for (const auto& [key, value] : scalars) name += fmt::format(" {}={}", key, value);
+  return name;
+}
+
+bool beats_tuned(const TunedVariant& one, const TunedVariant& other) {
+  constexpr double kLeastGain = 1.0 / 30, kErrors = 2;
+  const auto error = [](const TunedVariant& row) { return row.spread_ms / std::sqrt(row.rounds); };
+  const double noise = kErrors * std::hypot(error(one), error(other));
+  return other.median_ms - one.median_ms > std::max(noise, kLeastGain * other.median_ms);
+}
+
+bool VariantChooser::Candidate::tuned_wrong() const {
+  return tuned && tuned->verdict != Verdict::kPass && tuned->verdict != Verdict::kMissing;
+}
+
+bool VariantChooser::Candidate::tuned_right() const {
+  return tuned && tuned->verdict == Verdict::kPass && tuned->checked_here && tuned->rounds > 0;
+}
+
+bool VariantChooser::Candidate::trusted() const {
+  const bool failed = evidence && evidence->failed > 0;
+  return shown() || (!failed && tuned_right());
+}
+
+Verdict VariantChooser::Candidate::worst() const {
+  if (tuned_wrong()) return tuned->verdict;
+  return evidence ? evidence->worst : Verdict::kMissing;
+}
 
 ErrorCode code_of_refusal(Verdict verdict) {
   if (verdict == Verdict::kMissing) return ErrorCode::kUntested;
@@ -90,9 +123,18 @@ VariantChooser::VariantChooser(std::shared_ptr<const VariantTable> table, Device
                                DeviceFeatures features)
     : table_(std::move(table)), evidence_(std::move(evidence)), features_(std::move(features)) {}
 
-VariantChooser::Candidate VariantChooser::candidate(const TableRow& row) const {
-  const auto found = evidence_.variants.find(row.program->variant_key);
-  return {&row, found == evidence_.variants.end() ? nullptr : &found->second};
+VariantChooser::Candidate VariantChooser::candidate(const TableRow& row,
+                                                    const WantedCall& wanted) const {
+  const std::string& key = row.program->variant_key;
+  const auto found = evidence_.variants.find(key);
+  Candidate one{&row, found == evidence_.variants.end() ? nullptr : &found->second};
+  if (evidence_.tuned.empty()) return one;
+  const auto call =
+      evidence_.tuned.find(name_of_call(wanted.op, wanted.dims, wanted.scalars, row.variant));
+  if (call == evidence_.tuned.end()) return one;
+  const auto tuned = call->second.find(key);
+  if (tuned != call->second.end()) one.tuned = &tuned->second;
+  return one;
 }
 
 std::vector<VariantChooser::Candidate> VariantChooser::candidates(const WantedCall& wanted) const {
@@ -104,7 +146,7 @@ std::vector<VariantChooser::Candidate> VariantChooser::candidates(const WantedCa
                       (variant.weights == wanted.combination.weights ||
                        (wanted.open_weights && variant.weights && wanted.combination.weights)) &&
                       variant.weight_type.value_or(wanted.type) == wanted.type;
-    if (fits) found.push_back(candidate(*row));
+    if (fits) found.push_back(candidate(*row, wanted));
   }
   return found;
 }
@@ -138,16 +180,58 @@ VariantChooser::Group VariantChooser::best_of(const WantedCall& wanted,
     return std::tuple(row.ms > 0 ? 0 : 1, row.ms + row.launch_ms, -rank(*row.row));
   };
   Group group;
+  std::vector<Measured> measured;
   for (const Candidate& one : candidates(wanted)) {
     auto chosen = as_chosen(one, wanted, roles);
     if (!chosen) continue;
     if (one.trusted()) {
-      if (!group.best || key(*chosen) < key(*group.best)) group.best = std::move(chosen);
+      if (one.tuned && one.tuned->rounds > 0) measured.push_back({*chosen, one.tuned});
+      if (one.shown() && (!group.best || key(*chosen) < key(*group.best)))
+        group.best = std::move(chosen);
     } else if (!group.refused.row || rank(*one.row) > rank(*group.refused.row)) {
       group.refused = one;
     }
   }
+  take_measured(std::move(measured), group.best);
   return group;
+}
+
+// The ratio of two measured times is applied to the prediction: predictions are what plans are
+// compared by, and one that is too low or too high is so for all of them.
+void VariantChooser::take_measured(std::vector<Measured> measured,
+                                   std::optional<ChosenVariant>& best) {
+  if (measured.empty()) return;
+  const auto fastest = std::min_element(
+      measured.begin(), measured.end(),
+      [](const auto& a, const auto& b) { return a.tuned->median_ms < b.tuned->median_ms; });
+  double ms = fastest->tuned->median_ms;
+  if (best) {
+    const auto same = std::find_if(measured.begin(), measured.end(),
+                                   [&](const auto& one) { return one.chosen.row == best->row; });
+    if (same == measured.end() || !beats_tuned(*fastest->tuned, *same->tuned)) return;
+    if (best->ms > 0) ms *= (best->ms + best->launch_ms) / same->tuned->median_ms;
+  }
+  constexpr double kLeastShare = 0.05;  // of the whole, where the launch is predicted to be more
+  best = std::move(fastest->chosen);
+  best->ms = std::max(ms - best->launch_ms, kLeastShare * ms);
+  best->launch_ms = ms - best->ms;
+}
+
+std::vector<const TableRow*> VariantChooser::rivals_of(const WantedCall& wanted,
+                                                       const TableRow& row) const {
+  const auto roles = roles_of(wanted);
+  std::vector<const TableRow*> rivals{&row};
+  for (const TableRow* other : table_->for_op(wanted.op)) {
+    const Variant &a = row.variant, &b = other->variant;
+    const bool alike = a.precision == b.precision && a.activations == b.activations &&
+                       a.weight_type == b.weight_type &&
+                       (a.weights == b.weights || wanted.open_weights);
+    if (other == &row || !alike || !roles || !unsupported_reason(b, features_).empty()) continue;
+    const Candidate one = candidate(*other, wanted);
+    const bool failed = one.tuned_wrong() || (one.evidence && one.evidence->failed > 0);
+    if (!failed && as_chosen(one, wanted, *roles)) rivals.push_back(other);
+  }
+  return rivals;
 }
 
 Result<ChosenVariant> VariantChooser::choose(const WantedCall& wanted) const {
@@ -167,7 +251,7 @@ Result<ChosenVariant> VariantChooser::choose(const WantedCall& wanted) const {
       }
       if (group.refused.row && instead_of.empty()) {
         instead_of = group.refused.row->name;
-        verdict = worst_of(group.refused.evidence);
+        verdict = group.refused.worst();
       }
     }
   }
@@ -181,9 +265,9 @@ Result<ChosenVariant> VariantChooser::choose_named(const WantedCall& wanted,
   if (!row || row->variant.manifest->op != wanted.op) {
     return fail(ErrorCode::kNotFound, "there is no kernel variant '{}' for {}", variant, wanted.op);
   }
-  const Candidate one = candidate(*row);
+  const Candidate one = candidate(*row, wanted);
   if (!one.trusted()) {
-    const Verdict verdict = worst_of(one.evidence);
+    const Verdict verdict = one.worst();
     return fail(code_of_refusal(verdict),
                 "the report does not show that kernel {} is correct: its verdict is {}", variant,
                 to_string(verdict));

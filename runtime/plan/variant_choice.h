@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -40,10 +41,19 @@ struct WantedCall {
   bool open_weights = false;             // they may lie in buffers or images
 };
 
+// A call as what `clvet tune` found is kept under: all that decides what its kernels compute, and
+// which of them are rivals. "gemm high/buffer/float K=32 M=8 N=16 W=8 act=0 act_lo=0".
+std::string name_of_call(std::string_view op, const Dims& dims, const Scalars& scalars,
+                         const Variant& variant);
+
 // Why a variant with that verdict is not used: kUntested, kUnsupported (the device does not have
 // what it needs), or kDeviceError (the driver does it wrong).
 ErrorCode code_of_refusal(Verdict verdict);
 Error refusal(const std::string& variant, Verdict verdict);
+
+// Whether `one` was measured to be faster than `other`, in rounds in turn, by more than the noise
+// of both medians and a thirtieth.
+bool beats_tuned(const TunedVariant& one, const TunedVariant& other);
 
 class VariantChooser {
  public:
@@ -52,13 +62,18 @@ class VariantChooser {
                  DeviceFeatures features);
 
   // Tries the wanted combination, then other storages (buffers last), then the next higher
-  // precisions; within one, the variant that is predicted to be fastest. Where nothing trusted can
-  // run the call the code is that of the variant that was wanted most (code_of_refusal), or
-  // kUnavailable where no variant takes the call.
+  // precisions; within one, the variant that is predicted to be fastest, or one that was measured
+  // to be faster than that one at this very call, by more than the noise (beats_tuned). Where
+  // nothing trusted can run the call the code is that of the variant that was wanted most
+  // (code_of_refusal), or kUnavailable where no variant takes the call.
   Result<ChosenVariant> choose(const WantedCall& wanted) const;
   // That variant alone. kNotFound: no such variant; kUnavailable: it does not take the call;
   // code_of_refusal() where it is not trusted.
   Result<ChosenVariant> choose_named(const WantedCall& wanted, const std::string& variant) const;
+
+  // All variants that may run a call in the place of `row`: stored alike, but for the weights where
+  // they may lie anywhere, and either trusted or not tried. `row` is the first.
+  std::vector<const TableRow*> rivals_of(const WantedCall& wanted, const TableRow& row) const;
 
   const CostModel& cost() const { return evidence_.cost; }
   const DeviceFeatures& features() const { return features_; }
@@ -69,14 +84,25 @@ class VariantChooser {
   struct Candidate {
     const TableRow* row = nullptr;
     const VariantEvidence* evidence = nullptr;
-    bool trusted() const { return evidence && evidence->trusted(); }
+    const TunedVariant* tuned = nullptr;  // of the call
+    bool tuned_wrong() const;
+    bool tuned_right() const;
+    bool shown() const { return evidence && evidence->trusted() && !tuned_wrong(); }
+    // By its trials, or by a check of its numbers at this very call.
+    bool trusted() const;
+    Verdict worst() const;
+  };
+  struct Measured {
+    ChosenVariant chosen;
+    const TunedVariant* tuned = nullptr;
   };
   // Of one precision and storage: the best that is trusted, and the first that is not.
   struct Group {
     std::optional<ChosenVariant> best;
     Candidate refused;
   };
-  Candidate candidate(const TableRow& row) const;
+  Candidate candidate(const TableRow& row, const WantedCall& wanted) const;
+  static void take_measured(std::vector<Measured> measured, std::optional<ChosenVariant>& best);
   std::vector<Candidate> candidates(const WantedCall& wanted) const;
   Group best_of(const WantedCall& wanted, const std::vector<TensorRole>& roles) const;
   int rank(const TableRow& row) const;

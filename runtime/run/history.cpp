@@ -19,6 +19,7 @@
 #include "kernels/combination.h"
 #include "probe/report/report.h"
 #include "probe/report/tombstones.h"
+#include "probe/report/tuned.h"
 #include "runtime/cache/program_cache.h"
 #include "runtime/exec/flight.h"
 #include "runtime/graph/tensor.h"
@@ -123,6 +124,7 @@ void History::tell(Report& report) const {
     (void)learn_from(lost, Verdict::kCrash, "an earlier start ended while the driver worked");
   }
   clvet::bury(read_tombstones(tombstones_file(folder_)), report);
+  if (auto tuned = read_tuned(tuned_file(folder_))) add_tuned(std::move(tuned->calls), report);
 }
 
 bool History::learn_from(const FlightSnapshot& lost, Verdict verdict,

@@ -48,8 +48,8 @@ class History {
   // Empty: nothing is known and nothing is kept.
   explicit History(std::string state_dir) : folder_(std::move(state_dir)) {}
 
-  // Gives `report` what its devices are not trusted with, and learns from starts that ended within
-  // the driver.
+  // Gives `report` what its devices are not trusted with and what `clvet tune` measured on them,
+  // and learns from starts that ended within the driver.
   void tell(Report& report) const;
   // What a start that ended within the driver had in hand is not used by the ones to come: saved
   // binaries of programs, where it used such, else a kernel (a tombstone). False: the driver had no

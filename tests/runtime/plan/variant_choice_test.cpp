@@ -318,5 +318,87 @@ TEST_F(VariantChoice, TakesANamedVariantOnlyForItsOwnTypeOfWeights) {
             "kernel " + kTile4 + " does not support this call");
 }
 
+// What `clvet tune` found of the call that the tests choose a kernel for.
+class TunedChoice : public VariantChoice {
+ protected:
+  TunedChoice() {
+    trust(kTile4, {{{0, 1e3}, 2}});
+    trust(kTile8, {{{0, 1e3}, 1}});
+  }
+  void tuned(const std::string& variant, double ms, double spread = 0, int rounds = 9,
+             Verdict verdict = Verdict::kPass, bool checked_here = true) {
+    const TableRow* row = test::table()->find(variant);
+    const std::string call = name_of_call("gemm", kDims, kScalars, row->variant);
+    evidence_.tuned[call][key(variant)] = {variant, key(variant), verdict,     ms,
+                                           spread,  rounds,       checked_here};
+  }
+};
+
+TEST_F(TunedChoice, TakesWhatWasMeasuredToBeFasterThanThePredictedOne) {
+  EXPECT_EQ(name(test::kBuffers), kTile8);
+  tuned(kTile4, 5);
+  EXPECT_EQ(name(test::kBuffers), kTile8) << "the other one was not measured";
+  tuned(kTile8, 10);
+  EXPECT_EQ(name(test::kBuffers), kTile4);
+  Dims others = kDims;
+  others["N"] = 20;
+  EXPECT_EQ(name(test::kBuffers, others), kTile8) << "another call";
+}
+
+TEST_F(TunedChoice, PredictsTheRatioOfTheMeasuredTimes) {
+  const auto untuned = choose(test::kBuffers);
+  tuned(kTile4, 5);
+  tuned(kTile8, 10);
+  const auto chosen = choose(test::kBuffers);
+  EXPECT_NEAR(chosen->ms + chosen->launch_ms, (untuned->ms + untuned->launch_ms) / 2, 1e-9);
+}
+
+TEST_F(TunedChoice, StaysWithThePredictedOneWhereTheGainIsNoise) {
+  for (const auto& [ms, spread] :
+       {std::pair(9.8, 0.0), std::pair(9.0, 3.0), std::pair(11.0, 0.0)}) {
+    tuned(kTile4, ms, spread);
+    tuned(kTile8, 10, spread);
+    EXPECT_EQ(name(test::kBuffers), kTile8) << ms << " " << spread;
+  }
+}
+
+TEST_F(TunedChoice, NeverTakesWhatWasWrongAtThisCall) {
+  tuned(kTile8, 1, 0, 9, Verdict::kWrong);
+  EXPECT_EQ(name(test::kBuffers), kTile4);
+  EXPECT_EQ(refusal(kTile8),
+            "the report does not show that kernel " + kTile8 + " is correct: its verdict is wrong");
+  tuned(kTile4, 1, 0, 9, Verdict::kCrash);
+  EXPECT_EQ(name(test::kBuffers), "");
+}
+
+TEST_F(TunedChoice, TakesAKernelThatTheProbeDidNotTryOnlyWhereItsNumbersWereCheckedHere) {
+  tuned(kFirst, 1, 0, 9, Verdict::kPass, false);
+  tuned(kTile8, 10);
+  EXPECT_EQ(name(test::kBuffers), kTile8);
+  tuned(kFirst, 1);
+  EXPECT_EQ(name(test::kBuffers), kFirst);
+  EXPECT_EQ(refusal(kFirst), "");
+  distrust(kFirst, Verdict::kWrong);
+  EXPECT_EQ(name(test::kBuffers), kTile8) << "a trial of it failed";
+}
+
+TEST_F(TunedChoice, KnowsRivalsThatWereNotTriedAndNoneThatFailed) {
+  const VariantChooser chooser(test::table(), evidence_, features_);
+  const auto rivals = [&] {
+    const VariantChooser now(test::table(), evidence_, features_);
+    std::vector<std::string> names;
+    for (const TableRow* row :
+         now.rivals_of({op_, kDims, kScalars, test::kBuffers}, *test::table()->find(kTile8)))
+      names.push_back(row->name);
+    return names;
+  };
+  EXPECT_EQ(rivals().front(), kTile8);
+  EXPECT_THAT(rivals(), testing::IsSupersetOf({kTile4, kFirst}));
+  distrust(kTile4, Verdict::kWrong);
+  tuned(kFirst, 0, 0, 0, Verdict::kHang);
+  EXPECT_THAT(rivals(),
+              testing::Not(testing::AnyOf(testing::Contains(kTile4), testing::Contains(kFirst))));
+}
+
 }  // namespace
 }  // namespace clvet

@@ -1,0 +1,87 @@
+#include "probe/trial/held_trial.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"  // IWYU pragma: keep
+#include "base/result.h"
+#include "kernels/catalog.h"
+#include "probe/process/stage_page.h"
+#include "probe/trial/placed_memory.h"
+#include "probe/trial/request.h"
+#include "probe/worker/drive.h"
+#include "probe/worker/driver_session.h"
+#include "probe/worker/protocol.h"
+
+namespace clvet {
+namespace {
+
+constexpr size_t kMostSpare = 64;
+
+void swap_kernels(DriverSession& session, HeldTrial& held) {
+  std::swap(session.program, held.program);
+  std::swap(session.kernel, held.kernel);
+  session.program_key.clear();
+}
+
+DrivenStatus run_round(DriverSession& session, HeldTrial& held, int launches,
+                       nlohmann::json& reply) {
+  CLVET_DRIVE(clear_outputs(session, held.memory));
+  const auto ms = time_batch(session, held.request, launches);
+  if (!ms) return tl::unexpected(ms.error());
+  reply["ms"] = *ms;
+  return read_outputs(session, held.memory, held.request.repeats, reply);
+}
+
+}  // namespace
+
+void take_spare(DriverSession& session, const Program& program) {
+  const auto found = session.spare.find(program.key);
+  if (found == session.spare.end()) return;
+  release_program(session);
+  session.program = std::move(found->second.program);
+  session.kernel = std::move(found->second.kernel);
+  session.program_key = program.key;
+  session.spare.erase(found);
+}
+
+void hold_trial(DriverSession& session, const TrialRequest& request,
+                std::vector<PlacedMemory> memory) {
+  auto held = std::make_shared<HeldTrial>();
+  held->request = request;
+  held->memory = std::move(memory);
+  swap_kernels(session, *held);
+  session.kernel_ran = false;
+  session.held[request.slot] = std::move(held);
+}
+
+Status handle_round(DriverSession& session, Message& message, nlohmann::json& reply) {
+  const auto found = session.held.find(message.body.value("slot", -1));
+  if (found == session.held.end())
+    return fail(ErrorCode::kInternal, "a round of a trial that is not kept was asked for");
+  HeldTrial& held = *found->second;
+  swap_kernels(session, held);
+  session.kernel_ran = true;
+  const int launches = std::max(message.body.value("launches", 1), 1);
+  const DrivenStatus status = run_round(session, held, launches, reply);
+  swap_kernels(session, held);
+  session.kernel_ran = false;
+  if (!status) tell_fault(status.error(), reply);
+  return {};
+}
+
+Status handle_drop(DriverSession& session, Message&, nlohmann::json&) {
+  const StageMarker marker(Stage::kRelease, "clReleaseMemObject");
+  if (session.spare.size() > kMostSpare) session.spare.clear();
+  for (auto& [slot, held] : session.held) {
+    held->memory.clear();
+    session.spare[held->request.program.key] = {std::move(held->program), std::move(held->kernel)};
+  }
+  session.held.clear();
+  return {};
+}
+
+}  // namespace clvet

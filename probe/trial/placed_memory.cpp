@@ -1,0 +1,190 @@
+#include "probe/trial/placed_memory.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/result.h"
+#include "probe/cl/api.h"
+#include "probe/cl/handles.h"
+#include "probe/process/stage_page.h"
+#include "probe/trial/request.h"
+#include "probe/worker/drive.h"
+#include "probe/worker/driver_session.h"
+
+namespace clvet {
+namespace {
+
+cl_image_format format_of(TexelType type) {
+  switch (type) {
+    case TexelType::kFloat:
+      return {CL_RGBA, CL_FLOAT};
+    case TexelType::kHalf:
+      return {CL_RGBA, CL_HALF_FLOAT};
+    case TexelType::kUint16:
+      return {CL_RGBA, CL_UNSIGNED_INT16};
+    case TexelType::kInt32:
+      return {CL_RGBA, CL_SIGNED_INT32};
+  }
+  return {CL_RGBA, CL_FLOAT};
+}
+
+DrivenStatus create_buffer(DriverSession& session, PlacedMemory& object) {
+  const ClApi& api = session.api();
+  const MemoryRequest& request = object.request;
+  auto whole = create_object<ClMem>(api, Stage::kEnqueue, "clCreateBuffer", [&](cl_int* status) {
+    const size_t size = std::max<size_t>(request.bytes + 2 * request.guard, 16);
+    return api.clCreateBuffer(session.context.get(), CL_MEM_READ_WRITE, size, nullptr, status);
+  });
+  if (!whole) return tl::unexpected(whole.error());
+  object.whole = std::move(*whole);
+  if (request.guard == 0) return {};
+  const cl_buffer_region region{request.guard, request.bytes};
+  auto part = create_object<ClMem>(api, Stage::kEnqueue, "clCreateSubBuffer", [&](cl_int* status) {
+    return api.clCreateSubBuffer(object.whole.get(), CL_MEM_READ_WRITE,
+                                 CL_BUFFER_CREATE_TYPE_REGION, &region, status);
+  });
+  if (!part) return tl::unexpected(part.error());
+  object.part = std::move(*part);
+  return {};
+}
+
+DrivenStatus create_image(DriverSession& session, PlacedMemory& object) {
+  const ClApi& api = session.api();
+  const MemoryRequest& request = object.request;
+  const cl_image_format format = format_of(request.texel);
+  cl_image_desc description{};
+  description.image_type = CL_MEM_OBJECT_IMAGE2D;
+  description.image_width = static_cast<size_t>(request.width + request.guard_texels);
+  description.image_height = static_cast<size_t>(request.height + request.guard_texels);
+  auto image = create_object<ClMem>(api, Stage::kEnqueue, "clCreateImage", [&](cl_int* status) {
+    return api.clCreateImage(session.context.get(), CL_MEM_READ_WRITE, &format, &description,
+                             nullptr, status);
+  });
+  if (!image) return tl::unexpected(image.error());
+  object.whole = std::move(*image);
+  return {};
+}
+
+struct ImageRegion {
+  size_t origin[3] = {0, 0, 0};
+  size_t extent[3];
+  ImageRegion(int64_t width, int64_t height)
+      : extent{static_cast<size_t>(width), static_cast<size_t>(height), 1} {}
+};
+
+DrivenStatus write_memory(DriverSession& session, PlacedMemory& object, const std::byte* bytes) {
+  const ClApi& api = session.api();
+  const MemoryRequest& request = object.request;
+  if (!request.image) {
+    return run_call(Stage::kEnqueue, "clEnqueueWriteBuffer", [&] {
+      return api.clEnqueueWriteBuffer(session.queue.get(), object.whole.get(), CL_TRUE, 0,
+                                      request.read_bytes(), bytes, 0, nullptr, nullptr);
+    });
+  }
+  const ImageRegion region(request.width + request.guard_texels,
+                           request.height + request.guard_texels);
+  return run_call(Stage::kEnqueue, "clEnqueueWriteImage", [&] {
+    return api.clEnqueueWriteImage(session.queue.get(), object.whole.get(), CL_TRUE, region.origin,
+                                   region.extent, 0, 0, bytes, 0, nullptr, nullptr);
+  });
+}
+
+DrivenStatus read_memory(DriverSession& session, PlacedMemory& object, std::byte* bytes) {
+  const ClApi& api = session.api();
+  const MemoryRequest& request = object.request;
+  if (!request.image) {
+    return run_call(Stage::kRead, "clEnqueueReadBuffer", [&] {
+      return api.clEnqueueReadBuffer(session.queue.get(), object.whole.get(), CL_TRUE, 0,
+                                     request.read_bytes(), bytes, 0, nullptr, nullptr);
+    });
+  }
+  const ImageRegion region(request.width + request.guard_texels,
+                           request.height + request.guard_texels);
+  return run_call(Stage::kRead, "clEnqueueReadImage", [&] {
+    return api.clEnqueueReadImage(session.queue.get(), object.whole.get(), CL_TRUE, region.origin,
+                                  region.extent, 0, 0, bytes, 0, nullptr, nullptr);
+  });
+}
+
+DrivenStatus enqueue(DriverSession& session, const TrialRequest& request) {
+  const size_t* local = request.local[0] ? request.local.data() : nullptr;
+  return enqueue_kernel(session, request.work_dim, request.global.data(), local);
+}
+
+}  // namespace
+
+Result<std::vector<PlacedMemory>> map_memory(const TrialRequest& request,
+                                             const std::vector<UniqueFd>& fds) {
+  std::vector<PlacedMemory> memory(request.memory.size());
+  for (size_t i = 0; i < memory.size(); ++i) {
+    PlacedMemory& object = memory[i];
+    object.request = request.memory[i];
+    const bool out = object.request.use == MemoryUse::kOut;
+    const uint64_t size =
+        object.request.read_bytes() * static_cast<uint64_t>(out ? request.readings() : 1);
+    const int fd = fds.at(static_cast<size_t>(object.request.fd)).get();
+    CLVET_ASSIGN_OR_RETURN(object.bytes, Mapping::of(fd, size, out));
+  }
+  return memory;
+}
+
+DrivenStatus create_memory(DriverSession& session, std::vector<PlacedMemory>& memory) {
+  for (PlacedMemory& object : memory) {
+    CLVET_DRIVE(object.request.image ? create_image(session, object)
+                                     : create_buffer(session, object));
+    if (object.request.use == MemoryUse::kIn && object.request.read_bytes() > 0) {
+      CLVET_DRIVE(write_memory(session, object, object.bytes.bytes().data()));
+    }
+  }
+  return {};
+}
+
+DrivenStatus set_args(DriverSession& session, const TrialRequest& request,
+                      const std::vector<PlacedMemory>& memory) {
+  cl_uint index = 0;
+  for (const ArgRequest& arg : request.args) {
+    CLVET_DRIVE(run_call(Stage::kCreateKernel, "clSetKernelArg", [&] {
+      const auto set = [&](const auto& value) {
+        return session.api().clSetKernelArg(session.kernel.get(), index, sizeof value, &value);
+      };
+      if (arg.memory >= 0) return set(memory[static_cast<size_t>(arg.memory)].argument());
+      return arg.is_float ? set(arg.float_value) : set(arg.int_value);
+    }));
+    ++index;
+  }
+  return {};
+}
+
+Driven<double> time_batch(DriverSession& session, const TrialRequest& request, int launches) {
+  const double started = monotonic_seconds();
+  for (int i = 0; i < launches; ++i) CLVET_DRIVE(enqueue(session, request));
+  CLVET_DRIVE(finish_queue(session));
+  return ms_since(started) / launches;
+}
+
+DrivenStatus clear_outputs(DriverSession& session, std::vector<PlacedMemory>& memory) {
+  for (PlacedMemory& object : memory) {
+    if (object.request.use != MemoryUse::kOut) continue;
+    const std::vector<std::byte> sentinel(object.request.read_bytes(), std::byte{kSentinel});
+    CLVET_DRIVE(write_memory(session, object, sentinel.data()));
+  }
+  return {};
+}
+
+DrivenStatus read_outputs(DriverSession& session, std::vector<PlacedMemory>& memory, int number,
+                          nlohmann::json& reply) {
+  for (PlacedMemory& object : memory) {
+    if (object.request.use != MemoryUse::kOut) continue;
+    const uint64_t offset = object.request.read_bytes() * static_cast<uint64_t>(number);
+    CLVET_DRIVE(read_memory(session, object, object.bytes.bytes().data() + offset));
+  }
+  reply["repeats"] = number + 1;
+  return {};
+}
+
+}  // namespace clvet

@@ -1,0 +1,41 @@
+// A trial's memory objects on the device, and its launches into them.
+#pragma once
+
+#include <vector>
+
+#include "base/fd.h"
+#include "base/json.h"  // IWYU pragma: keep
+#include "probe/cl/api.h"
+#include "probe/cl/handles.h"
+#include "probe/trial/request.h"
+#include "probe/worker/drive.h"
+#include "probe/worker/driver_session.h"
+
+namespace clvet {
+
+// A memory object of the trial with the bytes that fill or receive it.
+struct PlacedMemory {
+  MemoryRequest request;
+  ClMem whole;  // the allocation with its guards
+  ClMem part;   // buffers with guards: the tensor alone
+  Mapping bytes;
+  cl_mem argument() const { return part ? part.get() : whole.get(); }
+};
+
+// Maps the descriptors that came with the request.
+Result<std::vector<PlacedMemory>> map_memory(const TrialRequest& request,
+                                             const std::vector<UniqueFd>& fds);
+// Creates the objects and fills the inputs.
+DrivenStatus create_memory(DriverSession& session, std::vector<PlacedMemory>& memory);
+// Of the session's kernel.
+DrivenStatus set_args(DriverSession& session, const TrialRequest& request,
+                      const std::vector<PlacedMemory>& memory);
+// Milliseconds for each of `launches` that one wait is for.
+Driven<double> time_batch(DriverSession& session, const TrialRequest& request, int launches);
+// Fills the outputs with the sentinel.
+DrivenStatus clear_outputs(DriverSession& session, std::vector<PlacedMemory>& memory);
+// Reads them back as reading number `number`, and says so in `reply`.
+DrivenStatus read_outputs(DriverSession& session, std::vector<PlacedMemory>& memory, int number,
+                          nlohmann::json& reply);
+
+}  // namespace clvet

@@ -1,0 +1,100 @@
+// Kernels that can run the same call, timed in turn with each other in a worker: numbers first,
+// then rounds.
+//
+// Each candidate is a trial of its own at the call's own shape, judged as the probe's trials are;
+// only what is right is timed. What a round leaves in the outputs must be what the trial left. A
+// candidate that ends or hangs its worker is out with that verdict, and the others go on in a new
+// worker.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "kernels/catalog.h"
+#include "probe/report/report.h"
+#include "probe/trial/lane.h"
+#include "probe/trial/material.h"
+#include "probe/worker/device_route.h"
+#include "probe/worker/supervisor.h"
+#include "probe/worker/worker_limits.h"
+
+namespace clvet {
+
+struct RivalKernels {
+  TestShape shape;                // its name seeds the inputs
+  std::vector<Variant> variants;  // the first is what would run anyway: it is timed in each round
+  std::vector<std::shared_ptr<const Program>> programs;  // of the variants
+  double seconds = 0;  // after that much time no round begins; the least number of rounds is made
+};
+
+struct RivalTimes {
+  Verdict verdict = Verdict::kMissing;  // kMissing: there was no time
+  std::string note;                     // what is wrong
+  double median_ms = 0, spread_ms = 0;  // of a launch among others, and its interquartile range
+  int rounds = 0;                       // 0: not timed
+  bool behind = false;                  // clearly: it was left out of further rounds
+};
+
+// Rounds before a candidate may be left out, and that a result needs to count.
+inline constexpr int kLeastRounds = 5;
+inline constexpr int kMostRounds = 41;
+
+// Whether a candidate with these times is so far behind the fastest that further rounds cannot
+// bring it to the front.
+bool clearly_behind(const std::vector<double>& ms, const std::vector<double>& fastest);
+// Median and interquartile range; nothing of no times.
+void summarise_rounds(std::vector<double> ms, RivalTimes& times);
+
+class Tuner {
+ public:
+  // `scratch`: a folder that this tuner owns. The deadline of `worker` ends all calls.
+  static Result<Tuner> create(const WorkerSettings& worker, const DeviceRoute& route,
+                              const DeviceReport& device, const std::string& stage_path,
+                              std::string scratch);
+  // One row for each variant. kUnavailable: the device cannot be opened. kInternal: the fault is
+  // clvet's or the machine's.
+  Result<std::vector<RivalTimes>> measure(const RivalKernels& rivals);
+  // By the deadline or the user.
+  bool stopped() const { return stopped_; }
+  // Ends the worker, and removes its folder.
+  void clear() { lane_.clear(); }
+
+ private:
+  struct Rival {
+    TrialCase trial;
+    std::shared_ptr<const Material> material;
+    PreparedTrial prepared;
+    std::vector<Mapping> outputs;
+    int worker = 0;    // in which it is kept; 0: in none
+    int launches = 0;  // of a round; 0: not known yet
+    std::vector<double> ms;
+    RivalTimes found;
+    bool running() const { return found.verdict == Verdict::kPass && !found.behind; }
+  };
+  Tuner(const WorkerSettings& worker, const DeviceRoute& route, const DeviceReport& device,
+        Lane lane)
+      : settings_(worker), route_(route), device_(&device), lane_(std::move(lane)) {}
+  Status ensure_worker();
+  Outcome ask(const nlohmann::json& request, const std::vector<int>& fds = {});
+  static Result<Rival> prepare(const RivalKernels& rivals, size_t index, MaterialStore& materials);
+  Status try_one(Rival& rival, int slot);
+  Status judge_outcome(const Outcome& outcome, Rival& rival);
+  Status run_round(Rival& rival, int slot);
+  Status run_rounds(const RivalKernels& rivals, std::vector<Rival>& all);
+  void summarise(Rival& rival) const;
+  static void leave_out(std::vector<Rival>& all);
+
+  WorkerSettings settings_;
+  DeviceRoute route_;
+  const DeviceReport* device_;
+  Lane lane_;
+  int workers_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace clvet

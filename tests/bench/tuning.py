@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""tests/bench/tuning.py CLVET REPORT FOLDER [--rounds N] [--seconds S] MODEL[:NAME=SHAPE]...: what `clvet tune` gains.
+
+For each model: `clvet tune` in a fresh state folder, then runs without and with what it found, in turn, as many rounds as --rounds
+says (11); the median ratio, and the part of rounds in which tuned was faster. Then a second tuning without any times measures every
+kernel of every call again, at least five times. Of the five calls with most to win by these figures, the gain of the kernel that the
+first tuning took is compared with the gain of the fastest one. REPORT is copied into FOLDER, which is made anew. Prints JSON.
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+
+
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("clvet")
+    parser.add_argument("report")
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--repeat", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--device", default="0")
+    return parser.parse_args()
+
+
+class Machine:
+    """One state folder."""
+
+    def __init__(self, options, name):
+        self.options, self.folder = options, options.folder / name
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True, mode=0o700)
+        shutil.copy(options.report, self.folder / "report.json")
+        os.chmod(self.folder / "report.json", 0o600)
+
+    def json(self, *words):
+        out = self.folder / "out.json"
+        command = [self.options.clvet, *words, "--device", self.options.device, "--quiet", "--json", str(out)]
+        subprocess.run(command, check=True, env=dict(os.environ, CLVET_STATE_DIR=str(self.folder)))
+        return json.loads(out.read_text())
+
+    def tune(self, model):
+        return self.json("tune", *model, "--seconds", str(self.options.seconds))
+
+    def median(self, model):
+        more = ["-n", "16", "--prompt-tokens", "4", "--repeat", "2", "--warm-up", "1"] if model[0].endswith(".gguf") else [
+            "--repeat", str(self.options.repeat), "--warm-up", "3"]
+        rows = self.json("bench", *model, *more, "--self-check", "0")["measurements"]
+        return rows[-1]["median_ms"]
+
+
+def words_of(text):
+    path, _, shape = text.partition(":")
+    return [path, *(["--shape", shape] if shape else [])]
+
+
+def timed(call):
+    return {row["variant"]: row["median_ms"] for row in call["variants"] if row["median_ms"]}
+
+
+def gains(first, again):
+    """Of the five calls with most to win, by the second measurement: what the first one took of it, in milliseconds of a run."""
+    known = {call["call"]: call for call in first["tuned"]}
+    rows = []
+    for call in again["tuned"]:
+        times = timed(call)
+        if call["call"] not in known or call["untuned"] not in times:
+            continue
+        planned, best = times[call["untuned"]], min(times.values())
+        taken = times.get(known[call["call"]]["tuned"], planned)
+        rows.append({"call": call["call"], "planned_ms": planned, "best_ms": best, "taken_ms": taken,
+                     "to_win_ms": call["steps"] * (planned - best), "won_ms": call["steps"] * (planned - taken)})
+    rows.sort(key=lambda row: -row["to_win_ms"])
+    return rows[:5]
+
+
+def compare(options, text):
+    model = words_of(text)
+    plain, tuned, again = (Machine(options, name) for name in ("plain", "tuned", "again"))
+    record = tuned.tune(model)
+    pairs = [(plain.median(model), tuned.median(model)) if i % 2 else (tuned.median(model), plain.median(model))[::-1]
+             for i in range(options.rounds)]
+    rows = gains(record, again.tune(model))
+    to_win, won = sum(row["to_win_ms"] for row in rows), sum(row["won_ms"] for row in rows)
+    untuned_ms, tuned_ms = (statistics.median(column) for column in zip(*pairs))
+    return {"model": text, "calls": record["calls"], "measured": len(record["tuned"]), "tuning_s": record["seconds"],
+            "replaced": sum(call["tuned"] not in (None, call["untuned"]) for call in record["tuned"]),
+            "untuned_ms": untuned_ms, "tuned_ms": tuned_ms, "ratio": statistics.median(a / b for a, b in pairs),
+            "faster_in": sum(b < a for a, b in pairs) / len(pairs), "kernels_untuned_ms": record["untuned_ms"],
+            "kernels_tuned_ms": record["tuned_ms"], "share_of_gain": won / to_win if to_win > 0 else None, "five": rows}
+
+
+def main():
+    options = parse()
+    json.dump([compare(options, text) for text in options.models], sys.stdout, indent=1)
+    print()
+
+
+if __name__ == "__main__":
+    main()
