@@ -55,6 +55,6 @@ build=${1:?usage: ci/lint_kernels.sh BUILD_DIR}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 dump=$(find "$build" -name clvet_kernel_dump -type f -perm -u+x | head -n 1)
-"${dump:?clvet_kernel_dump is not built below $build}" "$dir"
+CLVET_TEST_KERNELS=$(dirname "$0")/../kernels "${dump:?clvet_kernel_dump is not built below $build}" "$dir"
 find "$dir" -name '*.cl' -print0 | xargs -0 -n 1 -P "$(nproc)" sh "$0" --one
 echo "kernels: $(find "$dir" -name '*.cl' | wc -l) programs compile and declare what they use"

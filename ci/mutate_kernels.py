@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """ci/mutate_kernels.py --program BUILD/tests/clvet_kernel_folder --out FOLDER [--per-kernel N] [--kernel GLOB] [--list]
 
-Do the trials notice a wrong kernel? Changes one place of one kernel at a time, as a slip of the hand would, and lets the
-trials judge the changed kernel on PoCL (ci/drivers.sh run pocl). A mutant is caught when any case is not right. Exit 1:
+Do the trials notice a wrong kernel? Changes one place of one kernel, or of a file that kernels share, at a time, as a slip of
+the hand would, and lets the trials of every kernel that is made of it judge the change on PoCL (ci/drivers.sh run pocl). A mutant is caught when any case is not right. Exit 1:
 a mutant survived that tests/kernels/surviving_mutants.json does not hold, or a row of that file was caught. A row holds
 the mutant and either "proof", why it computes the same (it does not count), or "blind", why trials cannot see it (it
 counts as not caught). Results are kept in FOLDER/results.json and not made again while kernel and mutant are
@@ -26,6 +26,8 @@ PLACE = ("file", "operator", "before", "after")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KERNELS = ROOT / "kernels"
 SURVIVING = ROOT / "tests/kernels/surviving_mutants.json"
+# Files that kernels share and that hold most of what these compute.
+COMMON = ("group_tile.clh", "attention.clh")
 
 
 def balanced(text, start):
@@ -184,18 +186,18 @@ class Trials:
         return [row for row in rows if row["verdict"] != "unsupported"]
 
     def stages(self, relative):
-        """Patterns of cases, more and more of them, that are all right with the kernel as it is; [] where none can be tried."""
-        kernel = pathlib.Path(relative).stem
-        text = (KERNELS / relative).read_text()
-        rows = self.probe(relative, text, f"{kernel}/high/")
-        rows = rows or self.probe(relative, text, f"{kernel}/")
-        faults = [row["case"] for row in rows if row["verdict"] != "pass"]
-        if faults:
-            sys.exit(f"{relative}: not right as it is: {faults}")
-        if not rows:
-            return []
-        first = rows[0]["case"]
-        return [first, first.rsplit("/", 1)[0] + "/", f"{kernel}/high/", f"{kernel}/"]
+        """Patterns of cases, more and more of them, that are all right with the file as it is; [] where none can be tried."""
+        patterns = []
+        for kernel in users_of(KERNELS / relative):
+            rows = self.probe(relative, (KERNELS / relative).read_text(), f"{kernel}/high/")
+            rows = rows or self.probe(relative, (KERNELS / relative).read_text(), f"{kernel}/")
+            faults = [row["case"] for row in rows if row["verdict"] != "pass"]
+            if faults:
+                sys.exit(f"{relative}: not right as it is: {faults}")
+            if rows:
+                first = rows[0]["case"]
+                patterns.append([first, first.rsplit("/", 1)[0] + "/", f"{kernel}/high/", f"{kernel}/"])
+        return [pattern for stage in zip(*patterns) for pattern in stage]
 
     def judge(self, relative, text, stages):
         """'caught ...', 'survived' or 'stillborn'."""
@@ -210,7 +212,17 @@ class Trials:
 
 
 def kernel_paths(pattern):
-    return [path for path in sorted(KERNELS.glob("ops/*/*.cl")) if fnmatch.fnmatch(path.stem, pattern)]
+    paths = [*sorted(KERNELS.glob("ops/*/*.cl")), *(KERNELS / "common" / name for name in COMMON)]
+    return [path for path in paths if fnmatch.fnmatch(path.stem, pattern)]
+
+
+def users_of(path):
+    """The kernels that a file is compiled into; of the points of one text, each is one."""
+    manifests = {file: json.loads(file.read_text()) for file in sorted(KERNELS.glob("ops/*/*.json"))}
+    if path.suffix == ".clh":
+        return [file.stem for file, row in manifests.items() if path.name in row.get("preludes", [])]
+    return [file.stem for file, row in manifests.items()
+            if file.parent == path.parent and row.get("text", file.stem) == path.stem]
 
 
 def load(path, default):
@@ -218,9 +230,10 @@ def load(path, default):
 
 
 def key_of(relative, text):
-    """A result holds for the mutant, its manifest and the files that all kernels share."""
+    """A result holds for the mutant, the manifests of its kernels and the files that all kernels share."""
     digest = hashlib.sha256(text.encode())
-    for path in [(KERNELS / relative).with_suffix(".json"), *sorted(KERNELS.glob("common/*")), *sorted(KERNELS.glob("reference/*"))]:
+    manifests = [next(KERNELS.glob(f"ops/*/{kernel}.json")) for kernel in users_of(KERNELS / relative)]
+    for path in [*manifests, *sorted(KERNELS.glob("common/*")), *sorted(KERNELS.glob("reference/*"))]:
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

@@ -8,6 +8,7 @@
 #   includes     is an #include that goes missing noticed? (ci/mutate_includes.py)
 #   plans        plans of every model made without a driver and executed with one (tests/bench/plans.py)
 #   drivers      drivers that need a root of their own or long (ci/drivers.sh; root)
+#   mali         what kernels cost on Mali's compilers (ci/mali_cost.sh; root)
 #   mutants      do the trials notice wrong kernels, and the planner's tests a wrong planner?
 #   oclgrind     races, foreign memory, uninitialised values
 #   conformance  ONNX's node tests
@@ -63,6 +64,9 @@ stage_plans() {
 stage_drivers() {
   build release && bash ci/drivers.sh mali && bash ci/drivers.sh matrix --nightly build/cli/clvet
 }
+stage_mali() {
+  build release && bash ci/drivers.sh mali && bash ci/mali_cost.sh build --gpu 0x7212 --gpu 0xa867 --check
+}
 stage_mutants() {
   build release || return
   python ci/mutate_kernels.py --program build/tests/clvet_kernel_folder --per-kernel 5
@@ -77,7 +81,7 @@ stage_packages() { bash ci/setup.sh --release && bash ci/packages.sh && bash ci/
 stage_personalities() { bash ci/personalities.sh; }
 stage_loaders() { build release && python ci/agreement.py loaders build/cli/clvet; }
 
-stages=(sanitizers threads tests gcc tidy includes plans drivers mutants oclgrind conformance personalities loaders release packages)
+stages=(sanitizers threads tests gcc tidy includes plans drivers mali mutants oclgrind conformance personalities loaders release packages)
 wanted=("$@")
 [ $# -gt 0 ] || wanted=("${stages[@]}")
 for name in "${wanted[@]}"; do

@@ -91,26 +91,34 @@ PY
 
 # patterns CHECK KERNEL: its cases, one a line
 patterns() {
-  local precision place shape
+  local precision shape precisions manifest=("$CLVET_ROOT"/kernels/ops/*/"$2.json") place=-
+  if grep -q '"weights":' "${manifest[0]}"; then place=buffer; fi
+  precisions=$(grep '"precisions":' "${manifest[0]}" | grep -oE 'high|normal')
   for shape in $(smallest "$2"); do
-    for precision in high normal; do
+    for precision in $precisions; do
       case $1 in
         races) echo "$2/$precision/*/$shape" ;;
-        uninitialised) for place in buffer/buffer/ buffer/-/; do echo "$2/$precision/*/$place*/$shape"; done ;;
+        uninitialised) echo "$2/$precision/*/buffer/$place/*/$shape" ;;
       esac
     done
   done
 }
 
-# kernels_for CHECK: one a line
+# text_of MANIFEST: the source text that its kernel compiles
+text_of() { echo "$(dirname "$1")/$(python -c 'import json, sys; print(json.load(open(sys.argv[1])).get("text", sys.argv[2]))' \
+  "$1" "$(basename "$1" .json)").cl"; }
+
+# kernels_for CHECK: one a line; every manifest is one, also those that share a text
 kernels_for() {
-  local check=$1 file
-  for file in "$CLVET_ROOT"/kernels/ops/*/*.cl; do
+  local check=$1 manifest file
+  for manifest in "$CLVET_ROOT"/kernels/ops/*/*.json; do
+    file=$(text_of "$manifest")
     if grep -q 'cl_khr_fp16' "$file"; then continue; fi
     if [ "$check" = uninitialised ] && grep -qE '\bimage2d_t\b' "$file"; then continue; fi
-    case $check-$file in uninitialised-*/copy/* | uninitialised-*/rope/*) continue ;; esac
+    case $check-$file in uninitialised-*/copy/*) continue ;; esac
+    if [ "$check" = uninitialised ] && grep -q '"rope.clh"' "$manifest"; then continue; fi # float8
     if [ "$check" = uninitialised ] && grep -qE '\b(real|float)16\b' "$file"; then continue; fi
-    basename "$file" .cl
+    basename "$manifest" .json
   done
 }
 

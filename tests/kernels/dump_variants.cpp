@@ -1,5 +1,6 @@
-// clvet_kernel_dump DIR: writes each distinct program of the catalog to DIR/<name>.cl. The first
-// line holds its build options, the second its constructs, the rest is the text a driver would get.
+// clvet_kernel_dump DIR: writes each distinct program of the kernels in $CLVET_TEST_KERNELS
+// (tests/kernels/ kernel_folder.cpp) to DIR/<name>.cl. The first line holds its build options, the
+// second its constructs, the rest is the text a driver would get.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

@@ -23,9 +23,9 @@ __kernel void softmax_group(ACT_IN(x), ACT_OUT(y), int W, int C) {
   for (int quad = item; quad < quads; quad += GROUP) sum4 += exp(REAL_READ(quad) - largest);
   partial[item] = sum_of4(sum4);
   JOIN_GROUP(plus)
-  const float sum = partial[0];
+  const float share = 1.0f / partial[0];
   for (int quad = item; quad < quads; quad += GROUP) {
-    const float4 v = exp(REAL_READ(quad) - largest) / sum;
+    const float4 v = exp(REAL_READ(quad) - largest) * share;
     store4(y, texel_at(first + quad, line, W * quads), mask_texel(v, quad, C));
   }
 }
