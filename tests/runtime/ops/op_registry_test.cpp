@@ -105,6 +105,16 @@ TEST(OpRegistry, KnowsOnnxsOwnDomainUnderBothNames) {
   EXPECT_EQ(find_op("com.microsoft", "Conv"), nullptr);
 }
 
+TEST(OpRegistry, KeepsTheNamesOfDomainsApart) {
+  for (const char* both : {"Gelu", "Attention", "QuantizeLinear", "DequantizeLinear"}) {
+    EXPECT_NE(find_op("", both), nullptr) << both;
+    EXPECT_NE(find_op(kMicrosoft, both), nullptr) << both;
+    EXPECT_NE(find_op("", both), find_op(kMicrosoft, both)) << both;
+  }
+  EXPECT_EQ(find_op("", "FusedMatMul"), nullptr);
+  EXPECT_EQ(find_op("com.example", "FusedMatMul"), nullptr);
+}
+
 TEST(OpRegistry, KnowsSinceWhenEachNameIsThere) {
   const OpDef& norms = *find_op("", "GroupNormalization");
   EXPECT_EQ(since_of(norms, "GroupNormalization"), 18);
