@@ -216,13 +216,14 @@ class Builder {
 
   Status find_definition(Node& node) const {
     const OpDef* def = find_op(node.domain, node.op);
-    const bool version = def && node.opset >= def->since && node.opset <= def->until;
+    const int since = def ? since_of(*def, node.op) : 0;
+    const bool version = def && node.opset >= since && node.opset <= def->until;
     if (options_.allow_unknown_ops && (!version || holds_unknown(node))) return {};
     if (!def) return unknown_operator(node.domain);
     if (!version) {
       return fail(ErrorCode::kUnsupported,
                   "operator set {} is not supported; export the model with {} to {}", node.opset,
-                  def->since, def->until);
+                  since, def->until);
     }
     node.def = def;
     return check_node(*def, node);

@@ -52,7 +52,7 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 extern const OpDef def;
 const OpDef def{
-    .names = {"Abs", "Neg", "Sign"},
+    .names = {"Abs", "Neg", {"Sign", 9}},
     .since = 6,
     .types = "fiu",
     .infer = infer_same,

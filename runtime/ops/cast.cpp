@@ -44,7 +44,7 @@ Lowering lower(const OpCall& call, View preferred) {
 
 extern const OpDef def;
 const OpDef def{
-    .names = {"Cast", "CastLike"},
+    .names = {"Cast", {"CastLike", 15}},
     .since = 6,
     .inputs = "* *?",
     .attributes = "to:i saturate:i round_mode:s",

@@ -46,7 +46,7 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 extern const OpDef def;
 const OpDef def{
-    .names = {"InstanceNormalization", "GroupNormalization"},
+    .names = {"InstanceNormalization", {"GroupNormalization", 18}},
     .since = 6,
     .inputs = "T T T",
     .wants_known = {1, 2},

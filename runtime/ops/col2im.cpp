@@ -6,7 +6,6 @@
 #include "base/result.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
-#include "runtime/ops/contract/shapes.h"
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"

@@ -44,7 +44,7 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 extern const OpDef def;
 const OpDef def{
-    .names = {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"},
+    .names = {"Equal", "Greater", {"GreaterOrEqual", 12}, "Less", {"LessOrEqual", 12}},
     .since = 7,
     .inputs = "T T",
     .types = "fiub",

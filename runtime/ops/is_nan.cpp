@@ -29,7 +29,7 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 extern const OpDef def;
 const OpDef def{
-    .names = {"IsNaN", "IsInf"},
+    .names = {"IsNaN", {"IsInf", 10}},
     .since = 9,
     .attributes = "detect_negative:i detect_positive:i",
     .infer = infer,

@@ -252,7 +252,7 @@ Values constant(const OpCall& call, const LoweredConstant& which) {
 
 extern const OpDef def;
 const OpDef def{
-    .names = {"Resize", "Upsample"},
+    .names = {{"Resize", 10}, "Upsample"},
     .since = 7,
     .inputs = "* f? f? l?",
     .attributes =

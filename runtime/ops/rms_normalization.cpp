@@ -1,4 +1,5 @@
-// RMSNormalization: divided by the root of the mean square of all axes from `axis` on.
+// RMSNormalization, and SimplifiedLayerNormalization, as onnxruntime writes it in ONNX's domain
+// since any version: divided by the root of the mean square of all axes from `axis` on.
 #include <vector>
 
 #include "base/result.h"
@@ -27,8 +28,7 @@ Lowering lower(const OpCall& call, View) { return lower_row_norm(call, true); }
 
 extern const OpDef def;
 const OpDef def{
-    .names = {"RMSNormalization"},
-    .since = 23,
+    .names = {{"RMSNormalization", 23}, "SimplifiedLayerNormalization"},
     .inputs = "T T",
     .wants_known = {1},
     .attributes = "axis:i epsilon:f stash_type:i",

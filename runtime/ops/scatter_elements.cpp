@@ -70,7 +70,7 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 extern const OpDef def;
 const OpDef def{
-    .names = {"ScatterElements", "Scatter"},
+    .names = {{"ScatterElements", 11}, "Scatter"},
     .since = 9,
     .inputs = "* i *",
     .attributes = "axis:i reduction:s=none|add|mul|max|min",

@@ -1,6 +1,5 @@
 // Trilu: the triangle above or below a diagonal of each matrix.
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -1,6 +1,5 @@
 // HannWindow, HammingWindow and BlackmanWindow.
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <numbers>
 #include <string>

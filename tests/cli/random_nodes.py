@@ -34,7 +34,7 @@ def model_of(cases, opset):
         outputs.append(helper.make_empty_tensor_value_info(node.output[0]))
     constants = [tensor for case in cases for tensor in case.constants]
     graph = helper.make_graph([case.node for case in cases], "random", inputs, outputs, constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)])
     model.ir_version = 9
     return model
 

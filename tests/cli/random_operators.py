@@ -345,12 +345,14 @@ def same(item, got, want):
     return bool((numpy.abs(got - want) <= 2e-5 * numpy.maximum(1, numpy.abs(want).max(initial=0))).all())
 
 
-def main():
+def main(functions=None):
+    """`functions`: by name, those whose names end in _case draw nodes."""
+    functions = globals() if functions is None else functions
     clvet = sys.argv[1]
     count = int(sys.argv[4]) if len(sys.argv) > 4 else int(os.environ.get("CLVET_TEST_COUNT", 2000))
     draw = random.Random(int(sys.argv[5]) if len(sys.argv) > 5 else 1)
     wanted = sys.argv[6] if len(sys.argv) > 6 else ""
-    makers = [made for name, made in sorted(globals().items()) if name.endswith("_case") and name.startswith(wanted)]
+    makers = [made for name, made in sorted(functions.items()) if name.endswith("_case") and name.startswith(wanted)]
     counts = Counts()
     with tempfile.TemporaryDirectory() as name:
         while sum(counts.cases.values()) < count and len(counts.failures) < 40:

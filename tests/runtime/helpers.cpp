@@ -34,6 +34,13 @@ Node make_node(const std::string& op, size_t inputs, Attributes attributes, int 
   return node;
 }
 
+Node microsoft_node(const std::string& op, size_t inputs, Attributes attributes, size_t outputs) {
+  Node node = make_node(op, inputs, std::move(attributes), 1, outputs);
+  node.domain = kMicrosoft;
+  node.def = find_op(node.domain, op);
+  return node;
+}
+
 Result<std::vector<Tensor>> run_op(const Node& node, const std::vector<Tensor>& inputs) {
   std::vector<const Tensor*> pointers;
   for (const Tensor& tensor : inputs) pointers.push_back(&tensor);

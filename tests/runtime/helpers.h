@@ -23,6 +23,10 @@ namespace clvet::test {
 Node make_node(const std::string& op, size_t inputs, Attributes attributes = {}, int opset = 13,
                size_t outputs = 1);
 
+// An operator of com.microsoft.
+Node microsoft_node(const std::string& op, size_t inputs, Attributes attributes = {},
+                    size_t outputs = 1);
+
 Result<std::vector<Tensor>> run_op(const Node& node, const std::vector<Tensor>& inputs);
 // The first output, which must be there.
 Tensor run_one(const Node& node, const std::vector<Tensor>& inputs);

@@ -84,7 +84,7 @@ std::optional<Line> line_of(std::string_view op, double constant, bool right) {
 // What `node` does to each channel of `value`.
 std::optional<ChannelAffine> affine_of(const Graph& graph, const Node& node, ValueId value,
                                        const Weights& weights) {
-  if (!node.def || node.activation.act != Act::kNone) return std::nullopt;
+  if (!node.def || !node.domain.empty() || node.activation.act != Act::kNone) return std::nullopt;
   if (node.op == "BatchNormalization" && node.inputs[0] == value) {
     return normalization(graph, node, weights);
   }

@@ -13,7 +13,7 @@ namespace clvet {
 namespace {
 
 bool passes_through(const Node& node) {
-  if (node.activation.act != Act::kNone || !node.def) return false;
+  if (node.activation.act != Act::kNone || !node.def || !node.domain.empty()) return false;
   if (node.op == "Identity") return true;
   return node.op == "Dropout" && (node.outputs.size() < 2 || node.outputs[1] == kNoValue) &&
          node.inputs.size() < 3;

@@ -47,7 +47,8 @@ bool same(double a, double b) { return std::fabs(a - b) <= 1e-6 * std::fabs(b); 
 
 // The other operand where `node` multiplies `value` by something.
 ValueId other_operand(const Node& node, ValueId value) {
-  if (node.op != "Mul" || node.inputs.size() != 2 || node.inputs[0] == node.inputs[1]) {
+  if (node.op != "Mul" || !node.domain.empty() || node.inputs.size() != 2 ||
+      node.inputs[0] == node.inputs[1]) {
     return kNoValue;
   }
   if (node.inputs[0] == value) return node.inputs[1];

@@ -45,7 +45,8 @@ bool bias_fits(const Graph& graph, const Node& conv, int64_t channels) {
 }
 
 int constant_side(const Graph& graph, const Node& node) {
-  if (node.inputs.size() != 2 || node.inputs[0] == kNoValue || node.inputs[1] == kNoValue)
+  if (!node.domain.empty() || node.inputs.size() != 2 || node.inputs[0] == kNoValue ||
+      node.inputs[1] == kNoValue)
     return -1;
   const bool left = graph.constant(node.inputs[0]), right = graph.constant(node.inputs[1]);
   if (left == right) return -1;

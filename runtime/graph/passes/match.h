@@ -23,7 +23,7 @@ const Node* maker(const Graph& graph, const Links& links, ValueId value, std::st
 std::optional<double> scalar_of(const Graph& graph, ValueId value);
 // Whether a convolution has no bias, or a constant one of a float for each channel.
 bool bias_fits(const Graph& graph, const Node& conv, int64_t channels);
-// For a binary node: which input is constant (0 or 1), if exactly one is; else -1.
+// For a binary node of ONNX: which input is constant (0 or 1), if exactly one is; else -1.
 int constant_side(const Graph& graph, const Node& node);
 // Whether the constant on that side of a binary node may have more axes than the other side. Where
 // the other's rank is not known, it is taken for 1 or more.

@@ -101,12 +101,20 @@ const OpDef* find_op(std::string_view domain, std::string_view name) {
   static const auto table = [] {
     std::map<Key, const OpDef*> map;
     for (const OpDef* def : op_defs()) {
-      for (const std::string_view op : def->names) map[{def->domain, op}] = def;
+      for (const OpName& op : def->names) map[{def->domain, op.text}] = def;
     }
     return map;
   }();
   const auto found = table.find({domain == "ai.onnx" ? "" : domain, name});
   return found == table.end() ? nullptr : found->second;
+}
+
+int since_of(const OpDef& def, std::string_view name) {
+  int since = def.since;
+  for (const OpName& op : def.names) {
+    if (op.text == name) since = std::max(since, op.since);
+  }
+  return since;
 }
 
 Status check_node(const OpDef& def, const Node& node) {

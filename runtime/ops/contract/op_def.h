@@ -87,9 +87,20 @@ Lowering kernel_calls(std::vector<LoweredCall> calls);
 Lowering host_only(std::string reason);
 Lowering no_kernel(const OpCall& call);  // host_only: there is none for this operator
 
+// An operator type, and the version of the operator set that brought it, where that is later than
+// what its definition says.
+struct OpName {
+  std::string_view text;
+  int since = 1;
+
+  OpName(const char* name, int version = 1) : text(name), since(version) {}
+};
+
+inline constexpr std::string_view kMicrosoft = "com.microsoft";
+
 struct OpDef {
-  // ONNX operator types with this definition, and the domain they belong to.
-  std::vector<std::string_view> names;
+  // Operator types with this definition, and the domain they belong to: "" is ONNX itself.
+  std::vector<OpName> names;
   std::string_view domain = "";
   // Oldest and newest version of the operator set whose meaning is implemented.
   int since = 1;
@@ -133,6 +144,9 @@ struct OpDef {
 const std::vector<const OpDef*>& op_defs();
 // nullptr where the op is unknown; "ai.onnx" is the domain "".
 const OpDef* find_op(std::string_view domain, std::string_view name);
+
+// The oldest version of the operator set in which that name of `def` is implemented.
+int since_of(const OpDef& def, std::string_view name);
 
 // Whether the op wants that input known before planning.
 bool wants_known(const OpDef& def, size_t input);

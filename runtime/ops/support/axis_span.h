@@ -1,6 +1,7 @@
 // A tensor's elements around one of its axes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"

@@ -43,6 +43,19 @@ tl::unexpected<Error> missing_attribute(const OpCall& call, std::string_view nam
               call.node.op, name);
 }
 
+tl::unexpected<Error> missing_input(const OpCall& call, size_t i) {
+  return fail(ErrorCode::kInvalidArgument, "{} needs its input {}, which is missing", call.node.op,
+              i);
+}
+
+tl::unexpected<Error> unsupported_input(const OpCall& call, size_t i) {
+  return fail(ErrorCode::kUnsupported, "{} with its input {} is not supported", call.node.op, i);
+}
+
+tl::unexpected<Error> unsupported_output(const OpCall& call, size_t i) {
+  return fail(ErrorCode::kUnsupported, "{} with its output {} is not supported", call.node.op, i);
+}
+
 tl::unexpected<Error> index_outside(const OpCall& call) {
   return fail(ErrorCode::kInvalidArgument, "{} has an index that is out of range", call.node.op);
 }

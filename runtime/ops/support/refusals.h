@@ -21,6 +21,10 @@ tl::unexpected<Error> bad_attribute(const OpCall& call, std::string_view name, i
 // A list or text that does not suit the inputs.
 tl::unexpected<Error> bad_attribute(const OpCall& call, std::string_view name);
 tl::unexpected<Error> missing_attribute(const OpCall& call, std::string_view name);
+// An input that the operator needs in this form, or that clvet lacks.
+tl::unexpected<Error> missing_input(const OpCall& call, size_t i);
+tl::unexpected<Error> unsupported_input(const OpCall& call, size_t i);
+tl::unexpected<Error> unsupported_output(const OpCall& call, size_t i);
 tl::unexpected<Error> index_outside(const OpCall& call);
 // kUnsupported: clvet or ONNX has the operator for other types alone.
 tl::unexpected<Error> bad_type(const OpCall& call, size_t i);

@@ -1,12 +1,12 @@
 // Places in a tensor that GatherND and ScatterND name by tuples of indices.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "runtime/graph/tensor.h"
-#include "runtime/ops/contract/shapes.h"
 
 namespace clvet {
 

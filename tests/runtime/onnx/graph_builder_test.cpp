@@ -197,6 +197,21 @@ const Fault kFaults[] = {
      [](ModelBuilder& m) { m.model().mutable_opset_import(0)->set_domain("com.example"); }},
     {"operator_set_too_old", "operator set 5 is not supported; export the model with 6 to",
      [](ModelBuilder& m) { m.model().mutable_opset_import(0)->set_version(5); }},
+    {"operator_set_older_than_a_name",
+     "operator set 17 is not supported; export the model with 18 to",
+     [](ModelBuilder& m) {
+       m.model().mutable_opset_import(0)->set_version(17);
+       m.graph().mutable_node(0)->set_op_type("Mish");
+     }},
+    {"name_of_another_domain", "does not support this operator of the domain com.microsoft",
+     [](ModelBuilder& m) { m.graph().mutable_node(0)->set_domain("com.microsoft"); }},
+    {"name_of_another_domain_in_onnxs_own", "clvet does not support this operator;",
+     [](ModelBuilder& m) { m.graph().mutable_node(0)->set_op_type("QuickGelu"); }},
+    {"unknown_domain_with_a_known_name", "does not support this operator of the domain com.example",
+     [](ModelBuilder& m) {
+       m.graph().mutable_node(0)->set_op_type("QuickGelu");
+       m.graph().mutable_node(0)->set_domain("com.example");
+     }},
     {"needed_input_left_out", "needs its input 0",
      [](ModelBuilder& m) { m.graph().mutable_node(0)->set_input(0, ""); }},
 };

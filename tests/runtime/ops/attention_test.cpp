@@ -87,7 +87,7 @@ TEST(AffineGrid, PutsThePositionsOfTheIdentityInTheMiddlesOfThePixels) {
 
 TEST(Col2Im, AddsWhatOverlapsAndRefusesSizesThatLie) {
   const Tensor x = Tensor::of<float>({1, 2, 2}, {1, 2, 3, 4});
-  const auto run = [&](std::vector<int64_t> image, std::vector<int64_t> block) {
+  const auto run = [&](const std::vector<int64_t>& image, const std::vector<int64_t>& block) {
     return refusal(make_node("Col2Im", 3, {}, 18), {x, i64s(image), i64s(block)});
   };
   EXPECT_THAT(floats(run_one(make_node("Col2Im", 3, {}, 18), {x, i64s({3}), i64s({2})})),

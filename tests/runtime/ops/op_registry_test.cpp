@@ -30,7 +30,10 @@ TEST_P(EveryOp, IsComplete) {
   EXPECT_NE(def.host, nullptr);
   EXPECT_LE(def.since, def.until);
   EXPECT_LE(def.min_outputs, def.max_outputs);
-  for (const auto name : def.names) EXPECT_EQ(find_op(def.domain, name), &def) << name;
+  for (const OpName& name : def.names) {
+    EXPECT_EQ(find_op(def.domain, name.text), &def) << name.text;
+    EXPECT_LE(since_of(def, name.text), def.until);
+  }
   for (const std::string& word : split(def.attributes, ' ')) {
     if (word.empty()) continue;
     const std::string kind = word.substr(0, word.find('='));
@@ -58,11 +61,11 @@ TEST_P(EveryOp, AnswersOddInputsWithAResultOrOneLine) {
       Tensor::of<float>({2, 2}, {1, -2, 1e38f, std::numeric_limits<float>::quiet_NaN()}),
       Tensor::of<float>({3}, {-1, 0, 1}).cast(DType::kF16).value(),
   };
-  for (const auto name : GetParam()->names) {
+  for (const OpName& name : GetParam()->names) {
     for (size_t count = 0; count <= 5; ++count) {
       for (size_t first = 0; first < std::size(odd); ++first) {
         for (size_t step = 0; step < std::size(odd); ++step) {
-          Node node = test::make_node(std::string(name), count);
+          Node node = test::make_node(std::string(name.text), count);
           node.def = GetParam();
           if (!check_node(*node.def, node)) continue;
           std::vector<Tensor> inputs;
@@ -82,13 +85,15 @@ TEST_P(EveryOp, AnswersOddInputsWithAResultOrOneLine) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryOp, ::testing::ValuesIn(op_defs()), [](const auto& info) {
-  return std::string(info.param->names.empty() ? "none" : info.param->names[0]);
+  const OpDef& def = *info.param;
+  const std::string prefix = def.domain.empty() ? "" : "Microsoft";
+  return prefix + std::string(def.names.empty() ? "None" : def.names[0].text);
 });
 
 TEST(OpRegistry, HasNoNameTwice) {
   std::set<std::string> seen;
   for (const OpDef* def : op_defs()) {
-    for (const auto name : def->names) {
+    for (const auto& [name, since] : def->names) {
       EXPECT_TRUE(seen.insert(std::string(def->domain) + "::" + std::string(name)).second) << name;
     }
   }
@@ -98,6 +103,24 @@ TEST(OpRegistry, HasNoNameTwice) {
 TEST(OpRegistry, KnowsOnnxsOwnDomainUnderBothNames) {
   EXPECT_EQ(find_op("ai.onnx", "Conv"), find_op("", "Conv"));
   EXPECT_EQ(find_op("com.microsoft", "Conv"), nullptr);
+}
+
+TEST(OpRegistry, KeepsTheNamesOfDomainsApart) {
+  for (const char* both : {"Gelu", "Attention", "QuantizeLinear", "DequantizeLinear"}) {
+    EXPECT_NE(find_op("", both), nullptr) << both;
+    EXPECT_NE(find_op(kMicrosoft, both), nullptr) << both;
+    EXPECT_NE(find_op("", both), find_op(kMicrosoft, both)) << both;
+  }
+  EXPECT_EQ(find_op("", "FusedMatMul"), nullptr);
+  EXPECT_EQ(find_op("com.example", "FusedMatMul"), nullptr);
+}
+
+TEST(OpRegistry, KnowsSinceWhenEachNameIsThere) {
+  const OpDef& norms = *find_op("", "GroupNormalization");
+  EXPECT_EQ(since_of(norms, "GroupNormalization"), 18);
+  EXPECT_EQ(since_of(norms, "InstanceNormalization"), 6);
+  EXPECT_EQ(since_of(*find_op("", "BitShift"), "BitShift"), 11);
+  EXPECT_EQ(since_of(*find_op("", "BitwiseAnd"), "BitwiseAnd"), 18);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <limits>
 #include <vector>
 
-#include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "tests/runtime/helpers.h"
 #include "tests/runtime/ops/plain.h"
