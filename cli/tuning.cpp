@@ -10,9 +10,9 @@
 
 #include "base/clock.h"
 #include "base/event.h"
-#include "base/file.h"
 #include "base/result.h"
 #include "kernels/catalog.h"
+#include "kernels/combination.h"
 #include "kernels/contract.h"
 #include "probe/discover/discover.h"
 #include "probe/host/environment.h"

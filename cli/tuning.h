@@ -1,7 +1,6 @@
 // `clvet tune`: the calls of a plan, measured one after the other and kept.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "kernels/launch_batch.h"
 #include "probe/process/stage_page.h"
+#include "probe/report/report.h"
 #include "probe/trial/held_trial.h"
 #include "probe/trial/placed_memory.h"
 #include "probe/trial/request.h"

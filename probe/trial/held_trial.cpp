@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "kernels/catalog.h"
 #include "probe/process/stage_page.h"
+#include "probe/report/report.h"
 #include "probe/trial/placed_memory.h"
 #include "probe/trial/request.h"
 #include "probe/worker/drive.h"

@@ -1,9 +1,9 @@
 // Trials that a worker keeps, so that rounds of several can take turns without building anything.
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "kernels/catalog.h"
 #include "probe/cl/handles.h"
 #include "probe/trial/placed_memory.h"
 #include "probe/trial/request.h"

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "probe/cl/api.h"
 #include "probe/cl/handles.h"
-#include "probe/process/stage_page.h"
+#include "probe/report/report.h"
 #include "probe/trial/request.h"
 #include "probe/worker/drive.h"
 #include "probe/worker/driver_session.h"

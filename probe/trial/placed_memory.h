@@ -5,7 +5,7 @@
 
 #include "base/fd.h"
 #include "base/json.h"  // IWYU pragma: keep
-#include "probe/cl/api.h"
+#include "base/result.h"
 #include "probe/cl/handles.h"
 #include "probe/trial/request.h"
 #include "probe/worker/drive.h"

@@ -7,6 +7,7 @@
 // worker.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -17,6 +18,7 @@
 #include "base/result.h"
 #include "kernels/catalog.h"
 #include "probe/report/report.h"
+#include "probe/trial/cases.h"
 #include "probe/trial/lane.h"
 #include "probe/trial/material.h"
 #include "probe/worker/device_route.h"

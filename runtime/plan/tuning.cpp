@@ -1,6 +1,7 @@
 #include "runtime/plan/tuning.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <utility>

@@ -1,6 +1,5 @@
 #include "runtime/run/tune_record.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>

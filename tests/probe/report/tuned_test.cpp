@@ -2,9 +2,9 @@
 
 #include <gmock/gmock.h>
 
-#include <filesystem>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"  // IWYU pragma: keep
