@@ -18,13 +18,13 @@ case $mode in
   *) sed -n '2,10s/^# //p' "${BASH_SOURCE[0]}"; exit 2 ;;
 esac
 
-build_packages=(g++ clang-19 cmake ninja-build pkg-config opencl-headers libcli11-dev libfmt-dev nlohmann-json3-dev
+build_packages=(g++ clang-19 cmake make ninja-build pkg-config opencl-headers libcli11-dev libfmt-dev nlohmann-json3-dev
   libexpected-dev libeigen3-dev libpcre2-dev libprotobuf-dev protobuf-compiler libstb-dev nettle-dev
   ca-certificates python3 python3-venv)
 # libvalijson-dev draws in Qt, MySQL and POCO: the program must build without it.
 test_packages=(fonts-dejavu-core libgtest-dev libgmock-dev libbenchmark-dev libvalijson-dev ocl-icd-libopencl1 ocl-icd-opencl-dev
   pocl-opencl-icd mesa-opencl-icd oclgrind clang clang-format clang-tidy-19 clinfo strace procps debootstrap git chromium
-  abigail-tools jq)
+  abigail-tools jq groff-base)
 release_packages=(g++-aarch64-linux-gnu qemu-user-static)
 if [ "$(uname -m)" = aarch64 ]; then release_packages=(g++-x86-64-linux-gnu qemu-user-static); fi
 release_packages+=(dpkg-dev file lintian)

@@ -4,10 +4,9 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-
 #include <vector>
-#include "base/result.h"
 
+#include "base/result.h"
 #include "runtime/cache/program_cache.h"
 
 namespace clvet {

@@ -7,7 +7,6 @@
 
 #include "base/result.h"
 #include "kernels/call.h"
-#include "kernels/combination.h"
 #include "runtime/exec/device.h"
 #include "runtime/exec/session.h"
 #include "runtime/exec/shared_input.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
 #include "kernels/contract.h"

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+
 #include "base/result.h"
 #include "kernels/call.h"
 #include "kernels/catalog.h"

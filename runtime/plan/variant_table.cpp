@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
 #include "base/result.h"
 #include "kernels/catalog.h"
 

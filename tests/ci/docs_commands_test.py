@@ -35,7 +35,8 @@ class Commands(unittest.TestCase):
                                  ["clvet check m.gguf"]])
 
     def test_a_new_command_that_may_change_the_machine_is_not_run(self):
-        for command in ("sudo apt-get install x", "sh fix.sh --apply", "rm -rf build", "bash ci/new.sh", "A=b clvet run"):
+        for command in ("sudo apt-get install x", "sh fix.sh --apply", "rm -rf build", "bash ci/new.sh", "A=b clvet run",
+                        "cmake --install build --prefix /usr/local", "cmake --install build"):
             faults = []
             docs_commands.run_page("page.md", [command], {"run": {}}, None, faults)
             self.assertEqual(faults, [f"page.md: {command}: neither in 'run' nor in 'not_run' of docs_commands.json"])

@@ -10,6 +10,7 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <utility>
@@ -33,6 +34,23 @@ class PublicSession : public testing::Test {
   static Session open(const std::string& file) {
     auto session =
         Session::open(file, clvet::test::at_place<clvet::SessionOptions>(file + ".state"));
+    EXPECT_TRUE(session) << session.error().message;
+    return std::move(*session);
+  }
+  // By a report that knows no other combinations: which one is predicted to be the fastest for a
+  // small model is a matter of noise.
+  static Session open_on_float_buffers(const std::string& file) {
+    if (clvet::test::report_of_place().empty()) return open(file);
+    auto options = clvet::test::at_place<clvet::SessionOptions>(file + ".state");
+    auto report = nlohmann::json::parse(clvet::test::get(options.report));
+    auto& verdicts = report.at("verdicts").get_ref<nlohmann::json::array_t&>();
+    std::erase_if(verdicts, [](const nlohmann::json& verdict) {
+      const auto& words = verdict.at("combination");
+      return words.at("activations") != "buffer" || words.at("precision") != "high";
+    });
+    options.report = file + ".report.json";
+    clvet::test::put(options.report, report.dump());
+    auto session = Session::open(file, options);
     EXPECT_TRUE(session) << session.error().message;
     return std::move(*session);
   }
@@ -152,11 +170,11 @@ TEST_F(PublicSession, ReadsValuesWhereTheyLie) {
   EXPECT_THAT(mine, ElementsAre(5, 2, 3, 4)) << "what was lent is never written";
 }
 
-// On a device that works in the host's memory, what is mapped is what the device reads: rows of a
-// multiple of four values lie there as they do on the host.
+// On a device that works in the host's memory, what is mapped is what the device reads: in buffers
+// of floats, rows of a multiple of four values lie there as they do on the host.
 TEST_F(PublicSession, MapsTheSameMemoryEachTimeAndCopiesNothingThatChangedNot) {
   constexpr size_t kWidth = 64;
-  Session session = open(clvet::test::write_long(folder_.path(), 1));
+  Session session = open_on_float_buffers(clvet::test::write_long(folder_.path(), 1));
   ASSERT_TRUE(session.resize({{"x", {2, kWidth}}}));
   fill<float>(session, "x", std::vector<float>(2 * kWidth, 3));
   ASSERT_TRUE(session.run());
