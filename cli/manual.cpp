@@ -13,11 +13,16 @@
 namespace clvet {
 namespace {
 
-// Text that holds no request and no escape of roff.
+// The first byte of an ideograph in UTF-8: U+4000 to U+9FFF.
+bool begins_ideograph(char c) { return '\xe4' <= c && c <= '\xe9'; }
+
+// Text that holds no request and no escape of roff. A line may break before each ideograph: groff
+// itself breaks at spaces alone.
 std::string roff(std::string_view text) {
   std::string safe;
   bool begins = true;
   for (const char c : text) {
+    if (!begins && begins_ideograph(c)) safe += "\\:";
     if (begins && (c == '.' || c == '\'')) safe += "\\&";
     begins = c == '\n';
     if (c == '\\')

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <span>
@@ -163,6 +164,10 @@ std::vector<double> Tensor::to_f64() const {
   std::vector<double> out(static_cast<size_t>(elements_));
   convert_all(*this, out.data());
   return out;
+}
+
+bool bitwise_equal(const Tensor& a, const Tensor& b) {
+  return a.type() == b.type() && (a.bytes() == 0 || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0);
 }
 
 }  // namespace clvet

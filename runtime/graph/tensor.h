@@ -165,4 +165,7 @@ class Tensor {
   std::shared_ptr<std::byte> data_;
 };
 
+// Of one type and one shape, and bit for bit the same.
+bool bitwise_equal(const Tensor& a, const Tensor& b);
+
 }  // namespace clvet

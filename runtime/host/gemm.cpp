@@ -17,7 +17,7 @@ constexpr int64_t kDotRows = 3;
 constexpr int64_t kDotGrain = 100'000;
 
 bool by_dots(const MatrixView& a, const MatrixView& b) {
-  return a.rows <= kDotRows && b.transposed && !a.transposed && a.columns > 0;
+  return a.rows > 0 && a.rows <= kDotRows && b.transposed && !a.transposed && a.columns > 0;
 }
 
 void dots(const MatrixView& a, const MatrixView& b, float* c, int64_t stride, bool accumulate) {

@@ -34,7 +34,7 @@ std::vector<Term> steps(Steps& s) {
   const OpCall& call = s.call();
   const bool concat = call.node.op == "QLinearConcat";
   if (concat ? call.inputs.size() < 5 || call.inputs.size() % 3 != 2 : call.inputs.size() > 8)
-    return s.refuse(bad_shape(call, call.inputs.size() - 1));
+    return s.refuse(wrong_count(call));
   const Places at = places_of(call);
   for (size_t i = 0; i < (concat ? call.inputs.size() : 7); ++i) {
     const bool zero = concat ? (i > 1 ? i % 3 == 1 : i == 1) : i % 3 == 2;

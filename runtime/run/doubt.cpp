@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -56,10 +55,6 @@ std::string sentence_of(OutputSign sign, const std::string& output) {
       break;
   }
   return {};
-}
-
-bool same_bytes(const Tensor& a, const Tensor& b) {
-  return a.type() == b.type() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
 }  // namespace
@@ -143,7 +138,7 @@ std::string suspicion_of(std::span<const float> logits) {
 bool same_outputs(const Outputs& one, const Outputs& other) {
   return one.size() == other.size() && std::all_of(one.begin(), one.end(), [&](const auto& row) {
            const auto found = other.find(row.first);
-           return found != other.end() && same_bytes(row.second, found->second);
+           return found != other.end() && bitwise_equal(row.second, found->second);
          });
 }
 
@@ -151,7 +146,7 @@ std::string disagreement(const Outputs& one, const Outputs& other, Precision pre
   for (const auto& [name, tensor] : one) {
     const auto found = other.find(name);
     if (found == other.end()) return fmt::format("output '{}' is missing", name);
-    if (same_bytes(tensor, found->second)) continue;
+    if (bitwise_equal(tensor, found->second)) continue;
     const AnswerDifference difference = difference_of(tensor, found->second);
     if (difference.not_finite || difference.part > rounding_part(precision))
       return fmt::format("output '{}' differs by {:.2g} of its largest value from run to run", name,

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -51,11 +50,6 @@ std::map<std::string, TensorType> types_of(const NetworkSession::Inputs& inputs)
   return types;
 }
 
-bool same_values(const Tensor& a, const Tensor& b) {
-  return a.bytes() == b.bytes() &&
-         (a.bytes() == 0 || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0);
-}
-
 }  // namespace
 
 Result<std::unique_ptr<NetworkSession>> NetworkSession::open(Graph graph, const Report* report,
@@ -78,7 +72,7 @@ void NetworkSession::warn(const std::string& text) {
 bool NetworkSession::is_ready_for(const Inputs& inputs) const {
   if (!graph_ || types_ != types_of(inputs)) return false;
   return std::ranges::all_of(graph_->given, [&](const auto& given) {
-    return same_values(given.second, inputs.at(given.first));
+    return bitwise_equal(given.second, inputs.at(given.first));
   });
 }
 

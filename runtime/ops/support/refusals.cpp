@@ -48,6 +48,11 @@ tl::unexpected<Error> missing_input(const OpCall& call, size_t i) {
               i);
 }
 
+tl::unexpected<Error> wrong_count(const OpCall& call) {
+  return fail(ErrorCode::kInvalidArgument, "{} cannot have {} inputs", call.node.op,
+              call.inputs.size());
+}
+
 tl::unexpected<Error> unsupported_input(const OpCall& call, size_t i) {
   return fail(ErrorCode::kUnsupported, "{} with its input {} is not supported", call.node.op, i);
 }

@@ -23,6 +23,8 @@ tl::unexpected<Error> bad_attribute(const OpCall& call, std::string_view name);
 tl::unexpected<Error> missing_attribute(const OpCall& call, std::string_view name);
 // An input that the operator needs in this form, or that clvet lacks.
 tl::unexpected<Error> missing_input(const OpCall& call, size_t i);
+// The operator takes no such number of inputs.
+tl::unexpected<Error> wrong_count(const OpCall& call);
 tl::unexpected<Error> unsupported_input(const OpCall& call, size_t i);
 tl::unexpected<Error> unsupported_output(const OpCall& call, size_t i);
 tl::unexpected<Error> index_outside(const OpCall& call);

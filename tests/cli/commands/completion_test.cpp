@@ -120,6 +120,14 @@ TEST(Manual, HasAPageForEachVerbThatGroffTakesWithoutAWarning) {
   }
 }
 
+TEST(Manual, BreaksLinesBeforeIdeographsAlone) {
+  test::Bench bench;
+  bench.run({"--lang", "zh", "manual", bench / "man"});
+  const std::string page = test::get(bench / "man/clvet-cache.1");
+  EXPECT_THAT(page, HasSubstr("保\\:存"));
+  EXPECT_THAT(page, Not(HasSubstr("\\:,")));
+}
+
 TEST(Manual, SaysWhatHelpSays) {
   test::Bench bench;
   bench.run({"manual", bench / "man"});

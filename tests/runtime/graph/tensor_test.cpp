@@ -226,5 +226,15 @@ TEST(Cast, KeepsShapesOfNoElementsAndOfNoAxes) {
   EXPECT_EQ(to_string(Tensor::scalar(2.5).cast(DType::kI32)->type()), "i32[]");
 }
 
+TEST(Tensor, IsBitwiseEqualToOneOfTheSameTypeShapeAndBits) {
+  const float nan = std::nanf("");
+  EXPECT_TRUE(bitwise_equal(Tensor::scalar(nan), Tensor::scalar(nan)));
+  EXPECT_FALSE(bitwise_equal(Tensor::scalar(0.f), Tensor::scalar(-0.f)));
+  EXPECT_FALSE(bitwise_equal(Tensor::scalar(0.f), Tensor::scalar(0)));
+  const Tensor none = *Tensor::create(DType::kF32, {0, 3});
+  EXPECT_TRUE(bitwise_equal(none, none));
+  EXPECT_FALSE(bitwise_equal(none, none.reshaped({3, 0})));
+}
+
 }  // namespace
 }  // namespace clvet

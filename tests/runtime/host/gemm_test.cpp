@@ -126,6 +126,16 @@ TEST(HostGemm, OverwritesWhatIsNoNumber) {
   EXPECT_EQ(c, 0);
 }
 
+TEST(HostGemm, OfNoRowsOrColumnsWritesNothing) {
+  const float one = 1;
+  float c = 7;
+  for (const bool transposed : {false, true}) {
+    gemm({&one, 0, 1, 1}, {&one, 1, 1, 1, transposed}, &c, 1, false);
+    gemm({&one, 1, 1, 1}, {&one, 1, 0, 1, transposed}, &c, 1, false);
+  }
+  EXPECT_EQ(c, 7);
+}
+
 // Every number of elements left over by the vector loops, from an address that is not aligned.
 TEST(Dot, EqualsALoopForEveryLength) {
   const std::vector<float> a = values(140, 4), b = values(140, 5);

@@ -56,6 +56,7 @@ TEST_P(EveryOp, AnswersOddInputsWithAResultOrOneLine) {
       Tensor::of<int32_t>({2}, {-2147483647 - 1, -1}),
       Tensor::of<uint8_t>({1, 2}, {0, 255}),
       test::noise({0, 3}),
+      test::noise({2, 3, 0, 3}),
       test::noise({1, 2, 3, 3}),
       test::noise({2, 2, 3}),
       Tensor::of<float>({2, 2}, {1, -2, 1e38f, std::numeric_limits<float>::quiet_NaN()}),
