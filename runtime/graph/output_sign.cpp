@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
-#include <utility>
 
 #include "base/half.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/graph/value_range.h"
 
 namespace clvet {
 namespace {
@@ -21,28 +21,6 @@ constexpr double kSaturatedPart = 0.05;
 constexpr size_t kLeastRows = 4;
 // Half has 2^-11 between its values below 1; as many as 32 of them may have been rounded in a sum.
 constexpr double kAllMass = 1 - 0x1p-10, kSumTolerance = 0x1p-6;
-
-// The least and the greatest; NaN where a value is not finite. Lanes that do not wait for each
-// other: each answer of a device passes through here.
-std::pair<float, float> range_of(std::span<const float> values) {
-  constexpr size_t kLanes = 16;
-  std::array<float, kLanes> low{}, high{}, faults{};
-  low.fill(values[0]);
-  high = low;
-  const auto take = [&](size_t lane, float value) {
-    low[lane] = value < low[lane] ? value : low[lane];
-    high[lane] = value > high[lane] ? value : high[lane];
-    faults[lane] += value * 0;  // NaN of NaN and infinities
-  };
-  size_t i = 0;
-  for (; i + kLanes <= values.size(); i += kLanes) {
-    for (size_t lane = 0; lane < kLanes; ++lane) take(lane, values[i + lane]);
-  }
-  for (; i < values.size(); ++i) take(0, values[i]);
-  const float fault = std::accumulate(faults.begin(), faults.end(), 0.F);
-  return {*std::min_element(low.begin(), low.end()) + fault,
-          *std::max_element(high.begin(), high.end()) + fault};
-}
 
 bool is_saturated(std::span<const float> values) {
   const auto ends =
@@ -82,8 +60,8 @@ OutputSign sign_of(const Tensor& output) {
 
 OutputSign sign_of(std::span<const float> values, int64_t row) {
   if (values.empty()) return OutputSign::kNone;
-  const auto [low, high] = range_of(values);
-  if (std::isnan(low)) return OutputSign::kNotFinite;
+  const auto [low, high, has_nan] = range_of(values);
+  if (has_nan || std::isinf(low) || std::isinf(high)) return OutputSign::kNotFinite;
   if (values.size() > 1 && low == high) return low == 0 ? OutputSign::kZero : OutputSign::kConstant;
   if (std::max(high, -low) >= kLargestHalf && is_saturated(values)) return OutputSign::kSaturated;
   const bool probabilities = low >= 0 && high <= 1 + static_cast<float>(kSumTolerance);

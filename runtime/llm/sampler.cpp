@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/graph/value_range.h"
 #include "runtime/llm/random.h"
 #include "runtime/llm/vocabulary.h"
 
@@ -20,26 +21,23 @@ constexpr double kWeightUnit = 1099511627776.0;  // 2^40
 Result<size_t> check_logits(std::span<const float> logits) {
   if (logits.empty())
     return fail(ErrorCode::kInvalidArgument, "there are no logits to choose a token from");
-  size_t best = 0;
-  float least = logits[0];
-  for (size_t i = 0; i < logits.size(); ++i) {
-    if (std::isnan(logits[i]) || logits[i] == INFINITY) {
-      return fail(ErrorCode::kDeviceError,
-                  "the model's output is not finite (token {} of {}): an intermediate result was "
-                  "too large; use --precision high",
-                  i, logits.size());
-    }
-    if (logits[i] > logits[best]) best = i;
-    least = std::min(least, logits[i]);
+  const auto [least, greatest, has_nan] = range_of(logits);
+  if (has_nan || greatest == INFINITY) {
+    const auto odd = std::ranges::find_if(
+        logits, [](float value) { return std::isnan(value) || value == INFINITY; });
+    return fail(ErrorCode::kDeviceError,
+                "the model's output is not finite (token {} of {}): an intermediate result was "
+                "too large; use --precision high",
+                odd - logits.begin(), logits.size());
   }
-  if (logits[best] == least && (logits.size() > 1 || std::isinf(least))) {
+  if (greatest == least && (logits.size() > 1 || std::isinf(least))) {
     return fail(
         ErrorCode::kDeviceError,
         "the model's output is the same for all {} tokens: an intermediate result was lost; "
         "use --precision high",
         logits.size());
   }
-  return best;
+  return static_cast<size_t>(std::ranges::find(logits, greatest) - logits.begin());
 }
 
 struct WeightedToken {

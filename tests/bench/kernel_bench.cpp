@@ -1,9 +1,10 @@
-// clvet_kernel_bench [--library NAME] [--device P:D] [--scale NAME=VALUE] VARIANT... DIM=VALUE...
+// clvet_kernel_bench [--library NAME] [--device P:D] [--scale NAME=VALUE] [--batch N] VARIANT...
+//     DIM=VALUE...
 //
 // Times variants of one op on one call, side by side: the launches of all variants take turns, so
 // that a load on the machine falls on each of them alike. A VARIANT is the beginning of a variant's
 // name ("conv2d_tile4x4/high/normal/buffer/buffer"); the first one that fits is meant. Prints for
-// each the least and the median time of a launch (of kBatch launches and one wait), GFLOP/s and
+// each the least and the median time of a launch (of N launches and one wait, 4), GFLOP/s and
 // GB/s by the least, and its time relative to the first. Scalars that are not given are 0.
 #include <algorithm>
 #include <cstdint>
@@ -30,13 +31,13 @@
 namespace clvet {
 namespace {
 
-constexpr int kBatch = 4;
 constexpr double kSeconds = 0.8;  // for each variant
 constexpr size_t kLeastRounds = 5;
 
 struct Options {
   std::string library = "libOpenCL.so.1";
   size_t platform = 0, device = 0;
+  int batch = 4;
   std::vector<std::string> variants;
   Dims dims;
   Scalars scalars;
@@ -78,6 +79,8 @@ Result<Options> parse(int argc, char** argv) {
       } else if (word == "--device" && parts.size() == 2) {
         options.platform = std::strtoul(parts[0].c_str(), nullptr, 10);
         options.device = std::strtoul(parts[1].c_str(), nullptr, 10);
+      } else if (word == "--batch") {
+        options.batch = std::max(1, std::atoi(value.c_str()));
       } else if (word == "--scale" && parts.size() == 2) {
         options.scalars[parts[0]] = std::strtod(parts[1].c_str(), nullptr);
       } else {
@@ -259,10 +262,10 @@ Result<Subject> prepare(const Target& target, const Catalog& catalog, const std:
   return subject;
 }
 
-Status launch(const Target& target, Subject& subject) {
+Status launch(const Target& target, int batch, Subject& subject) {
   const size_t* local = subject.call.local[0] ? subject.call.local.data() : nullptr;
   const double started = monotonic_seconds();
-  for (int i = 0; i < kBatch; ++i) {
+  for (int i = 0; i < batch; ++i) {
     CLVET_RETURN_IF_ERROR(cl_check(
         target.api.clEnqueueNDRangeKernel(target.queue.get(), subject.kernel.get(),
                                           static_cast<cl_uint>(subject.call.work_dim), nullptr,
@@ -270,7 +273,7 @@ Status launch(const Target& target, Subject& subject) {
         "clEnqueueNDRangeKernel"));
   }
   CLVET_RETURN_IF_ERROR(cl_check(target.api.clFinish(target.queue.get()), "clFinish"));
-  subject.samples.push_back(ms_since(started) / kBatch);
+  subject.samples.push_back(ms_since(started) / batch);
   return {};
 }
 
@@ -300,12 +303,13 @@ Status bench(int argc, char** argv) {
   for (const std::string& name : options.variants) {
     CLVET_ASSIGN_OR_RETURN(Subject subject, prepare(target, catalog, name, options));
     subjects.push_back(std::move(subject));
-    CLVET_RETURN_IF_ERROR(launch(target, subjects.back()));  // drivers compile at the first one
+    CLVET_RETURN_IF_ERROR(
+        launch(target, options.batch, subjects.back()));  // drivers compile at the first one
     subjects.back().samples.clear();
   }
   const double until = monotonic_seconds() + kSeconds * static_cast<double>(subjects.size());
   while (subjects[0].samples.size() < kLeastRounds || monotonic_seconds() < until) {
-    for (Subject& subject : subjects) CLVET_RETURN_IF_ERROR(launch(target, subject));
+    for (Subject& subject : subjects) CLVET_RETURN_IF_ERROR(launch(target, options.batch, subject));
   }
   print(subjects);
   return {};
