@@ -6,8 +6,8 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "base/result.h"
 #include "base/text.h"
@@ -19,7 +19,8 @@ namespace {
 
 using Key = std::tuple<std::string, std::string, std::string>;  // domain, name, overload
 using Names = std::map<std::string, std::string>;               // in the function; around the call
-using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+using Nodes = std::decay_t<decltype(onnx::GraphProto().node())>;
+using AttributeRows = std::decay_t<decltype(onnx::NodeProto().attribute())>;
 
 std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
@@ -137,7 +138,7 @@ class Expander {
     node.set_name(stem + "/" + own);
     for (std::string& name : *node.mutable_input()) rename(name, names, stem);
     for (std::string& name : *node.mutable_output()) rename(name, names, stem);
-    google::protobuf::RepeatedPtrField<onnx::AttributeProto> attributes;
+    AttributeRows attributes;
     for (onnx::AttributeProto& attribute : *node.mutable_attribute()) {
       if (attribute.has_g()) adopt(*attribute.mutable_g(), names, stem, function, call);
       if (attribute.ref_attr_name().empty()) {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/host/executor.h"
 #include "runtime/onnx/onnx.pb.h"

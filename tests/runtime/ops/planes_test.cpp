@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/graph/attribute.h"
+#include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "tests/runtime/helpers.h"
 #include "tests/runtime/ops/plain.h"

@@ -12,7 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/graph/attribute.h"
+#include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/ops/contract/op_def.h"
 #include "tests/runtime/helpers.h"
 #include "tests/runtime/ops/plain.h"
 
