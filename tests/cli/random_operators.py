@@ -378,7 +378,7 @@ def loop_case(draw, i):
     nodes.append(helper.make_node("Identity", ["x_out"], ["x_stack"]))
     outputs[-2] = value("x_stack", shape)
     body = helper.make_graph(nodes, "body", inputs, outputs, constants)
-    return subgraph_case(draw, i, "Loop", body, numbers(draw, shape), carried + 2,
+    return with_body(draw, i, "Loop", body, numbers(draw, shape), carried + 2,
                          [trips if trips is None else numpy.array(trips, numpy.int64), start if start is None else numpy.array(start), *arrays])
 
 
@@ -397,12 +397,12 @@ def scan_case(draw, i):
         last = f"sum{k}"
     nodes += [helper.make_node("Identity", [last], ["x_out"]), helper.make_node("Neg", [last], ["stack"])]
     body = helper.make_graph(nodes, "body", inputs, [value("x_out", shape), value("stack", shape)], constants)
-    return subgraph_case(draw, i, "Scan", body, numbers(draw, shape), 2, [numbers(draw, shape), *scanned], num_scan_inputs=count, scan_input_axes=axes,
+    return with_body(draw, i, "Scan", body, numbers(draw, shape), 2, [numbers(draw, shape), *scanned], num_scan_inputs=count, scan_input_axes=axes,
                          scan_input_directions=[draw.randint(0, 1) for _ in axes], scan_output_axes=[draw.randint(-len(shape) - 1, len(shape))],
                          scan_output_directions=[draw.randint(0, 1)])
 
 
-def subgraph_case(draw, i, op, body, outside, outputs, inputs, **attributes):
+def with_body(draw, i, op, body, outside, outputs, inputs, **attributes):
     """One of the node's outputs, at random, is compared; `outside` is what the body captures."""
     made = case(op, i, inputs, **attributes)
     chosen = draw.randrange(outputs)
