@@ -31,4 +31,4 @@ if [ "$device" != host ]; then
   report=(--report "$out/report.json")
 fi
 exec bash tests/conformance/with_cases.sh build/tests/conformance/clvet_conformance --device "$device" "${report[@]}" \
-  --host-at-least 1150 --scratch "$out/scratch" --json "$out/results.json"
+  --host-at-least 1170 --scratch "$out/scratch" --json "$out/results.json"

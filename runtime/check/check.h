@@ -18,8 +18,10 @@ namespace clvet {
 Result<CheckRecord> check_gguf(const std::string& path, const Report* report);
 
 // An ONNX file. Where the model leaves extents of an input open and `shapes` does not name it,
-// extents are tried until the model takes them, and a note says which. Findings: operators that are
-// not known. kInvalidArgument: no file, no model, or no shapes that fit.
+// extents are tried until the model takes them, and a note says which. Findings: what clvet lacks;
+// one for all nodes of an operator, those of subgraphs and functions, too. Where a file cannot be
+// read to its end for that, it is the only finding, and no device is listed. kInvalidArgument: no
+// file, no model, or no shapes that fit.
 Result<CheckRecord> check_onnx(const std::string& path, const std::map<std::string, Shape>& shapes,
                                const Report* report);
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,7 +57,9 @@ Result<Graph> with_shapes(const Graph& graph, const std::map<std::string, Shape>
   for (const int64_t extent : kUsualExtents) {
     const auto shapes = filled_in(graph, given, extent);
     auto made = specialise(graph, shapes);
-    if (made) CLVET_RETURN_IF_ERROR(optimise(*made));
+    if (made) {
+      if (const Status folded = optimise(*made); !folded) made = tl::unexpected(folded.error());
+    }
     if (made) {
       for (const auto& [name, shape] : shapes) {
         if (given.contains(name)) continue;
@@ -68,6 +71,7 @@ Result<Graph> with_shapes(const Graph& graph, const std::map<std::string, Shape>
       return made;
     }
     last = made.error();
+    if (last.code == ErrorCode::kUnsupported) return made;  // whatever the shapes are
     if (shapes.size() == given.size()) break;
   }
   return fail(ErrorCode::kInvalidArgument,
@@ -75,21 +79,50 @@ Result<Graph> with_shapes(const Graph& graph, const std::map<std::string, Shape>
               record.model, last.message);
 }
 
+// Why clvet cannot run a node that has no definition; nothing where only a node in one of its
+// subgraphs is at fault.
+std::optional<std::string> lack_of(const Node& node) {
+  const auto def = definition_of(node.domain, node.op, node.opset);
+  if (!def) return def.error().message;
+  const Status fits = check_node(**def, node);
+  if (!fits) return fits.error().message;
+  return std::nullopt;
+}
+
+// By value: whether a node that cannot run has a part in it.
+std::vector<bool> never_made(const Graph& graph) {
+  std::vector<bool> never(graph.values.size(), false);
+  for (const Node& node : graph.nodes) {
+    const bool waits = std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId in) {
+      return in != kNoValue && never[static_cast<size_t>(in)];
+    });
+    if (node.def && !waits) continue;
+    for (const ValueId out : node.outputs)
+      if (out != kNoValue) never[static_cast<size_t>(out)] = true;
+  }
+  return never;
+}
+
 std::vector<NodeCheck> nodes_of(const Graph& graph, const ExecutionPlan& plan) {
   std::vector<NodeCheck> nodes;
   const PlanPhase& phase = plan.phases.front();
   const std::vector<std::string> variants = variants_of(phase);
+  const std::vector<bool> never = never_made(graph);
   for (size_t i = 0; i < phase.nodes.size(); ++i) {
     const PlannedNode& row = phase.nodes[i];
+    const Node& own = graph.nodes[i];
     NodeCheck node{
         row.name,    row.op,     row.place == Place::kHost ? Where::kHost : Where::kOpenCl,
         variants[i], row.reason, row.untested};
-    if (!graph.nodes[i].def) {
+    if (!own.def) {
       node.where = Where::kNeither;
       node.reason =
-          find_op(graph.nodes[i].domain, graph.nodes[i].op) && !graph.nodes[i].graphs().empty()
-              ? "clvet does not support an operator in one of its subgraphs"
-              : "clvet does not support this operator";
+          lack_of(own).value_or("clvet does not support an operator in one of its subgraphs");
+    } else if (!call_of(graph, own) &&
+               std::any_of(own.inputs.begin(), own.inputs.end(), [&](ValueId in) {
+                 return in != kNoValue && never[static_cast<size_t>(in)];
+               })) {
+      node.reason = "nothing is known of its inputs: a node before it cannot run";
     }
     nodes.push_back(std::move(node));
   }
@@ -110,47 +143,70 @@ Result<DeviceCheck> check_network(const Graph& graph, const CheckedDevice& devic
   return check;
 }
 
-std::string unknown_operator(const Node& node) {
-  if (node.domain.empty()) {
-    return fmt::format("{}: clvet does not support the operator {}; export the model without it",
-                       node.label(), node.op);
-  }
-  return fmt::format(
-      "{}: clvet does not support the operator {} of the domain {}; export the model without it",
-      node.label(), node.op, node.domain);
-}
+// The nodes that want for the same.
+struct Lack {
+  std::string op, reason, first;
+  int nodes = 0;
+};
 
 // Those in subgraphs, too; `path` leads to the graph.
-void find_unknown(const Graph& graph, const std::string& path, CheckRecord& record) {
-  for (Node node : graph.nodes) {
+void find_lacks(const Graph& graph, const std::string& path, std::vector<Lack>& lacks) {
+  for (const Node& node : graph.nodes) {
     if (node.def) continue;
-    node.name = path + node.name;
-    const size_t before = record.findings.size();
-    for (const auto& [name, inner] : node.graphs()) {
-      find_unknown(*inner, fmt::format("{}/{}/", node.name, name), record);
-    }
-    const bool only_inside = record.findings.size() > before && find_op(node.domain, node.op);
-    if (!only_inside) record.findings.push_back(unknown_operator(node));
+    const std::string name = path + node.name;
+    for (const auto& [key, inner] : node.graphs())
+      find_lacks(*inner, fmt::format("{}/{}/", name, key), lacks);
+    const auto reason = lack_of(node);
+    if (!reason) continue;
+    const std::string op = node.domain.empty() ? node.op : node.domain + "::" + node.op;
+    auto row = std::find_if(lacks.begin(), lacks.end(), [&](const Lack& lack) {
+      return lack.op == op && lack.reason == *reason;
+    });
+    if (row == lacks.end()) row = lacks.insert(row, {op, *reason, name});
+    ++row->nodes;
   }
 }
 
-}  // namespace
+std::string finding_of(const Lack& lack) {
+  if (lack.nodes == 1) return fmt::format("node '{}' ({}): {}", lack.first, lack.op, lack.reason);
+  return fmt::format("{} nodes ({}), the first is '{}': {}", lack.nodes, lack.op, lack.first,
+                     lack.reason);
+}
 
-Result<CheckRecord> check_onnx(const std::string& path, const std::map<std::string, Shape>& shapes,
-                               const Report* report) {
-  CLVET_ASSIGN_OR_RETURN(Graph graph, read_onnx(path, {.allow_unknown_ops = true}));
-  CheckRecord record;
-  record.model = path;
-  record.format = "onnx";
-  find_unknown(graph, "", record);
-  CLVET_RETURN_IF_ERROR(optimise(graph));
-  CLVET_ASSIGN_OR_RETURN(graph, with_shapes(graph, shapes, record));
+// What clvet lacks is a finding; what is wrong with the file stays an error.
+Status found(Error error, CheckRecord& record) {
+  if (error.code != ErrorCode::kUnsupported) return tl::unexpected<Error>(std::move(error));
+  record.findings.push_back(std::move(error.message));
+  return {};
+}
+
+Status check_devices(const Graph& graph, const Report* report, CheckRecord& record) {
   CLVET_ASSIGN_OR_RETURN(const auto devices, checked_devices(report));
   for (std::string& note : notes_on(report)) record.notes.push_back(std::move(note));
   for (const CheckedDevice& device : devices) {
     CLVET_ASSIGN_OR_RETURN(DeviceCheck check, check_network(graph, device));
     record.devices.push_back(std::move(check));
   }
+  return {};
+}
+
+}  // namespace
+
+Result<CheckRecord> check_onnx(const std::string& path, const std::map<std::string, Shape>& shapes,
+                               const Report* report) {
+  CheckRecord record;
+  record.model = path;
+  record.format = "onnx";
+  auto graph = read_onnx(path, {.allow_unknown_ops = true});
+  if (!graph) return found(graph.error(), record).map([&] { return record; });
+  std::vector<Lack> lacks;
+  find_lacks(*graph, "", lacks);
+  for (const Lack& lack : lacks) record.findings.push_back(finding_of(lack));
+  const Status folded = optimise(*graph);
+  if (!folded) return found(folded.error(), record).map([&] { return record; });
+  const auto shaped = with_shapes(*graph, shapes, record);
+  if (!shaped) return found(shaped.error(), record).map([&] { return record; });
+  CLVET_RETURN_IF_ERROR(check_devices(*shaped, report, record));
   return record;
 }
 

@@ -24,6 +24,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/live_values.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/host/cancel.h"
 #include "runtime/infer/infer.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/view.h"
@@ -266,6 +267,7 @@ Result<std::vector<Tensor>> Session::host_answer(const Node& node,
                         : constant        ? constant
                                           : &values[static_cast<size_t>(input)]);
   }
+  const CancelScope scope(cancelled_);
   auto outputs = run_node(node, arguments);
   if (!outputs) return at_node(outputs.error(), node);
   return outputs;

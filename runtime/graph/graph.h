@@ -1,6 +1,7 @@
 // The one graph representation: readers fill it, passes change it, the planner lowers it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -36,6 +37,8 @@ struct Node {
   const OpDef* def = nullptr;   // nullptr: an op that clvet does not know (ReadOptions)
   std::vector<ValueId> inputs;  // kNoValue: optional and absent
   std::vector<ValueId> outputs;
+  // How many of its last inputs are there for its subgraphs alone, which read them from outside.
+  size_t captured = 0;
   Attributes attributes;
   Activation activation;  // set by passes; applied after the op
 
@@ -75,7 +78,8 @@ struct Graph {
   std::vector<ValueId> outputs;
   std::map<std::string, Tensor> given;  // former inputs, by name: constants since specialise()
   std::map<std::string, std::string> metadata;
-  // Of a subgraph: which input of the owning node each of `inputs` is.
+  // Of a subgraph: which input of the owning node each of the last of `inputs` is. Those before
+  // them are the subgraph's own: the operator gives them.
   std::vector<int> captures;
 
   ValueId add_value(std::string value_name);

@@ -48,6 +48,7 @@ class Builder {
         return fail(ErrorCode::kInvalidArgument, "no node computes the output '{}'", output.name());
       }
       graph_.outputs.push_back(id);
+      if (outer_) keep_declared(output, graph_.values[id]);
     }
     CLVET_RETURN_IF_ERROR(sort_topologically(graph_));
     return std::move(graph_);
@@ -100,6 +101,7 @@ class Builder {
   }
 
   Status set_type(const onnx::ValueInfoProto& proto, Value& value) {
+    if (outer_ && !proto.has_type()) return {};  // what a loop carries may have any
     if (!proto.type().has_tensor_type()) {
       return fail(ErrorCode::kUnsupported, "input '{}' is not a tensor", proto.name());
     }
@@ -122,6 +124,17 @@ class Builder {
     }
     value.shape = std::move(shape);
     return {};
+  }
+
+  // What a loop makes of no trips has the type that its body's output is said to have.
+  static void keep_declared(const onnx::ValueInfoProto& proto, Value& value) {
+    const auto& type = proto.type().tensor_type();
+    if (value.dtype || !dtype_of_onnx(type.elem_type())) return;
+    value.dtype = dtype_of_onnx(type.elem_type());
+    if (!type.has_shape()) return;
+    value.shape.emplace();
+    for (const auto& dim : type.shape().dim())
+      value.shape->push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? dim.dim_value() : -1);
   }
 
   Status declare_node_outputs() {
@@ -215,18 +228,17 @@ class Builder {
   }
 
   Status find_definition(Node& node) const {
-    const OpDef* def = find_op(node.domain, node.op);
-    const int since = def ? since_of(*def, node.op) : 0;
-    const bool version = def && node.opset >= since && node.opset <= def->until;
-    if (options_.allow_unknown_ops && (!version || holds_unknown(node))) return {};
-    if (!def) return unknown_operator(node.domain);
-    if (!version) {
-      return fail(ErrorCode::kUnsupported,
-                  "operator set {} is not supported; export the model with {} to {}", node.opset,
-                  since, def->until);
+    auto def = definition_of(node.domain, node.op, node.opset);
+    if (options_.allow_unknown_ops && (!def || holds_unknown(node))) return {};
+    if (!def && !find_op(node.domain, node.op)) return unknown_operator(node.domain);
+    if (!def) return tl::unexpected<Error>(std::move(def).error());
+    const Status fits = check_node(**def, node);
+    const bool lacks = !fits && fits.error().code == ErrorCode::kUnsupported;
+    if (!(options_.allow_unknown_ops && lacks)) {
+      node.def = *def;
+      return fits;
     }
-    node.def = def;
-    return check_node(*def, node);
+    return {};
   }
 
   Status add_attribute(const onnx::AttributeProto& proto, Node& node) {
@@ -274,16 +286,14 @@ class Builder {
   Result<std::shared_ptr<const Graph>> subgraph(const onnx::GraphProto& proto, Node& node) {
     Builder inner(proto, opsets_, options_, this);
     CLVET_ASSIGN_OR_RETURN(Graph graph, inner.build());
-    const size_t own = graph.inputs.size() - inner.captures().size();
-    const bool unknown = options_.allow_unknown_ops && !find_op(node.domain, node.op);
-    if (own != 0 && !unknown)
-      return fail(ErrorCode::kUnsupported, "a subgraph with its own inputs is not supported");
     for (const std::string& name : inner.captures()) {
       const ValueId id = resolve(name);
       auto slot = std::find(node.inputs.begin() + std::min<size_t>(1, node.inputs.size()),
                             node.inputs.end(), id);
       graph.captures.push_back(static_cast<int>(slot - node.inputs.begin()));
-      if (slot == node.inputs.end()) node.inputs.push_back(id);
+      if (slot != node.inputs.end()) continue;
+      node.inputs.push_back(id);
+      ++node.captured;
     }
     return std::make_shared<const Graph>(std::move(graph));
   }

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/onnx/functions.h"
 #include "runtime/onnx/graph_builder.h"
 #include "runtime/onnx/onnx.pb.h"
 #include "runtime/onnx/tensor_reader.h"
@@ -36,12 +37,13 @@ Result<OpsetVersions> opsets_of(const onnx::ModelProto& model) {
   return versions;
 }
 
-Result<Graph> build(const onnx::ModelProto& model, const OnnxOptions& options) {
+Result<Graph> build(onnx::ModelProto& model, const OnnxOptions& options) {
   if (!model.has_graph()) {
     return fail(ErrorCode::kInvalidArgument,
                 "it has no graph; it is not an ONNX model or is incomplete");
   }
-  CLVET_ASSIGN_OR_RETURN(const OpsetVersions opsets, opsets_of(model));
+  CLVET_ASSIGN_OR_RETURN(OpsetVersions opsets, opsets_of(model));
+  CLVET_RETURN_IF_ERROR(expand_functions(model, opsets));
   CLVET_ASSIGN_OR_RETURN(Graph graph, build_graph(model.graph(), opsets, options));
   for (const auto& entry : model.metadata_props()) graph.metadata[entry.key()] = entry.value();
   return graph;

@@ -52,18 +52,25 @@ void fill(const Tensor& tensor, const std::string& name, onnx::TensorProto& prot
   proto.set_raw_data(tensor.raw(), tensor.bytes());
 }
 
+// As much of the type as is known: what a loop carries may have another shape each time.
+void declare(const Value& value, onnx::ValueInfoProto& proto) {
+  proto.set_name(value.name);
+  if (!value.dtype) return;
+  auto* type = proto.mutable_type()->mutable_tensor_type();
+  type->set_elem_type(static_cast<int32_t>(onnx_of_dtype(*value.dtype)));
+  if (!value.shape) return;
+  type->mutable_shape();
+  for (const int64_t extent : *value.shape) {
+    auto* dim = type->mutable_shape()->add_dim();
+    if (extent >= 0) dim->set_dim_value(extent);
+  }
+}
+
 Status fill(const Value& value, onnx::ValueInfoProto& proto) {
   const auto known = value.constant ? value.constant->type() : value.type();
   if (!known)
     return fail(ErrorCode::kUnsupported, "the type of the value '{}' is not known", value.name);
-  proto.set_name(value.name);
-  auto* type = proto.mutable_type()->mutable_tensor_type();
-  type->set_elem_type(static_cast<int32_t>(onnx_of_dtype(known->dtype)));
-  type->mutable_shape();
-  for (const int64_t extent : known->shape) {
-    auto* dim = type->mutable_shape()->add_dim();
-    if (extent >= 0) dim->set_dim_value(extent);
-  }
+  declare({value.name, known->dtype, known->shape, {}}, proto);
   return {};
 }
 
@@ -73,10 +80,14 @@ Status fill_nodes(const Graph& graph, const Names& names, onnx::GraphProto& prot
 Status fill_subgraph(const Graph& graph, const Node& owner, const Names& outer,
                      onnx::GraphProto& proto) {
   Names names = names_of(graph);
+  const size_t own = graph.inputs.size() - graph.captures.size();
   for (size_t i = 0; i < graph.captures.size(); ++i) {
     const auto slot = static_cast<size_t>(graph.captures[i]);
-    names[static_cast<size_t>(graph.inputs[i])] = outer[static_cast<size_t>(owner.inputs[slot])];
+    names[static_cast<size_t>(graph.inputs[own + i])] =
+        outer[static_cast<size_t>(owner.inputs[slot])];
   }
+  for (size_t i = 0; i < own; ++i)
+    declare(graph.values[static_cast<size_t>(graph.inputs[i])], *proto.add_input());
   CLVET_RETURN_IF_ERROR(fill_nodes(graph, names, proto));
   for (const ValueId out : graph.outputs)
     proto.add_output()->set_name(names[static_cast<size_t>(out)]);
@@ -115,8 +126,7 @@ Status fill(const Node& node, const Names& names, onnx::NodeProto& proto) {
   proto.set_name(node.name);
   proto.set_op_type(node.op);
   if (!node.domain.empty()) proto.set_domain(node.domain);
-  // What its subgraphs capture follows the only input that such a node has: If's condition.
-  const size_t own = node.graphs().empty() ? node.inputs.size() : 1;
+  const size_t own = node.inputs.size() - node.captured;
   const auto name_of = [&](ValueId id) {
     return id == kNoValue ? std::string() : names[static_cast<size_t>(id)];
   };

@@ -1,80 +1,16 @@
 // LSTM.
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
-#include "runtime/ops/support/recurrent.h"
-#include "runtime/ops/support/refusals.h"
-#include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/lstm.h"
 
 namespace clvet::op_lstm {
 namespace {
 
-constexpr int64_t kGates = 4;  // in ONNX's order: input, output, forget, cell
-constexpr std::array<std::string_view, 3> kDefaults = {"Sigmoid", "Tanh", "Tanh"};
-enum Input : size_t { kX = 0, kB = 3, kInitialH = 5, kInitialC = 6, kPeepholes = 7 };
-
-Result<Recurrent> problem_of(const OpCall& call) {
-  CLVET_ASSIGN_OR_RETURN(Recurrent p, recurrent_of(call, kGates, kDefaults));
-  if (call.has(kInitialC) && call.shape(kInitialC) != p.state()) return misfit(call, kX, kInitialC);
-  if (call.has(kPeepholes) && call.shape(kPeepholes) != Shape{p.directions, 3 * p.hidden})
-    return misfit(call, kX, kPeepholes);
-  return p;
-}
-
-Result<Types> infer(const OpCall& call) {
-  CLVET_ASSIGN_OR_RETURN(const Recurrent p, problem_of(call));
-  const DType dtype = call.type(0).dtype;
-  return Types{{dtype, p.all()}, {dtype, p.state()}, {dtype, p.state()}};
-}
-
-struct Cell {
-  const GateFunction* f;  // f, g, h of ONNX
-  const float *bias, *peephole;
-  int64_t n;
-  bool input_forget;
-
-  float gate(int64_t k, int64_t i, const float* from_x, const float* from_h) const {
-    const float sum = from_x[k * n + i] + from_h[k * n + i];
-    return bias ? sum + bias[k * n + i] + bias[(k + kGates) * n + i] : sum;
-  }
-  // As onnxruntime, it does not clip the cell.
-  float out(float cell) const { return f[2].function(cell, f[2].alpha, f[2].beta); }
-  float peep(int64_t k, int64_t i, float cell) const {
-    return peephole ? peephole[k * n + i] * cell : 0;
-  }
-  void update(const float* from_x, const float* from_h, float* h, float* c) const {
-    for (int64_t i = 0; i < n; ++i) {
-      const float in = f[0](gate(0, i, from_x, from_h) + peep(0, i, c[i]));
-      const float forget =
-          input_forget ? 1 - in : f[0](gate(2, i, from_x, from_h) + peep(2, i, c[i]));
-      c[i] = forget * c[i] + in * f[1](gate(3, i, from_x, from_h));
-      h[i] = f[0](gate(1, i, from_x, from_h) + peep(1, i, c[i])) * out(c[i]);
-    }
-  }
-};
-
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
-  CLVET_ASSIGN_OR_RETURN(const Recurrent p, problem_of(call));
-  for (int64_t d = 0; d < p.directions; ++d) {
-    const Cell cell{&p.functions[static_cast<size_t>(d) * kDefaults.size()],
-                    direction_part(call, p, kB, d), direction_part(call, p, kPeepholes, d),
-                    p.hidden, call.node.int_attr("input_forget", 0) != 0};
-    std::vector<float> h = initial_state(call, p, kInitialH, d);
-    std::vector<float> c = initial_state(call, p, kInitialC, d);
-    const auto step = [&](int64_t b, const float* from_x, const float* from_h, float* state) {
-      cell.update(from_x, from_h, state, &c[static_cast<size_t>(b * p.hidden)]);
-    };
-    run_direction(call, p, d, step, h, outputs[0]);
-    keep_state(h, p, d, outputs[1]);
-    keep_state(c, p, d, outputs[2]);
-  }
-  return {};
+  return run_lstm(call, false, outputs);
 }
 
 }  // namespace
@@ -90,7 +26,7 @@ const OpDef def{
         "direction:s=forward|reverse|bidirectional "
         "hidden_size:i input_forget:i layout:i",
     .max_outputs = 3,
-    .infer = infer,
+    .infer = infer_lstm,
     .host = host,
 };
 

@@ -73,7 +73,7 @@ Status check_attribute(const OpDef& def, const Node& node, const std::string& ke
     return fail(ErrorCode::kInvalidArgument, "{}'s attribute {} is '{}', but must be one of {}",
                 node.op, key, one_line(value), words.substr(words.starts_with('|') ? 1 : 0));
   }
-  return fail(ErrorCode::kInvalidArgument, "{} takes no attribute '{}' of the kind '{}'", node.op,
+  return fail(ErrorCode::kUnsupported, "{} takes no attribute '{}' of the kind '{}'", node.op,
               one_line(key), attribute.kind());
 }
 
@@ -107,6 +107,34 @@ const OpDef* find_op(std::string_view domain, std::string_view name) {
   }();
   const auto found = table.find({domain == "ai.onnx" ? "" : domain, name});
   return found == table.end() ? nullptr : found->second;
+}
+
+Result<const OpDef*> definition_of(std::string_view domain, std::string_view name, int opset) {
+  const OpDef* def = find_op(domain, name);
+  if (!def && domain.empty())
+    return fail(ErrorCode::kUnsupported,
+                "clvet does not support this operator; export the model without it");
+  if (!def) {
+    return fail(
+        ErrorCode::kUnsupported,
+        "clvet does not support this operator of the domain {}; export the model without it",
+        domain);
+  }
+  const int since = since_of(*def, name);
+  if (opset < since) {
+    return fail(
+        ErrorCode::kUnsupported,
+        "the model has operator set {}, and clvet has {} from {} on; export the model again "
+        "with opset_version={} or newer",
+        opset, name, since, since);
+  }
+  if (opset > def->until) {
+    return fail(ErrorCode::kUnsupported,
+                "the model has operator set {}, and clvet has {} up to {}; export the model again "
+                "with opset_version={} or older",
+                opset, name, def->until, def->until);
+  }
+  return def;
 }
 
 int since_of(const OpDef& def, std::string_view name) {

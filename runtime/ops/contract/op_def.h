@@ -134,6 +134,9 @@ struct OpDef {
   // Fills the outputs, allocated as inferred and zero-filled; may replace them by others of the
   // same type (shared storage).
   Status (*host)(const OpCall& call, std::vector<Tensor>& outputs) = nullptr;
+  // Of control flow: all outputs at once, of types that nobody knows before. `host` is then
+  // nullptr, and `infer` may answer kUnavailable always.
+  Result<std::vector<Tensor>> (*run)(const OpCall& call) = nullptr;
   // nullptr: host only. `preferred` is the view that the first input on the device has already.
   Lowering (*lower)(const OpCall& call, View preferred) = nullptr;
   // The values of a constant that lower() listed, in the contract's logical order.
@@ -144,6 +147,10 @@ struct OpDef {
 const std::vector<const OpDef*>& op_defs();
 // nullptr where the op is unknown; "ai.onnx" is the domain "".
 const OpDef* find_op(std::string_view domain, std::string_view name);
+
+// The definition of an operator in that version of its operator set; kUnsupported says what clvet
+// has and, where another version would do, which to export.
+Result<const OpDef*> definition_of(std::string_view domain, std::string_view name, int opset);
 
 // The oldest version of the operator set in which that name of `def` is implemented.
 int since_of(const OpDef& def, std::string_view name);

@@ -137,6 +137,19 @@ Result<Recurrent> recurrent_of(const OpCall& call, int64_t gates,
   return p;
 }
 
+void round_dynamically(std::span<float> values) {
+  float low = 0, high = 0;
+  for (const float v : values) {
+    low = std::min(low, v);
+    high = std::max(high, v);
+  }
+  const float scale = (high - low) / 255.f;
+  if (!(scale > 0)) return;  // all of them are zero
+  const float zero = std::nearbyint(std::clamp(-low / scale, 0.f, 255.f));
+  for (float& v : values)
+    v = (std::clamp(std::nearbyint(v / scale) + zero, 0.f, 255.f) - zero) * scale;
+}
+
 const float* direction_part(const OpCall& call, const Recurrent& p, size_t i, int64_t d) {
   if (!call.has(i)) return nullptr;
   const Tensor& tensor = call.tensor(i);
@@ -164,12 +177,18 @@ void run_direction(const OpCall& call, const Recurrent& p, int64_t d, const Cell
               *r = direction_part(call, p, kR, d);
   const int32_t* lengths = call.has(kLengths) ? call.tensor(kLengths).data<int32_t>() : nullptr;
   std::vector<float> from_x(static_cast<size_t>(p.steps * p.batch * rows));
-  std::vector<float> from_h(static_cast<size_t>(p.batch * rows));
+  std::vector<float> from_h(static_cast<size_t>(p.batch * rows)), rounded;
   if (from_h.empty()) return;
   gemm({x, p.steps * p.batch, p.input, p.input}, {w, p.input, rows, p.input, true}, from_x.data(),
        rows, false);
   for (int64_t s = 0; s < p.steps; ++s) {
-    gemm({h.data(), p.batch, n, n}, {r, n, rows, n, true}, from_h.data(), rows, false);
+    const float* state = h.data();
+    if (p.rounds_state) {
+      rounded = h;
+      round_dynamically(rounded);
+      state = rounded.data();
+    }
+    gemm({state, p.batch, n, n}, {r, n, rows, n, true}, from_h.data(), rows, false);
     for (int64_t b = 0; b < p.batch; ++b) {
       const int64_t length = lengths ? std::clamp<int64_t>(lengths[b], 0, p.steps) : p.steps;
       if (s >= length) continue;

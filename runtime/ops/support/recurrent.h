@@ -26,6 +26,7 @@ struct Recurrent {
   int64_t steps = 0, batch = 0, input = 0, hidden = 0, directions = 1;
   int64_t gates = 1;
   bool batch_first = false, reverse = false;
+  bool rounds_state = false;  // before its product, to what DynamicQuantizeLinear makes of it
   std::vector<GateFunction> functions;  // for each direction as many as the cell has
 
   Shape state() const {
@@ -45,6 +46,9 @@ struct Recurrent {
 // activations of a direction. kInvalidArgument where they contradict each other.
 Result<Recurrent> recurrent_of(const OpCall& call, int64_t gates,
                                std::span<const std::string_view> defaults);
+
+// Each value as DynamicQuantizeLinear and then DequantizeLinear give it.
+void round_dynamically(std::span<float> values);
 
 // The part of input i that belongs to direction d; nullptr where the node has no such input.
 const float* direction_part(const OpCall& call, const Recurrent& p, size_t i, int64_t d);

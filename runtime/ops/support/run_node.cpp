@@ -68,6 +68,15 @@ Result<std::vector<Tensor>> run_checked(const OpCall& call) {
   return outputs;
 }
 
+// Control flow: what it computes is not known before it runs.
+Result<std::vector<Tensor>> run_whole(const OpCall& call) {
+  CLVET_RETURN_IF_ERROR(check_types(*call.node.def, call));
+  CLVET_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, call.node.def->run(call));
+  if (outputs.size() >= call.node.outputs.size()) return outputs;
+  return fail(ErrorCode::kInvalidArgument, "{} has {} outputs, but the node names {}", call.node.op,
+              outputs.size(), call.node.outputs.size());
+}
+
 Result<std::vector<Tensor>> run_widened(const OpCall& call) {
   CLVET_ASSIGN_OR_RETURN(const std::vector<TensorType> types, infer_node(call));
   std::vector<Tensor> wide(call.inputs.size());
@@ -93,6 +102,7 @@ Result<std::vector<Tensor>> run_node(const Node& node, std::span<const Tensor* c
   bool half = false;
   for (const OpInput& input : call.inputs) half |= input.present && input.type.dtype == DType::kF16;
   try {
+    if (node.def->run) return run_whole(call);
     return half && !node.def->moves_elements ? run_widened(call) : run_checked(call);
   } catch (const std::bad_alloc&) {
     return fail(ErrorCode::kResourceExhausted, "there is not enough memory to run {} '{}'", node.op,

@@ -90,6 +90,28 @@ TEST_F(CheckCommand, NamesTheOperatorOfABranchThatNothingRuns) {
   EXPECT_THAT(done.out, HasSubstr("Frobnicate"));
 }
 
+TEST_F(CheckCommand, NamesTheCureThatRunNames) {
+  test::ModelBuilder model;
+  model.input("x", {2}).node("Mish", {"x"}, {"y"});
+  test::put(bench_ / "m.onnx", model.output("y").bytes());
+  const auto checked = run({bench_ / "m.onnx"}), ran = bench_.run({"run", bench_ / "m.onnx"});
+  EXPECT_EQ(checked.exit_code, 1);
+  EXPECT_THAT(checked.out, HasSubstr("with opset_version=18 or newer"));
+  EXPECT_THAT(ran.err, HasSubstr("with opset_version=18 or newer"));
+}
+
+TEST_F(CheckCommand, TellsWhatClvetLacksFromABrokenFile) {
+  test::ModelBuilder model;
+  model.input("x", {2}, 8).node("Identity", {"x"}, {"y"});
+  model.output("y");
+  test::put(bench_ / "m.onnx", model.bytes());
+  EXPECT_EQ(run({bench_ / "m.onnx"}).exit_code, 1) << "texts";
+  model.graph().mutable_node(0)->set_input(0, "nowhere");
+  model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(1);
+  test::put(bench_ / "m.onnx", model.bytes());
+  EXPECT_EQ(run({bench_ / "m.onnx"}).exit_code, 2);
+}
+
 TEST_F(CheckCommand, AndOthersEndAtOnceWhereAModelAsksForAHugeTensor) {
   test::ModelBuilder model;
   model.input("x", {1}).constant_i64("pads", {0, int64_t{1} << 38});

@@ -67,7 +67,7 @@ TEST(CheckOnnx, NamesOperatorsThatNothingRuns) {
   const auto record = check_model(model);
   const auto nodes = nodes_by_op(record);
   EXPECT_FALSE(record->runs());
-  EXPECT_THAT(record->findings, testing::ElementsAre(HasSubstr("the operator Frobnicate")));
+  EXPECT_THAT(record->findings, testing::ElementsAre(HasSubstr("(Frobnicate)")));
   EXPECT_EQ(nodes.at("Frobnicate").where, Where::kNeither);
   EXPECT_EQ(nodes.at("Conv").where, Where::kOpenCl);
 }
@@ -87,15 +87,15 @@ TEST(CheckOnnx, NamesOperatorsOfBranchesThatNothingRuns) {
     const auto record = check_model(model);
     const auto nodes = nodes_by_op(record);
     EXPECT_FALSE(record->runs());
-    EXPECT_THAT(record->findings, testing::ElementsAre(testing::AllOf(
-                                      HasSubstr("choose/else_branch/"),
-                                      HasSubstr("does not support the operator Frobnicate"))));
+    EXPECT_THAT(record->findings,
+                testing::ElementsAre(testing::AllOf(HasSubstr("choose/else_branch/"),
+                                                    HasSubstr("does not support this operator"))));
     EXPECT_EQ(nodes.at("If").where, Where::kNeither);
     EXPECT_THAT(nodes.at("If").reason, HasSubstr("subgraph"));
   }
 }
 
-TEST(CheckOnnx, NamesALoopAndWhatIsInItsBody) {
+TEST(CheckOnnx, NamesWhatIsInALoopsBody) {
   test::ModelBuilder model;
   model.input("x", {2}).input("n", {}, 7);
   auto body = test::branch("Frobnicate", {"carried"}, "next");
@@ -108,7 +108,87 @@ TEST(CheckOnnx, NamesALoopAndWhatIsInItsBody) {
   const auto record = check_model(model);
   ASSERT_TRUE(record) << record.error().message;
   EXPECT_THAT(record->findings,
-              testing::ElementsAre(HasSubstr("operator Frobnicate"), HasSubstr("operator Loop")));
+              testing::ElementsAre(HasSubstr("/body/Frobnicate_next' (Frobnicate)")));
+}
+
+TEST(CheckOnnx, NamesWhatIsInAFunction) {
+  test::ModelBuilder model;
+  model.input("x", {2});
+  model.node("Twice", {"x"}, {"y"}).set_domain("own");
+  auto& function = *model.model().add_functions();
+  function.set_name("Twice");
+  function.set_domain("own");
+  function.add_input("a");
+  function.add_output("b");
+  auto& node = *function.add_node();
+  node.set_op_type("Frobnicate");
+  node.set_name("inner");
+  node.add_input("a");
+  node.add_output("b");
+  const auto record = check_model(model.output("y"));
+  ASSERT_TRUE(record) << record.error().message;
+  EXPECT_THAT(record->findings, testing::ElementsAre(HasSubstr("/inner' (Frobnicate)")));
+}
+
+TEST(CheckOnnx, GivesOneFindingForAllNodesOfAnOperator) {
+  auto model = picture_model({1, 1, 8, 8});
+  model.set_op(0, "Frobnicate");
+  model.set_op(1, "Frobnicate");
+  EXPECT_THAT(check_model(model)->findings,
+              testing::ElementsAre(testing::AllOf(HasSubstr("2 nodes (Frobnicate)"),
+                                                  HasSubstr("does not support this operator"))));
+}
+
+TEST(CheckOnnx, NamesTheOperatorSetThatWouldDo) {
+  auto model = picture_model({1, 1, 8, 8});
+  model.set_op(1, "Mish");
+  const auto record = check_model(model);
+  const auto nodes = nodes_by_op(record);
+  EXPECT_FALSE(record->runs());
+  EXPECT_THAT(record->findings,
+              testing::ElementsAre(testing::AllOf(HasSubstr("(Mish): "),
+                                                  HasSubstr("with opset_version=18 or newer"))));
+  EXPECT_THAT(nodes.at("Mish").reason, HasSubstr("opset_version=18"));
+  const auto run = model.parse();
+  ASSERT_FALSE(run);
+  EXPECT_THAT(run.error().message, HasSubstr("with opset_version=18 or newer")) << "the same cure";
+}
+
+TEST(CheckOnnx, DoesNotBlameTheNodesBehindOneThatCannotRun) {
+  auto model = picture_model({1, 1, 8, 8});
+  model.set_op(1, "Frobnicate");
+  model.node("Relu", {"n"}, {"r"});
+  const auto record = check_model(model.output("r"));
+  const auto nodes = nodes_by_op(record);
+  EXPECT_EQ(record->findings.size(), 1u);
+  EXPECT_THAT(nodes.at("Relu").reason, HasSubstr("a node before it cannot run"));
+  EXPECT_EQ(nodes.at("Conv").where, Where::kOpenCl);
+}
+
+TEST(CheckOnnx, FindsWhatClvetLacksWhereTheFileIsRight) {
+  test::ModelBuilder texts;
+  texts.input("s", {2}, 8);
+  texts.node("Identity", {"s"}, {"y"});
+  const auto of_texts = check_model(texts.output("y"));
+  ASSERT_TRUE(of_texts) << of_texts.error().message;
+  EXPECT_FALSE(of_texts->runs());
+  EXPECT_THAT(of_texts->findings,
+              testing::ElementsAre(HasSubstr("input 's' has the ONNX element type 8")));
+  test::ModelBuilder integers;
+  integers.input("x", {2}, 7);
+  integers.node("Sqrt", {"x"}, {"y"});
+  const auto of_integers = check_model(integers.output("y"));
+  ASSERT_TRUE(of_integers) << of_integers.error().message;
+  EXPECT_THAT(of_integers->findings,
+              testing::ElementsAre(HasSubstr("(Sqrt): Sqrt does not support")));
+}
+
+TEST(CheckOnnx, RefusesAFileThatIsBroken) {
+  auto model = picture_model({1, 1, 8, 8});
+  model.graph().mutable_node(1)->set_input(0, "nowhere");
+  const auto record = check_model(model);
+  ASSERT_FALSE(record);
+  EXPECT_EQ(record.error().code, ErrorCode::kInvalidArgument);
 }
 
 TEST(CheckOnnx, ChoosesExtentsThatAreOpenAndSaysWhich) {

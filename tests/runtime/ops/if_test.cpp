@@ -91,15 +91,26 @@ TEST(If, WaitsForAConditionAndForCapturedValues) {
 TEST(If, RefusesConditionsAndBranchesThatDoNotFit) {
   const Branch one = constants({i64s({1})});
   EXPECT_THAT(refusal(if_node(one, one), {Tensor::of<bool>({2}, {true, true})}),
-              HasSubstr("single value, not [2]"));
+              HasSubstr("single truth value, not bool[2]"));
   EXPECT_THAT(refusal(if_node(one, one), {Tensor::of<bool>({0}, {})}),
-              HasSubstr("single value, not [0]"));
+              HasSubstr("single truth value, not bool[0]"));
   EXPECT_THAT(refusal(if_node(one, one), {i64s({1})}), HasSubstr("does not support the type i64"));
   EXPECT_THAT(refusal(if_node(one, one, 1, 2), {Tensor::scalar(true)}),
-              HasSubstr("has no then_branch"));
+              HasSubstr("graph then_branch has 1 outputs, but needs 2"));
   Node half = if_node(one, one);
   half.attributes.erase("else_branch");
-  EXPECT_THAT(refusal(half, {Tensor::scalar(false)}), HasSubstr("has no else_branch"));
+  EXPECT_THAT(refusal(half, {Tensor::scalar(false)}), HasSubstr("needs the attribute else_branch"));
+}
+
+TEST(If, RefusesABranchWithInputsOfItsOwn) {
+  auto branch = std::make_shared<Graph>();
+  branch->inputs = {branch->add_value("own")};
+  branch->outputs = branch->inputs;
+  const auto types =
+      infer_node(test::make_call(if_node(branch, branch), {Tensor::scalar(true)}, {false}));
+  ASSERT_FALSE(types);
+  EXPECT_EQ(types.error().message,
+            "If's graph then_branch has 1 inputs of its own, but the node gives it 0");
 }
 
 }  // namespace

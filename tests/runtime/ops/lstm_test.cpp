@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
@@ -234,6 +235,78 @@ TEST(Lstm, RefusesLengthsOfAnotherType) {
   const auto outputs = run_node(node, inputs);
   ASSERT_FALSE(outputs);
   EXPECT_THAT(outputs.error().message, HasSubstr("i64"));
+}
+
+// W and R of 1 direction as integers, [from, to], and what they are as floats, [to, from].
+struct Integers {
+  Tensor stored, floats;
+};
+
+Integers integers(int64_t from, uint32_t seed, float scale, int zero) {
+  const Tensor draw = noise({1, from, 4 * kHidden}, seed);
+  Integers made{Tensor::create(DType::kI8, draw.shape()).value(),
+                Tensor::create(DType::kF32, {1, 4 * kHidden, from}).value()};
+  for (int64_t i = 0; i < from; ++i) {
+    for (int64_t j = 0; j < 4 * kHidden; ++j) {
+      const auto q = static_cast<int8_t>(100 * draw.data<float>()[i * 4 * kHidden + j]);
+      made.stored.data<int8_t>()[i * 4 * kHidden + j] = q;
+      made.floats.data<float>()[j * from + i] = static_cast<float>(q - zero) * scale;
+    }
+  }
+  return made;
+}
+
+// Of a node with its first inputs, and the scales and zero points.
+Node quantised_node() {
+  Node node = test::microsoft_node("DynamicQuantizeLSTM", 12);
+  for (const size_t absent : {3, 4, 5, 6, 7}) node.inputs[absent] = kNoValue;
+  return node;
+}
+
+Result<std::vector<Tensor>> quantised(const std::map<size_t, Tensor>& inputs) {
+  std::vector<const Tensor*> pointers(12);
+  for (const auto& [i, tensor] : inputs) pointers[i] = &tensor;
+  return run_node(quantised_node(), pointers);
+}
+
+TEST(DynamicQuantizeLstm, IsTheLstmOfItsWeightsOnRoundedValues) {
+  const Integers w = integers(kInput, 1, 0.01f, 3), r = integers(kHidden, 2, 0.005f, -5);
+  // Whole steps of 1 / 255 over a range of 1: rounding leaves them as they are.
+  const Tensor x = Tensor::of<float>({1, 1, kInput}, {-102.f / 255, 0, 153.f / 255});
+  std::map<size_t, Tensor> inputs = {{0, x},
+                                     {1, w.stored},
+                                     {2, r.stored},
+                                     {8, Tensor::of<float>({1}, {0.01f})},
+                                     {9, Tensor::of<int8_t>({1}, {3})},
+                                     {10, Tensor::of<float>({1}, {0.005f})},
+                                     {11, Tensor::of<int8_t>({1}, {-5})}};
+  const auto got = quantised(inputs);
+  ASSERT_TRUE(got) << got.error().message;
+  const Node plain = make_node("LSTM", 3, {{"hidden_size", kHidden}}, 14, 1);
+  test::expect_near(got->at(0), test::run_one(plain, {x, w.floats, r.floats}), 1e-5);
+}
+
+TEST(DynamicQuantizeLstm, RefusesScalesThatAreNotForItsWeights) {
+  const Integers w = integers(kInput, 1, 1, 0), r = integers(kHidden, 2, 1, 0);
+  const std::map<size_t, Tensor> good = {{0, noise({1, 1, kInput})},
+                                         {1, w.stored},
+                                         {2, r.stored},
+                                         {8, Tensor::of<float>({1}, {1})},
+                                         {9, Tensor::of<int8_t>({1}, {0})},
+                                         {10, Tensor::of<float>({1}, {1})},
+                                         {11, Tensor::of<int8_t>({1}, {0})}};
+  EXPECT_TRUE(quantised(good));
+  const std::pair<size_t, Tensor> bad[] = {{1, noise({1, kInput, 4 * kHidden})},
+                                           {1, r.stored.reshaped({kHidden, 4 * kHidden})},
+                                           {2, w.stored},
+                                           {8, Tensor::of<float>({2}, {1, 1})},
+                                           {9, Tensor::of<uint8_t>({1}, {0})},
+                                           {11, Tensor::of<int8_t>({2}, {0, 0})}};
+  for (const auto& [i, tensor] : bad) {
+    std::map<size_t, Tensor> inputs = good;
+    inputs[i] = tensor;
+    EXPECT_FALSE(quantised(inputs)) << i;
+  }
 }
 
 }  // namespace
