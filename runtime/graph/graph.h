@@ -38,6 +38,8 @@ struct Node {
   std::vector<ValueId> outputs;
   Attributes attributes;
   Activation activation;  // set by passes; applied after the op
+  // A step of an operator that works in f32 inside: on a device at precision high.
+  bool is_step = false;
 
   // As messages name it.
   std::string label() const;

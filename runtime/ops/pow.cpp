@@ -12,6 +12,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_pow {
 namespace {
@@ -69,6 +70,13 @@ Lowering lower(const OpCall& call, View preferred) {
   return lower_binary(call, EltwiseCode::kPow, preferred);
 }
 
+// An exponent of another type as the base's.
+std::vector<Term> steps(Steps& s) {
+  if (s.call().type(1).dtype == s.call().type(0).dtype || !on_device(s.call().type(0).dtype))
+    return {};
+  return {s.one("Pow", {s.input(0), s.one("CastLike", {s.input(1), s.input(0)})})};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -80,6 +88,7 @@ const OpDef def{
     .infer = infer_broadcast,
     .host = host,
     .lower = lower,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_pow

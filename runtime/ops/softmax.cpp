@@ -18,6 +18,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_softmax {
 namespace {
@@ -123,6 +124,22 @@ Lowering lower(const OpCall& call, View) {
   return kernel_call(std::move(lowered));
 }
 
+// LogSoftmax, and a Softmax over several axes, which become one.
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  const auto split = split_of(call);
+  if (!split || call.node.op == "Hardmax" || call.shape(0).empty()) return {};
+  const Shape rows{split->outer, split->length, split->inner};
+  Term x = s.reshaped(s.input(0), rows);
+  if (call.node.op == "Softmax") {
+    x = s.one("Softmax", {x}, {{"axis", int64_t{1}}});
+  } else {
+    x = s.one("Sub", {x, s.reduced("ReduceMax", x, {1})});
+    x = s.one("Sub", {x, s.reduced("ReduceLogSumExp", x, {1})});
+  }
+  return {s.reshaped(x, call.shape(0))};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -132,6 +149,7 @@ const OpDef def{
     .infer = infer,
     .host = host,
     .lower = lower,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_softmax
