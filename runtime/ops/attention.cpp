@@ -234,8 +234,7 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 // [batch, heads, length, size], whatever the tensor's own order.
 Term by_head(Steps& s, size_t input, const Heads& heads) {
   if (!heads.flat) return s.input(input);
-  const Term x =
-      s.reshaped(s.input(input), {heads.batch, heads.length, heads.heads, heads.size});
+  const Term x = s.reshaped(s.input(input), {heads.batch, heads.length, heads.heads, heads.size});
   return s.transposed(x, {0, 2, 1, 3});
 }
 
@@ -256,8 +255,7 @@ Term causal_bias(const Problem& p) {
     for (int64_t i = 0; i < p.total(); ++i)
       bias.push_back(i > p.past + row ? -std::numeric_limits<float>::infinity() : 0.0F);
   }
-  return constant_term(
-      Tensor::from({1, 1, p.q.length, p.total()}, std::span<const float>(bias)));
+  return constant_term(Tensor::from({1, 1, p.q.length, p.total()}, std::span<const float>(bias)));
 }
 
 // The mask with four axes, as long as the keys: what it lacks is not allowed.
@@ -304,8 +302,7 @@ std::vector<Term> steps(Steps& s) {
              v = with_past(s, kPastValue, by_head(s, kV, p.v));
   const Term q = s.reshaped(by_head(s, kQ, p.q), {products, rows, p.q.size});
   const Term keys = s.transposed(s.reshaped(k, {products, total, p.k.size}), {0, 2, 1});
-  const double scale =
-      call.node.float_attr("scale", 1 / std::sqrt(static_cast<double>(p.q.size)));
+  const double scale = call.node.float_attr("scale", 1 / std::sqrt(static_cast<double>(p.q.size)));
   const Shape by_row{p.q.batch, p.q.heads, p.q.length, total};
   std::vector<Term> stages{
       s.reshaped(s.one("Mul", {s.one("MatMul", {q, keys}), number(scale)}), by_row)};
@@ -319,8 +316,8 @@ std::vector<Term> steps(Steps& s) {
   stages.push_back(s.one("Softmax", {stages[kCapped]}, {{"axis", int64_t{-1}}}));
   const Term weights = s.reshaped(stages[kWeights], {products, rows, total});
   const Term values = s.reshaped(v, {products, total, p.v.size});
-  Term y = s.reshaped(s.one("MatMul", {weights, values}),
-                      {p.q.batch, p.q.heads, p.q.length, p.v.size});
+  Term y =
+      s.reshaped(s.one("MatMul", {weights, values}), {p.q.batch, p.q.heads, p.q.length, p.v.size});
   if (p.q.flat) y = s.reshaped(s.transposed(y, {0, 2, 1, 3}), p.y().shape());
   const int64_t stage = call.node.int_attr("qk_matmul_output_mode", 0);
   return {y, k, v, stages[static_cast<size_t>(stage)]};

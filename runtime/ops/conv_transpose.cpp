@@ -126,8 +126,8 @@ std::vector<Term> steps(Steps& s) {
   const int64_t groups = call.node.int_attr("group", 1);
   if (groups < 2 || groups > kMostGroups) return {};
   const auto part_of = [&](size_t i, int64_t axis) {
-    const std::vector<int64_t> extents(
-        static_cast<size_t>(groups), call.shape(i)[static_cast<size_t>(axis)] / groups);
+    const std::vector<int64_t> extents(static_cast<size_t>(groups),
+                                       call.shape(i)[static_cast<size_t>(axis)] / groups);
     return s.all("Split", {s.input(i), integers(extents)}, {{"axis", axis}}, extents.size());
   };
   const auto x = part_of(0, 1), w = part_of(1, 0);

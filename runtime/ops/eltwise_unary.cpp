@@ -116,7 +116,8 @@ Activation vector_form(const Node& node) {
   const auto [alpha, beta] = parameters_of(node);
   if (node.op == "Swish" && alpha == 1) return {Act::kSilu};
   const ActRow* row = act_of_onnx(node.op);
-  return row && row->act != Act::kSqrt ? Activation{row->act, alpha, beta} : Activation{};
+  return row && !row->alone && row->act != Act::kSqrt ? Activation{row->act, alpha, beta}
+                                                      : Activation{};
 }
 
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
@@ -177,6 +178,19 @@ Term softplus_steps(Steps& s, const Term& x) {
   return s.one("Add", {s.one("Max", {x, number(0)}), rest});
 }
 
+// What is not chosen is finite, so that it counts 0 times.
+Term thresholded(Steps& s, const Term& x, double limit) {
+  const Term above = s.one("IsLess", {number(limit), x});
+  return s.one("Mul", {s.one("Max", {x, number(limit)}), above});
+}
+
+Term shrunk(Steps& s, const Term& x, double limit, double bias) {
+  const Term low = s.one("Add", {s.one("Min", {x, number(-limit)}), number(bias)}),
+             high = s.one("Sub", {s.one("Max", {x, number(limit)}), number(bias)});
+  return s.one("Add", {s.one("Mul", {low, s.one("IsLess", {x, number(-limit)})}),
+                       s.one("Mul", {high, s.one("IsLess", {number(limit), x})})});
+}
+
 std::vector<Term> steps(Steps& s) {
   const auto [alpha, beta] = parameters_of(s.call().node);
   const std::string& op = s.call().node.op;
@@ -187,8 +201,9 @@ std::vector<Term> steps(Steps& s) {
   if (op == "Celu" && alpha != 0) return {elu(s, x, 1 / alpha, alpha, 1)};
   if (op == "Selu") return {elu(s, x, 1, alpha, beta)};
   if (op == "Softplus") return {softplus_steps(s, x)};
-  if (op == "Softsign")
-    return {s.one("Div", {x, s.one("Add", {s.one("Abs", {x}), number(1)})})};
+  if (op == "Softsign") return {s.one("Div", {x, s.one("Add", {s.one("Abs", {x}), number(1)})})};
+  if (op == "ThresholdedRelu") return {thresholded(s, x, alpha)};
+  if (op == "Shrink") return {shrunk(s, x, alpha, beta)};
   if (op == "Mish") return {s.one("Mul", {x, s.one("Tanh", {softplus_steps(s, x)})})};
   if (op == "Swish")
     return {s.one("Mul", {x, s.one("Sigmoid", {s.one("Mul", {x, number(alpha)})})})};

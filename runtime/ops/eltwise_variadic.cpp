@@ -62,7 +62,10 @@ Lowering lower(const OpCall& call, View preferred) {
 std::vector<Term> steps(Steps& s) {
   const OpCall& call = s.call();
   const bool mean = call.node.op == "Mean";
-  const char* op = mean ? "Add" : call.node.op == "Sum" ? "Add" : call.node.op == "Max" ? "Max" : "Min";
+  const char* op = mean                    ? "Add"
+                   : call.node.op == "Sum" ? "Add"
+                   : call.node.op == "Max" ? "Max"
+                                           : "Min";
   Term y = s.input(0);
   for (size_t i = 1; i < call.inputs.size(); ++i) y = s.one(op, {y, s.input(i)});
   if (mean) y = s.one("Div", {y, number(static_cast<double>(call.inputs.size()))});

@@ -72,8 +72,7 @@ std::vector<Term> steps(Steps& s) {
   int64_t rows = elements_of(std::span(data).first(batch + depth));
   const int64_t block = elements_of(data) / rows;
   std::vector<int64_t> bases;
-  for (int64_t t = 0; t < tuples; ++t)
-    bases.push_back(t / (tuples / batches) * (rows / batches));
+  for (int64_t t = 0; t < tuples; ++t) bases.push_back(t / (tuples / batches) * (rows / batches));
   Term at = integers(bases);
   const Term table = s.reshaped(s.input(0), {rows, block});
   const auto columns =

@@ -134,10 +134,9 @@ Term row_of(Steps& s, const Term& table, const Term& at, const Term& ignored) {
 Term weights_of(Steps& s, int64_t classes, const Targets& targets) {
   if (!s.call().has(2) && !targets.ignored.present) return no_term();
   const std::vector<float> ones(static_cast<size_t>(classes), 1.0F);
-  const Term table =
-      s.call().has(2)
-          ? s.reshaped(s.input(2), {classes, 1})
-          : constant_term(Tensor::from({classes, 1}, std::span<const float>(ones)));
+  const Term table = s.call().has(2)
+                         ? s.reshaped(s.input(2), {classes, 1})
+                         : constant_term(Tensor::from({classes, 1}, std::span<const float>(ones)));
   return row_of(s, table, targets.number, targets.ignored);
 }
 

@@ -60,9 +60,9 @@ std::vector<Term> steps(Steps& s) {
   if (size > span.extent) return {};
   const Term x = s.reshaped(s.input(0), {span.outer, 1, span.extent, span.inner});
   const std::vector<int64_t> window{size, 1}, pads{(size - 1) / 2, 0, size / 2, 0};
-  const Term squares = s.one(
-      "AveragePool", {s.one("Mul", {x, x})},
-      {{"kernel_shape", window}, {"pads", pads}, {"count_include_pad", int64_t{1}}});
+  const Term squares =
+      s.one("AveragePool", {s.one("Mul", {x, x})},
+            {{"kernel_shape", window}, {"pads", pads}, {"count_include_pad", int64_t{1}}});
   const Term alpha = number(call.node.float_attr("alpha", 1e-4)),
              bias = number(call.node.float_attr("bias", 1)),
              beta = number(call.node.float_attr("beta", 0.75));

@@ -56,8 +56,7 @@ std::vector<Term> steps(Steps& s) {
   const OpCall& call = s.call();
   const auto axis = axis_of(call);
   const auto types = infer(call);
-  const DType dtype = call.type(0).dtype;
-  if (!axis || !types || (dtype != DType::kI32 && dtype != DType::kI64)) return {};
+  if (!axis || !types) return {};
   const Shape& out = (*types)[0].shape;
   if (elements_of(out) == 0 || elements_of(out) > kMostPicked) return {};
   Shape apart = call.shape(0), along(out.size(), 1);

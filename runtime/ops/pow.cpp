@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/graph/attribute.h"
+#include "runtime/graph/onnx_types.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/shapes.h"
@@ -74,7 +76,8 @@ Lowering lower(const OpCall& call, View preferred) {
 std::vector<Term> steps(Steps& s) {
   if (s.call().type(1).dtype == s.call().type(0).dtype || !on_device(s.call().type(0).dtype))
     return {};
-  return {s.one("Pow", {s.input(0), s.one("CastLike", {s.input(1), s.input(0)})})};
+  const Attributes to = {{"to", onnx_of_dtype(s.call().type(0).dtype)}};
+  return {s.one("Pow", {s.input(0), s.one("Cast", {s.input(1)}, to)})};
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "runtime/ops/contract/shapes.h"
 #include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/extremes.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shape_rules.h"
 #include "runtime/ops/support/steps.h"
@@ -124,14 +125,18 @@ Lowering lower(const OpCall& call, View) {
   return kernel_call(std::move(lowered));
 }
 
-// LogSoftmax, and a Softmax over several axes, which become one.
+// LogSoftmax, Hardmax, and a Softmax over several axes, which become one.
 std::vector<Term> steps(Steps& s) {
   const OpCall& call = s.call();
   const auto split = split_of(call);
-  if (!split || call.node.op == "Hardmax" || call.shape(0).empty()) return {};
+  if (!split || call.shape(0).empty() || elements_of(call.shape(0)) == 0) return {};
   const Shape rows{split->outer, split->length, split->inner};
   Term x = s.reshaped(s.input(0), rows);
-  if (call.node.op == "Softmax") {
+  if (call.node.op == "Hardmax") {
+    if (split->length > kLongestCounted) return {};
+    const Extremes found = extremes(s, x, 1, false, false);
+    x = s.one("IsEqual", {found.ranks, found.best});
+  } else if (call.node.op == "Softmax") {
     x = s.one("Softmax", {x}, {{"axis", int64_t{1}}});
   } else {
     x = s.one("Sub", {x, s.reduced("ReduceMax", x, {1})});

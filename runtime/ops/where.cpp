@@ -53,10 +53,11 @@ std::vector<Term> steps(Steps& s) {
   if (elements_of(out) == 0 || elements_of(out) > kMostPicked) return {};
   const int64_t first = elements_of(call.shape(1)), second = elements_of(call.shape(2));
   const Term places = constant_term(places_in(call.shape(1), out));
-  const Term others = s.one("Add", {constant_term(places_in(call.shape(2), out)), integers({first})});
-  const Term table = s.one("Concat",
-                           {s.reshaped(s.input(1), {first, 1}), s.reshaped(s.input(2), {second, 1})},
-                           {{"axis", int64_t{0}}});
+  const Term others =
+      s.one("Add", {constant_term(places_in(call.shape(2), out)), integers({first})});
+  const Term table =
+      s.one("Concat", {s.reshaped(s.input(1), {first, 1}), s.reshaped(s.input(2), {second, 1})},
+            {{"axis", int64_t{0}}});
   return {picked(s, table, s.one("Where", {s.input(0), places, others}), out)};
 }
 

@@ -1,6 +1,8 @@
 // Operators that have no kernel, as steps of operators that have one.
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -39,14 +41,16 @@ bool is_of_f32(const OpCall& call) {
   return floats > 0 && floats == singles;
 }
 
-// Integers and truth values live on the host, and so does what makes floats of them.
+// Integers and truth values live on the host, and so does what makes floats of them or them of
+// floats.
 bool is_of_integers(const Graph& graph, const Node& node) {
   const auto is_whole = [&](ValueId id) {
     const auto& dtype = id == kNoValue ? std::nullopt : graph.values[static_cast<size_t>(id)].dtype;
     return id == kNoValue || (dtype && !is_float(*dtype));
   };
-  return std::ranges::all_of(node.inputs, is_whole) &&
-         (node.op == "Cast" || std::ranges::all_of(node.outputs, is_whole));
+  const bool reads = std::ranges::all_of(node.inputs, is_whole),
+             makes = std::ranges::all_of(node.outputs, is_whole);
+  return node.op == "Cast" ? reads || makes : reads && makes;
 }
 
 void rename(std::vector<Node>& nodes, ValueId from, ValueId to) {
@@ -74,14 +78,21 @@ bool hand_over(const Node& node, const std::vector<Term>& outputs, std::vector<N
 bool expand(Graph& graph, const Node& node, std::vector<Node>& nodes, int depth) {
   if (!node.def || !node.def->expand || node.activation.act != Act::kNone || depth > kDeepest)
     return false;
-  const auto call = call_of(graph, node);
+  auto call = call_of(graph, node);
   if (!call || !is_of_f32(*call)) return false;
+  // The graph's own move as it grows.
+  std::vector<Tensor> constants(call->inputs.size());
+  for (size_t i = 0; i < constants.size(); ++i) {
+    if (!call->inputs[i].value) continue;
+    constants[i] = *call->inputs[i].value;
+    call->inputs[i].value = &constants[i];
+  }
   std::vector<Node> made;
   Steps steps(*call, graph, made);
   const std::vector<Term> outputs = node.def->expand(steps);
   if (!steps.ok() || outputs.empty() || !hand_over(node, outputs, made)) return false;
+  for (Node& step : made) step.is_step = true;
   for (Node& step : made) {
-    step.is_step = true;
     const auto step_call = call_of(graph, step);
     if (is_of_integers(graph, step) || (step_call && has_kernel(*step_call))) {
       nodes.push_back(std::move(step));

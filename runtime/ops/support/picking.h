@@ -1,5 +1,5 @@
-// Steps that pick elements of floats by numbers that the host knows: the numbers are computed on the
-// host, what they pick is gathered on the device.
+// Steps that pick elements of floats by numbers that the host knows: the numbers are computed on
+// the host, what they pick is gathered on the device.
 #pragma once
 
 #include <cstdint>

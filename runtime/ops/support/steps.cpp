@@ -23,6 +23,8 @@ Node node_of(const Node& outer, const char* op, const std::vector<Term>& inputs,
   node.op = op;
   node.opset = Steps::kOpset;
   node.def = find_op("", op);
+  if (!node.def) node.def = find_op(kStepsDomain, op);
+  node.domain = node.def->domain;
   node.attributes = std::move(attributes);
   ValueId id = 0;
   for (const Term& input : inputs) node.inputs.push_back(input.present ? id++ : kNoValue);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -15,12 +16,15 @@
 
 namespace clvet {
 
+// The domain of operators that only steps use.
+inline constexpr std::string_view kStepsDomain = "clvet.steps";
+
 // What a step reads or makes.
 struct Term {
   TensorType type;
-  Tensor value;         // where `known`
-  bool known = false;   // always on the host
-  bool present = true;  // false: an optional operand that is not there
+  Tensor value;           // where `known`
+  bool known = false;     // always on the host
+  bool present = true;    // false: an optional operand that is not there
   ValueId id = kNoValue;  // in a graph, where it has it already
 
   const Shape& shape() const { return type.shape; }
@@ -44,7 +48,7 @@ class Steps {
 
   const OpCall& call() const { return call_; }
   Term input(size_t i) const;
-  // ONNX's operator `op` of that meaning which kOpset has.
+  // ONNX's operator `op` of that meaning which kOpset has, or one of kStepsDomain.
   Term one(const char* op, const std::vector<Term>& inputs, Attributes attributes = {});
   std::vector<Term> all(const char* op, const std::vector<Term>& inputs, Attributes attributes,
                         size_t outputs);

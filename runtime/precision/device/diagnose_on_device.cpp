@@ -1,5 +1,5 @@
-#include "runtime/graph/passes.h"
 #include "runtime/precision/device/diagnose_on_device.h"
+#include "runtime/graph/passes.h"
 
 #include <algorithm>
 #include <cstddef>
