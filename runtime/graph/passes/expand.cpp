@@ -60,16 +60,38 @@ void rename(std::vector<Node>& nodes, ValueId from, ValueId to) {
   }
 }
 
-// Lets the steps make the outputs of `node`. False: one is an input or a constant.
-bool hand_over(const Node& node, const std::vector<Term>& outputs, std::vector<Node>& steps) {
+bool makes(const std::vector<Node>& steps, ValueId id) {
+  return std::ranges::any_of(steps, [&](const Node& step) {
+    return std::ranges::find(step.outputs, id) != step.outputs.end();
+  });
+}
+
+// An output that is another one or an input.
+Node same_as(const Node& node, size_t output, ValueId from) {
+  Node same;
+  same.name = fmt::format("{}/Identity.{}", node.name, output);
+  same.op = "Identity";
+  same.opset = Steps::kOpset;
+  same.def = find_op("", same.op);
+  same.inputs = {from};
+  same.outputs = {node.outputs[output]};
+  return same;
+}
+
+// Lets the steps make the outputs of `node`. False: one is a constant.
+bool hand_over(const Node& node, std::vector<Term> outputs, std::vector<Node>& steps) {
   for (size_t i = 0; i < node.outputs.size(); ++i) {
-    if (node.outputs[i] == kNoValue) continue;
-    if (i >= outputs.size() || outputs[i].id == kNoValue) return false;
-    const bool is_made = std::ranges::any_of(steps, [&](const Node& step) {
-      return std::ranges::find(step.outputs, outputs[i].id) != step.outputs.end();
-    });
-    if (!is_made) return false;
-    rename(steps, outputs[i].id, node.outputs[i]);
+    const ValueId to = node.outputs[i];
+    if (to == kNoValue) continue;
+    const ValueId from = i < outputs.size() ? outputs[i].id : kNoValue;
+    if (from == kNoValue) return false;
+    const bool handed = std::ranges::find(node.outputs, from) != node.outputs.end();
+    if (handed || !makes(steps, from)) {
+      steps.push_back(same_as(node, i, from));
+      continue;
+    }
+    rename(steps, from, to);
+    for (Term& term : outputs) term.id = term.id == from ? to : term.id;
   }
   return true;
 }
