@@ -1,6 +1,7 @@
 // MaxPool (with its indices), AveragePool and LpPool.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string_view>

@@ -18,6 +18,7 @@
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet {
 namespace {

@@ -1,6 +1,5 @@
 #include "runtime/ops/support/picking.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>

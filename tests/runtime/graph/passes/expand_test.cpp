@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/passes.h"
 #include "runtime/graph/tensor.h"
