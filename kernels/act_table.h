@@ -30,8 +30,6 @@ struct ActRow {
   std::string_view onnx = "";
   double alpha = 0, beta = 0;
   bool fused = true;  // that operator's node may go into the one before it
-  // Only in the kernels of eltwise_unary, which define ACT_ALL: others stay as small as they are.
-  bool alone = false;
   // An expression of z, lo and hi on act_float, which is what z is; empty: it stands under its
   // number in kernels/common/activation.clh, because it shares an exp with others.
   std::string_view opencl = "";
