@@ -116,8 +116,7 @@ Activation vector_form(const Node& node) {
   const auto [alpha, beta] = parameters_of(node);
   if (node.op == "Swish" && alpha == 1) return {Act::kSilu};
   const ActRow* row = act_of_onnx(node.op);
-  return row && row->act != Act::kSqrt ? Activation{row->act, alpha, beta}
-                                                      : Activation{};
+  return row && row->act != Act::kSqrt ? Activation{row->act, alpha, beta} : Activation{};
 }
 
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
