@@ -129,8 +129,10 @@ std::vector<NodeCheck> nodes_of(const Graph& graph, const ExecutionPlan& plan) {
   return nodes;
 }
 
-Result<DeviceCheck> check_network(const Graph& graph, const CheckedDevice& device) {
+Result<DeviceCheck> check_network(const Graph& whole, const CheckedDevice& device) {
   DeviceCheck check = device.described();
+  Graph graph = whole;
+  CLVET_RETURN_IF_ERROR(expand_composites(graph));
   auto plan = plan_network(graph, *device.chooser, PlanOverrides{});
   if (!plan && !cannot_run_here(plan.error().code)) return tl::unexpected(plan.error());
   if (plan) check.combination = plan->combination;

@@ -39,6 +39,11 @@ void fuse_activations(Graph& graph);
 // specialise() makes of it.
 Status optimise(Graph& graph);
 
+// Nodes that have no kernel as the steps of OpDef::expand, for a graph that a device is to run and
+// that is optimised and has all its shapes. A node whose steps would need the host for floats stays
+// whole: the host computes it faster than its steps.
+Status expand_composites(Graph& graph);
+
 // The activation that a node is, where it is one: Relu, Clip by constants, Sigmoid... (not
 // kAffine).
 std::optional<Activation> activation_of(const Graph& graph, const Node& node);

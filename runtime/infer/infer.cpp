@@ -25,8 +25,11 @@ bool foldable(const OpCall& call, const std::vector<TensorType>& types) {
   }
   if (bytes > kMaxFoldedBytes) return false;
   if (!call.node.def->needs_values) return true;
-  return std::all_of(call.inputs.begin(), call.inputs.end(),
-                     [](const OpInput& input) { return !input.present || input.value; });
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    const bool counts = call.has(i) && static_cast<int>(i) != call.node.def->type_only;
+    if (counts && !call.inputs[i].value) return false;
+  }
+  return true;
 }
 
 Status fold(Graph& graph, const Node& node) {

@@ -9,6 +9,7 @@
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_abs {
 namespace {
@@ -48,6 +49,14 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   });
 }
 
+// LeakyRelu with a slope of -1 below 0 is the magnitude.
+std::vector<Term> steps(Steps& s) {
+  const std::string& op = s.call().node.op;
+  if (op == "Abs") return {s.one("LeakyRelu", {s.input(0)}, {{"alpha", -1.0}})};
+  if (op == "Neg") return {s.one("Mul", {s.input(0), number(-1)})};
+  return {};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -57,6 +66,7 @@ const OpDef def{
     .types = "fiu",
     .infer = infer_same,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_abs

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -10,6 +11,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_affine_grid {
 namespace {
@@ -63,6 +65,28 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   });
 }
 
+// The positions times the map.
+std::vector<Term> steps(Steps& s) {
+  const auto types = infer(s.call());
+  if (!types || elements_of((*types)[0].shape) == 0) return {};
+  const bool align = s.call().node.int_attr("align_corners", 0) != 0;
+  const Shape& out = (*types)[0].shape;
+  const int64_t axes = out.back(), places = elements_of(out) / axes / out[0];
+  std::vector<float> from;
+  for (int64_t at = 0; at < places; ++at) {
+    int64_t left = at;
+    for (int64_t k = 0; k < axes; ++k) {
+      const int64_t extent = out[static_cast<size_t>(axes - k)];
+      from.push_back(static_cast<float>(position(left % extent, extent, align)));
+      left /= extent;
+    }
+    from.push_back(1);
+  }
+  const Term grid =
+      constant_term(Tensor::from({1, places, axes + 1}, std::span<const float>(from)));
+  return {s.reshaped(s.one("MatMul", {grid, s.transposed(s.input(0), {0, 2, 1})}), out)};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -73,6 +97,7 @@ const OpDef def{
     .attributes = "align_corners:i",
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_affine_grid

@@ -6,12 +6,15 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/graph/onnx_types.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/support/axis_span.h"
 #include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/extremes.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_arg_max {
 namespace {
@@ -57,6 +60,21 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return visit_numbers(call.type(0).dtype, [&]<class T>() { run<T>(call, span, outputs[0]); });
 }
 
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  const auto axis = axis_attribute(call, "axis", 0);
+  const auto types = infer(call);
+  if (!axis || !types || elements_of((*types)[0].shape) == 0) return {};
+  const int64_t extent = call.shape(0)[static_cast<size_t>(*axis)];
+  if (extent > kLongestCounted) return {};
+  const bool last = call.node.int_attr("select_last_index", 0) != 0;
+  const Extremes found = extremes(s, s.input(0), *axis, call.node.op == "ArgMin", last);
+  const Term place = last ? s.one("Sub", {found.best, number(1)})
+                          : s.one("Sub", {number(static_cast<double>(extent)), found.best});
+  const Term flat = s.reshaped(place, (*types)[0].shape);
+  return {s.one("Cast", {flat}, {{"to", onnx_of_dtype(DType::kI64)}})};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -66,6 +84,7 @@ const OpDef def{
     .attributes = "axis:i keepdims:i select_last_index:i",
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_arg_max

@@ -4,16 +4,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/graph/onnx_types.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/host/gemm.h"
 #include "runtime/host/parallel.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/support/heads.h"
+#include "runtime/ops/support/picking.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_attention {
 namespace {
@@ -227,6 +231,98 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+// [batch, heads, length, size], whatever the tensor's own order.
+Term by_head(Steps& s, size_t input, const Heads& heads) {
+  if (!heads.flat) return s.input(input);
+  const Term x = s.reshaped(s.input(input), {heads.batch, heads.length, heads.heads, heads.size});
+  return s.transposed(x, {0, 2, 1, 3});
+}
+
+Term with_past(Steps& s, size_t past, const Term& fresh) {
+  if (!s.call().has(past)) return fresh;
+  return s.one("Concat", {s.input(past), fresh}, {{"axis", int64_t{2}}});
+}
+
+// 0 where it holds, else minus infinity.
+Term bias_of(Steps& s, const Term& allowed) {
+  const Term one = s.one("Cast", {allowed}, {{"to", onnx_of_dtype(DType::kF32)}});
+  return s.one("Sub", {number(1), s.one("Div", {number(1), one})});
+}
+
+Term causal_bias(const Problem& p) {
+  std::vector<float> bias;
+  for (int64_t row = 0; row < p.q.length; ++row) {
+    for (int64_t i = 0; i < p.total(); ++i)
+      bias.push_back(i > p.past + row ? -std::numeric_limits<float>::infinity() : 0.0F);
+  }
+  return constant_term(Tensor::from({1, 1, p.q.length, p.total()}, std::span<const float>(bias)));
+}
+
+// The mask with four axes, as long as the keys: what it lacks is not allowed.
+Term whole_mask(Steps& s, const Problem& p) {
+  Shape shape = mask_shape(s.call());
+  const Term mask = s.reshaped(s.input(kMask), shape);
+  shape[3] = p.total() - shape[3];
+  if (shape[3] == 0) return mask;
+  const auto count = static_cast<size_t>(elements_of(shape));
+  const std::vector<float> never(count, -std::numeric_limits<float>::infinity());
+  const bool truths = mask.type.dtype == DType::kBool;
+  const Term rest = constant_term(truths ? Tensor::create(DType::kBool, shape).value()
+                                         : Tensor::from(shape, std::span<const float>(never)));
+  return s.one("Concat", {mask, rest}, {{"axis", int64_t{3}}});
+}
+
+Term with_biases(Steps& s, const Problem& p, Term scores) {
+  const OpCall& call = s.call();
+  if (call.has(kMask)) {
+    const Term mask = whole_mask(s, p);
+    const bool truths = mask.type.dtype == DType::kBool;
+    scores = s.one("Add", {scores, truths ? bias_of(s, mask) : mask});
+  }
+  if (call.has(kLengths)) {
+    const Term lengths = s.reshaped(s.input(kLengths), {p.q.batch, 1, 1, 1});
+    const Term places = s.reshaped(counted(p.total()), {1, 1, 1, p.total()});
+    scores = s.one("Add", {scores, bias_of(s, s.one("Less", {places, lengths}))});
+  }
+  if (call.node.int_attr("is_causal", 0) != 0) scores = s.one("Add", {scores, causal_bias(p)});
+  return scores;
+}
+
+// Heads that share keys and values are rows of one product.
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  const auto problem = problem_of(call);
+  if (!problem || problem->total() == 0 || elements_of(call.shape(kQ)) == 0 ||
+      elements_of(call.shape(kV)) == 0 || problem->q.length * problem->total() > kMostPicked)
+    return {};
+  const Problem& p = *problem;
+  const int64_t products = p.k.batch * p.k.heads, total = p.total();
+  const int64_t rows = p.q.heads / p.k.heads * p.q.length;
+  const Term k = with_past(s, kPastKey, by_head(s, kK, p.k)),
+             v = with_past(s, kPastValue, by_head(s, kV, p.v));
+  const Term q = s.reshaped(by_head(s, kQ, p.q), {products, rows, p.q.size});
+  const Term keys = s.transposed(s.reshaped(k, {products, total, p.k.size}), {0, 2, 1});
+  const double scale = call.node.float_attr("scale", 1 / std::sqrt(static_cast<double>(p.q.size)));
+  const Shape by_row{p.q.batch, p.q.heads, p.q.length, total};
+  std::vector<Term> stages{
+      s.reshaped(s.one("Mul", {s.one("MatMul", {q, keys}), number(scale)}), by_row)};
+  stages.push_back(with_biases(s, p, stages[kProducts]));
+  const double cap = call.node.float_attr("softcap", 0);
+  stages.push_back(stages[kMasked]);
+  if (cap > 0) {
+    const Term small = s.one("Tanh", {s.one("Div", {stages[kMasked], number(cap)})});
+    stages[kCapped] = s.one("Mul", {small, number(cap)});
+  }
+  stages.push_back(s.one("Softmax", {stages[kCapped]}, {{"axis", int64_t{-1}}}));
+  const Term weights = s.reshaped(stages[kWeights], {products, rows, total});
+  const Term values = s.reshaped(v, {products, total, p.v.size});
+  Term y =
+      s.reshaped(s.one("MatMul", {weights, values}), {p.q.batch, p.q.heads, p.q.length, p.v.size});
+  if (p.q.flat) y = s.reshaped(s.transposed(y, {0, 2, 1, 3}), p.y().shape());
+  const int64_t stage = call.node.int_attr("qk_matmul_output_mode", 0);
+  return {y, k, v, stages[static_cast<size_t>(stage)]};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -241,6 +337,7 @@ const OpDef def{
     .max_outputs = 4,
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_attention

@@ -49,6 +49,7 @@ const OpDef def{
     .inputs = "* *?",
     .attributes = "to:i saturate:i round_mode:s",
     .moves_elements = true,
+    .type_only = 1,
     .infer = infer,
     .host = host,
     .lower = lower,

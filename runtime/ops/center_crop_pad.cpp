@@ -10,6 +10,7 @@
 #include "runtime/ops/contract/shapes.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_center_crop_pad {
 namespace {
@@ -57,6 +58,27 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+std::vector<Term> steps(Steps& s) {
+  const auto types = infer(s.call());
+  if (!types) return {};
+  const Shape &in = s.call().shape(0), &out = (*types)[0].shape;
+  std::vector<int64_t> starts, ends, axes, before, after;
+  for (size_t i = 0; i < in.size(); ++i) {
+    const int64_t shared = std::min(in[i], out[i]);
+    starts.push_back((in[i] - shared) / 2);
+    ends.push_back(starts.back() + shared);
+    axes.push_back(static_cast<int64_t>(i));
+    before.push_back((out[i] - shared) / 2);
+    after.push_back(out[i] - shared - before.back());
+  }
+  const bool cuts = starts != std::vector<int64_t>(in.size(), 0) || ends != in;
+  Term x = s.input(0);
+  if (cuts) x = s.one("Slice", {x, integers(starts), integers(ends), integers(axes)});
+  if (x.shape() == out) return {x};
+  before.insert(before.end(), after.begin(), after.end());
+  return {s.one("Pad", {x, integers(before)})};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -68,6 +90,7 @@ const OpDef def{
     .moves_elements = true,
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_center_crop_pad

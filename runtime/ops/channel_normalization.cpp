@@ -10,6 +10,7 @@
 #include "runtime/ops/support/normalization.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_channel_normalization {
 namespace {
@@ -42,6 +43,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return channel_norm_on_host(call, groups_of(call), outputs);
 }
 
+std::vector<Term> steps(Steps& s) { return channel_norm_steps(s, groups_of(s.call())); }
+
 }  // namespace
 
 extern const OpDef def;
@@ -53,6 +56,7 @@ const OpDef def{
     .attributes = "epsilon:f num_groups:i stash_type:i",
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_channel_normalization

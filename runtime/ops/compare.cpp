@@ -3,10 +3,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/graph/onnx_types.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_compare {
 namespace {
@@ -40,6 +42,16 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return visit_numbers(a.dtype(), [&]<class T>() { run<T>(call.node.op, a, b, outputs[0]); });
 }
 
+std::vector<Term> steps(Steps& s) {
+  const std::string& op = s.call().node.op;
+  const bool turned = op.starts_with("Greater");
+  const char* truth = op == "Equal"             ? "IsEqual"
+                      : op.ends_with("OrEqual") ? "IsLessOrEqual"
+                                                : "IsLess";
+  const Term holds = s.one(truth, {s.input(turned ? 1 : 0), s.input(turned ? 0 : 1)});
+  return {s.one("Cast", {holds}, {{"to", onnx_of_dtype(DType::kBool)}})};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -50,6 +62,7 @@ const OpDef def{
     .types = "fiub",
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_compare

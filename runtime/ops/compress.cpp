@@ -10,6 +10,7 @@
 #include "runtime/ops/support/axis_span.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_compress {
 namespace {
@@ -59,6 +60,17 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  const auto span = span_of(call);
+  if (!span || !call.inputs[1].value) return {};
+  auto kept = kept_of(call, span->extent);
+  if (!kept || kept->empty()) return {};
+  const Term x = has_axis(call) ? s.input(0) : s.reshaped(s.input(0), {span->extent});
+  const auto axis = has_axis(call) ? axis_attribute(call, "axis", 0) : Result<int64_t>(0);
+  return {s.one("Gather", {x, integers(*kept)}, {{"axis", *axis}})};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -70,6 +82,7 @@ const OpDef def{
     .moves_elements = true,
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_compress

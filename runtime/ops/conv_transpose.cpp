@@ -16,6 +16,7 @@
 #include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 #include "runtime/ops/support/window.h"
 
 namespace clvet::op_conv_transpose {
@@ -118,6 +119,27 @@ Values constant(const OpCall& call, const LoweredConstant& which) {
   return which.role == "w" ? weight_values(call) : bias_values(call);
 }
 
+// A product for each group.
+std::vector<Term> steps(Steps& s) {
+  constexpr int64_t kMostGroups = 16;
+  const OpCall& call = s.call();
+  const int64_t groups = call.node.int_attr("group", 1);
+  if (groups < 2 || groups > kMostGroups) return {};
+  const auto part_of = [&](size_t i, int64_t axis) {
+    const std::vector<int64_t> extents(static_cast<size_t>(groups),
+                                       call.shape(i)[static_cast<size_t>(axis)] / groups);
+    return s.all("Split", {s.input(i), integers(extents)}, {{"axis", axis}}, extents.size());
+  };
+  const auto x = part_of(0, 1), w = part_of(1, 0);
+  const auto bias = call.has(2) ? part_of(2, 0) : std::vector<Term>(x.size(), no_term());
+  Attributes attributes = call.node.attributes;
+  attributes["group"] = int64_t{1};
+  std::vector<Term> parts;
+  for (size_t i = 0; i < x.size(); ++i)
+    parts.push_back(s.one("ConvTranspose", {x[i], w[i], bias[i]}, attributes));
+  return {s.one("Concat", parts, {{"axis", int64_t{1}}})};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -133,6 +155,7 @@ const OpDef def{
     .infer = infer,
     .host = host,
     .lower = lower,
+    .expand = steps,
     .constant = constant,
 };
 

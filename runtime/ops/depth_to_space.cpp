@@ -10,6 +10,7 @@
 #include "runtime/ops/contract/shapes.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 #include "runtime/ops/support/strided_copy.h"
 
 namespace clvet::op_depth_to_space {
@@ -70,6 +71,16 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+std::vector<Term> steps(Steps& s) {
+  const auto block = block_of(s.call());
+  const auto types = infer(s.call());
+  if (!block || !types) return {};
+  const Split split = split_of(s.call(), *block);
+  const Term apart = s.reshaped(s.input(0), split.axes);
+  const Term moved = s.transposed(apart, {split.order.begin(), split.order.end()});
+  return {s.reshaped(moved, (*types)[0].shape)};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -80,6 +91,7 @@ const OpDef def{
     .moves_elements = true,
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_depth_to_space

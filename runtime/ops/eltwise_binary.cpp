@@ -9,6 +9,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_eltwise_binary {
 namespace {
@@ -52,6 +53,14 @@ Lowering lower(const OpCall& call, View preferred) {
   return lower_binary(call, code, preferred);
 }
 
+// PRelu: what is above 0, and what is below times the slope.
+std::vector<Term> steps(Steps& s) {
+  if (s.call().node.op != "PRelu") return {};
+  const Term x = s.input(0), zero = number(0);
+  const Term below = s.one("Mul", {s.one("Min", {x, zero}), s.input(1)});
+  return {s.one("Add", {s.one("Max", {x, zero}), below})};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -63,6 +72,7 @@ const OpDef def{
     .infer = infer,
     .host = host,
     .lower = lower,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_eltwise_binary

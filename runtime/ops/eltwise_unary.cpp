@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_eltwise_unary {
 namespace {
@@ -145,6 +147,68 @@ Lowering lower(const OpCall& call, View preferred) {
   return no_kernel(call);
 }
 
+// exp(min(x, 0) * rate) - 1: what is below 0 of the Elus.
+Term below_zero(Steps& s, const Term& x, double rate) {
+  const Term low = s.one("Min", {x, number(0)});
+  const Term e = s.one("Exp", {rate == 1 ? low : s.one("Mul", {low, number(rate)})});
+  return s.one("Sub", {e, number(1)});
+}
+
+// scale * (x above 0, weight * below_zero() below).
+Term elu(Steps& s, const Term& x, double rate, double weight, double scale) {
+  const Term above = s.one("Max", {x, number(0)});
+  const Term below = s.one("Mul", {below_zero(s, x, rate), number(weight)});
+  const Term y = s.one("Add", {above, below});
+  return scale == 1 ? y : s.one("Mul", {y, number(scale)});
+}
+
+// The sum of one element's own axis is that element.
+Term logarithm(Steps& s, const Term& x) {
+  Shape column = x.shape().empty() ? Shape{1} : x.shape();
+  column.push_back(1);
+  const auto axis = static_cast<int64_t>(column.size()) - 1;
+  return s.reshaped(s.reduced("ReduceLogSum", s.reshaped(x, column), {axis}), x.shape());
+}
+
+// log(1 + exp(x)) of any size.
+Term softplus_steps(Steps& s, const Term& x) {
+  const Term size = s.one("Mul", {s.one("Abs", {x}), number(-1)});
+  const Term rest = s.one("Log", {s.one("Add", {s.one("Exp", {size}), number(1)})});
+  return s.one("Add", {s.one("Max", {x, number(0)}), rest});
+}
+
+// What is not chosen is finite, so that it counts 0 times.
+Term thresholded(Steps& s, const Term& x, double limit) {
+  const Term above = s.one("IsLess", {number(limit), x});
+  return s.one("Mul", {s.one("Max", {x, number(limit)}), above});
+}
+
+Term shrunk(Steps& s, const Term& x, double limit, double bias) {
+  const Term low = s.one("Add", {s.one("Min", {x, number(-limit)}), number(bias)}),
+             high = s.one("Sub", {s.one("Max", {x, number(limit)}), number(bias)});
+  return s.one("Add", {s.one("Mul", {low, s.one("IsLess", {x, number(-limit)})}),
+                       s.one("Mul", {high, s.one("IsLess", {number(limit), x})})});
+}
+
+std::vector<Term> steps(Steps& s) {
+  const auto [alpha, beta] = parameters_of(s.call().node);
+  const std::string& op = s.call().node.op;
+  const Term x = s.input(0);
+  if (op == "Reciprocal") return {s.one("Div", {number(1), x})};
+  if (op == "Log") return {logarithm(s, x)};
+  if (op == "Elu") return {elu(s, x, 1, alpha, 1)};
+  if (op == "Celu" && alpha != 0) return {elu(s, x, 1 / alpha, alpha, 1)};
+  if (op == "Selu") return {elu(s, x, 1, alpha, beta)};
+  if (op == "Softplus") return {softplus_steps(s, x)};
+  if (op == "Softsign") return {s.one("Div", {x, s.one("Add", {s.one("Abs", {x}), number(1)})})};
+  if (op == "ThresholdedRelu") return {thresholded(s, x, alpha)};
+  if (op == "Shrink") return {shrunk(s, x, alpha, beta)};
+  if (op == "Mish") return {s.one("Mul", {x, s.one("Tanh", {softplus_steps(s, x)})})};
+  if (op == "Swish")
+    return {s.one("Mul", {x, s.one("Sigmoid", {s.one("Mul", {x, number(alpha)})})})};
+  return {};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -189,6 +253,7 @@ const OpDef def{
     .infer = infer_same,
     .host = host,
     .lower = lower,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_eltwise_unary

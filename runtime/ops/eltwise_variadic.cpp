@@ -11,6 +11,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_eltwise_variadic {
 namespace {
@@ -57,6 +58,20 @@ Lowering lower(const OpCall& call, View preferred) {
   return lower_binary(call, code, preferred);
 }
 
+// Two operands after the other.
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  const bool mean = call.node.op == "Mean";
+  const char* op = mean                    ? "Add"
+                   : call.node.op == "Sum" ? "Add"
+                   : call.node.op == "Max" ? "Max"
+                                           : "Min";
+  Term y = s.input(0);
+  for (size_t i = 1; i < call.inputs.size(); ++i) y = s.one(op, {y, s.input(i)});
+  if (mean) y = s.one("Div", {y, number(static_cast<double>(call.inputs.size()))});
+  return {y};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -68,6 +83,7 @@ const OpDef def{
     .infer = infer,
     .host = host,
     .lower = lower,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_eltwise_variadic

@@ -10,8 +10,10 @@
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/shapes.h"
+#include "runtime/ops/support/picking.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 #include "runtime/ops/support/tuples.h"
 
 namespace clvet::op_gather_nd {
@@ -56,6 +58,35 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  const auto types = infer(call);
+  const Shape &data = call.shape(0), &indices = call.shape(1);
+  if (!types || elements_of(data) == 0 || elements_of(indices) == 0 ||
+      elements_of(indices) > kMostPicked)
+    return {};
+  const auto batch = static_cast<size_t>(call.node.int_attr("batch_dims", 0));
+  const auto depth = static_cast<size_t>(indices.back());
+  const int64_t tuples = elements_of(indices) / indices.back();
+  const int64_t batches = elements_of(std::span(data).first(batch));
+  int64_t rows = elements_of(std::span(data).first(batch + depth));
+  const int64_t block = elements_of(data) / rows;
+  std::vector<int64_t> bases;
+  for (int64_t t = 0; t < tuples; ++t) bases.push_back(t / (tuples / batches) * (rows / batches));
+  Term at = integers(bases);
+  const Term table = s.reshaped(s.input(0), {rows, block});
+  const auto columns =
+      s.cut(s.reshaped(s.input(1), {tuples, indices.back()}), std::vector<int64_t>(depth, 1));
+  rows /= batches;
+  for (size_t k = 0; k < columns.size(); ++k) {
+    const int64_t extent = data[batch + k];
+    rows /= extent;
+    const Term inside = numbers_inside(s, s.reshaped(columns[k], {tuples}), extent, true);
+    at = s.one("Add", {at, s.one("Mul", {inside, integers({rows})})});
+  }
+  return {picked(s, table, at, (*types)[0].shape)};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -67,6 +98,7 @@ const OpDef def{
     .moves_elements = true,
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_gather_nd

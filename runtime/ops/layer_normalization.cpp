@@ -6,6 +6,7 @@
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/normalization.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_layer_normalization {
 namespace {
@@ -15,6 +16,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 }
 
 Lowering lower(const OpCall& call, View) { return lower_row_norm(call, false); }
+
+std::vector<Term> steps(Steps& s) { return row_norm_steps(s, false); }
 
 }  // namespace
 
@@ -29,6 +32,7 @@ const OpDef def{
     .infer = infer_row_norm,
     .host = host,
     .lower = lower,
+    .expand = steps,
     .constant = row_norm_constant,
 };
 

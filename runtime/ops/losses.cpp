@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,10 @@
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/support/axis_span.h"
 #include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/picking.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_losses {
 namespace {
@@ -99,6 +102,73 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   });
 }
 
+// The targets as numbers of 0 to `classes` - 1, and which of them are ignored.
+struct Targets {
+  Term number, ignored;
+};
+
+Targets targets_of(Steps& s, int64_t classes, int64_t rows) {
+  const Node& node = s.call().node;
+  Targets targets{as_i64(s, s.reshaped(s.input(1), {rows})), no_term()};
+  if (node.attributes.contains("ignore_index")) {
+    targets.ignored =
+        s.one("Equal", {targets.number, integers({node.int_attr("ignore_index", 0)})});
+    targets.number = s.one("Where", {targets.ignored, integers({0}), targets.number});
+  }
+  targets.number = numbers_inside(s, targets.number, classes, false);
+  return targets;
+}
+
+// A row of `table` for each number; 0 for what is ignored.
+Term row_of(Steps& s, const Term& table, const Term& at, const Term& ignored) {
+  if (!s.ok()) return no_term();
+  const int64_t rows = table.shape()[0];
+  const Shape column{elements_of(at.shape()), 1};
+  if (!ignored.present) return picked(s, table, at, column);
+  const Term zero = constant_term(Tensor::of<float>({1, 1}, {0}));
+  const Term longer = s.one("Concat", {table, zero}, {{"axis", int64_t{0}}});
+  return picked(s, longer, s.one("Where", {ignored, integers({rows}), at}), column);
+}
+
+// The weight of each target; no term where all have 1.
+Term weights_of(Steps& s, int64_t classes, const Targets& targets) {
+  if (!s.call().has(2) && !targets.ignored.present) return no_term();
+  const std::vector<float> ones(static_cast<size_t>(classes), 1.0F);
+  const Term table = s.call().has(2)
+                         ? s.reshaped(s.input(2), {classes, 1})
+                         : constant_term(Tensor::from({classes, 1}, std::span<const float>(ones)));
+  return row_of(s, table, targets.number, targets.ignored);
+}
+
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  const Shape& shape = call.shape(0);
+  const AxisSpan span(shape, 1);
+  const int64_t rows = span.outer * span.inner, elements = rows * span.extent;
+  if (elements == 0 || rows > kMostPicked || span.extent > kMostPicked) return {};
+  Term scores = s.reshaped(s.input(0), {span.outer, span.extent, span.inner});
+  if (is_softmax(call)) scores = s.one("LogSoftmax", {scores}, {{"axis", int64_t{1}}});
+  const Targets targets = targets_of(s, span.extent, rows);
+  std::vector<int64_t> bases;
+  for (int64_t row = 0; row < rows; ++row)
+    bases.push_back(row / span.inner * span.extent * span.inner + row % span.inner);
+  const Term at =
+      s.one("Add", {s.one("Mul", {targets.number, integers({span.inner})}), integers(bases)});
+  Term loss = row_of(s, s.reshaped(scores, {elements, 1}), at, targets.ignored);
+  const Term weights = weights_of(s, span.extent, targets);
+  if (call.has(2)) loss = s.one("Mul", {loss, weights});
+  loss = s.one("Mul", {loss, number(-1)});
+  Shape out = call.shape(1);
+  if (reduction_of(call) != "none") {
+    out = {};
+    const bool plain = reduction_of(call) == "mean" && !weights.present;
+    loss = s.reduced(plain ? "ReduceMean" : "ReduceSum", loss, {0, 1});
+    if (reduction_of(call) == "mean" && weights.present)
+      loss = s.one("Div", {loss, s.reduced("ReduceSum", weights, {0, 1})});
+  }
+  return {s.reshaped(loss, out), s.reshaped(scores, shape)};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -110,6 +180,7 @@ const OpDef def{
     .max_outputs = 2,
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_losses

@@ -1,6 +1,7 @@
 // LpNormalization: divided by the norm of degree 1 or 2 along an axis; zeros stay zeros.
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "base/result.h"
@@ -10,6 +11,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_lp_normalization {
 namespace {
@@ -49,6 +51,16 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   });
 }
 
+// A norm of 0 becomes the least number that is not, which leaves zeros zero.
+std::vector<Term> steps(Steps& s) {
+  const auto axis = axis_attribute(s.call(), "axis", -1);
+  if (!axis) return {};
+  const Term x = s.input(0);
+  const Term norm = s.reduced(degree_of(s.call()) == 2 ? "ReduceL2" : "ReduceL1", x, {*axis});
+  constexpr double kLeast = std::numeric_limits<float>::min();
+  return {s.one("Div", {x, s.one("Max", {norm, number(kLeast)})})};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -57,6 +69,7 @@ const OpDef def{
     .attributes = "axis:i p:i",
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_lp_normalization

@@ -11,6 +11,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_lrn {
 namespace {
@@ -51,6 +52,24 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return visit_floats(call.type(0).dtype, [&]<class T>() { run<T>(call, outputs[0]); });
 }
 
+// The mean of the squares in a window of channels is that of a pool whose padding counts.
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  const AxisSpan span(call.shape(0), 1);
+  const int64_t size = call.node.int_attr("size", 1);
+  if (size > span.extent) return {};
+  const Term x = s.reshaped(s.input(0), {span.outer, 1, span.extent, span.inner});
+  const std::vector<int64_t> window{size, 1}, pads{(size - 1) / 2, 0, size / 2, 0};
+  const Term squares =
+      s.one("AveragePool", {s.one("Mul", {x, x})},
+            {{"kernel_shape", window}, {"pads", pads}, {"count_include_pad", int64_t{1}}});
+  const Term alpha = number(call.node.float_attr("alpha", 1e-4)),
+             bias = number(call.node.float_attr("bias", 1)),
+             beta = number(call.node.float_attr("beta", 0.75));
+  const Term factor = s.one("Pow", {s.one("Add", {s.one("Mul", {squares, alpha}), bias}), beta});
+  return {s.reshaped(s.one("Div", {x, factor}), call.shape(0))};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -59,6 +78,7 @@ const OpDef def{
     .attributes = "alpha:f beta:f bias:f size:i",
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_lrn

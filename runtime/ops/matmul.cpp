@@ -15,6 +15,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_matmul {
 namespace {
@@ -157,6 +158,16 @@ Values constant(const OpCall& call, const LoweredConstant& which) {
   return which.role == "w" ? weight_values(call) : bias_values(call);
 }
 
+// A vector as a matrix.
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  const auto p = problem_of(call);
+  if (!p || !(p->drop_m || p->drop_n) || call.has(2)) return {};
+  const Term a = p->drop_m ? s.reshaped(s.input(0), {1, p->k}) : s.input(0),
+             b = p->drop_n ? s.reshaped(s.input(1), {p->k, 1}) : s.input(1);
+  return {s.reshaped(s.one("MatMul", {a, b}), (*infer(call))[0].shape)};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -167,6 +178,7 @@ const OpDef def{
     .infer = infer,
     .host = host,
     .lower = lower,
+    .expand = steps,
     .constant = constant,
 };
 

@@ -10,6 +10,7 @@
 #include "runtime/ops/contract/shapes.h"
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_mean_variance_normalization {
 namespace {
@@ -61,6 +62,15 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
                       [&]<class T>() { normalise<T>(call.tensor(0), kept, outputs[0]); });
 }
 
+std::vector<Term> steps(Steps& s) {
+  const auto axes = axes_of(s.call());
+  if (!axes || axes->empty()) return {};
+  const Term x = s.input(0);
+  const Term apart = s.one("Sub", {x, s.reduced("ReduceMean", x, *axes)});
+  const Term variance = s.reduced("ReduceMean", s.one("Mul", {apart, apart}), *axes);
+  return {s.one("Div", {apart, s.one("Add", {s.one("Sqrt", {variance}), number(kEpsilon)})})};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -70,6 +80,7 @@ const OpDef def{
     .attributes = "axes:I",
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_mean_variance_normalization

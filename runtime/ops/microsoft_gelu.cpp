@@ -51,6 +51,7 @@ const OpDef def{
     .infer = infer_steps<steps>,
     .host = host_steps<steps>,
     .lower = lower,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_microsoft_gelu

@@ -5,12 +5,15 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/graph/onnx_types.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/shapes.h"
 #include "runtime/ops/support/axis_span.h"
+#include "runtime/ops/support/picking.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_one_hot {
 namespace {
@@ -48,6 +51,25 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+// The rows 0 and 1 of the two values.
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  const auto axis = axis_of(call);
+  const auto types = infer(call);
+  if (!axis || !types) return {};
+  const Shape& out = (*types)[0].shape;
+  if (elements_of(out) == 0 || elements_of(out) > kMostPicked) return {};
+  Shape apart = call.shape(0), along(out.size(), 1);
+  apart.insert(apart.begin() + *axis, 1);
+  const int64_t depth = along[static_cast<size_t>(*axis)] = out[static_cast<size_t>(*axis)];
+  const Term given = s.reshaped(as_i64(s, s.input(0)), apart);
+  const Term below = s.one("Less", {given, integers({0})});
+  const Term index = s.one("Where", {below, s.one("Add", {given, integers({depth})}), given});
+  const Term is_on = s.one("Equal", {index, s.reshaped(counted(depth), along)});
+  const Term row = s.one("Cast", {is_on}, {{"to", onnx_of_dtype(DType::kI64)}});
+  return {picked(s, s.reshaped(s.input(2), {2, 1}), row, out)};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -60,6 +82,7 @@ const OpDef def{
     .moves_elements = true,
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_one_hot

@@ -1,13 +1,16 @@
 // MaxPool (with its indices), AveragePool and LpPool.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/graph/attribute.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/host/parallel.h"
 #include "runtime/ops/contract/op_def.h"
@@ -17,6 +20,7 @@
 #include "runtime/ops/support/max_pool.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 #include "runtime/ops/support/window.h"
 
 namespace clvet::op_pool {
@@ -210,6 +214,67 @@ Lowering lower(const OpCall& call, View) {
   return kernel_call(std::move(lowered));
 }
 
+// A pool of the window's axes `first` to `last` (of three), on [N, C, these axes].
+Term pooled(Steps& s, const char* op, const Term& x, const SlidingWindow& w, size_t first,
+            size_t last, bool counts_padding) {
+  std::vector<int64_t> kernel, strides, dilations, pads;
+  for (size_t i = first; i < last; ++i) {
+    kernel.push_back(w.kernel[i]);
+    strides.push_back(w.stride[i]);
+    dilations.push_back(w.dilation[i]);
+    pads.push_back(w.pad_begin[i]);
+  }
+  for (size_t i = first; i < last; ++i) pads.push_back(w.pad_end[i]);
+  Attributes attributes{{"kernel_shape", kernel},
+                        {"strides", strides},
+                        {"dilations", dilations},
+                        {"pads", pads},
+                        {"ceil_mode", s.call().node.int_attr("ceil_mode", 0)}};
+  if (std::string_view(op) == "AveragePool")
+    attributes["count_include_pad"] = static_cast<int64_t>(counts_padding);
+  return s.one(op, {x}, std::move(attributes));
+}
+
+// Of planes first, then of what that makes along the third axis: windows are boxes.
+std::vector<Term> pooled_volume(Steps& s, const SlidingWindow& w) {
+  const OpCall& call = s.call();
+  const int64_t n = call.shape(0)[0], c = call.shape(0)[1];
+  const bool counts = call.node.int_attr("count_include_pad", 0) != 0;
+  const char* op = call.node.op == "MaxPool" ? "MaxPool" : "AveragePool";
+  const Term planes = s.reshaped(s.input(0), {n, c * w.in[0], w.in[1], w.in[2]});
+  const Term flat = pooled(s, op, planes, w, 1, 3, counts);
+  SlidingWindow deep = w;
+  deep.kernel[1] = deep.stride[1] = deep.dilation[1] = 1;
+  deep.pad_begin[1] = deep.pad_end[1] = 0;
+  const Term columns = s.reshaped(flat, {n, c, w.in[0], w.out[1] * w.out[2]});
+  const Term y = pooled(s, op, columns, deep, 0, 2, counts);
+  if (s.ok() && y.shape() != Shape{n, c, w.out[0], w.out[1] * w.out[2]}) return {};
+  return {s.reshaped(y, w.output_shape({n, c}))};
+}
+
+// The root of the window's size times a mean of powers.
+std::vector<Term> norm_steps(Steps& s, const SlidingWindow& w) {
+  if (s.call().node.int_attr("ceil_mode", 0) != 0) return {};
+  const auto degree = static_cast<double>(degree_of(s.call()));
+  const auto first = static_cast<size_t>(3 - w.rank);
+  const Term x = s.input(0), size = s.one("Abs", {x});
+  const Term power = degree == 1   ? size
+                     : degree == 2 ? s.one("Mul", {x, x})
+                                   : s.one("Pow", {size, number(degree)});
+  const Term mean = pooled(s, "AveragePool", power, w, first, 3, true);
+  const Term sum = s.one("Mul", {mean, number(static_cast<double>(w.taps()))});
+  if (degree == 1) return {sum};
+  return {degree == 2 ? s.one("Sqrt", {sum}) : s.one("Pow", {sum, number(1 / degree)})};
+}
+
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  const auto window = window_for(call);
+  if (!window || call.node.outputs.size() > 1) return {};
+  if (call.node.op == "LpPool") return norm_steps(s, *window);
+  return window->rank == 3 ? pooled_volume(s, *window) : std::vector<Term>{};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -223,6 +288,7 @@ const OpDef def{
     .infer = infer,
     .host = host,
     .lower = lower,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_pool

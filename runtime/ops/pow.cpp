@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/graph/attribute.h"
+#include "runtime/graph/onnx_types.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/shapes.h"
@@ -12,6 +14,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_pow {
 namespace {
@@ -69,6 +72,14 @@ Lowering lower(const OpCall& call, View preferred) {
   return lower_binary(call, EltwiseCode::kPow, preferred);
 }
 
+// An exponent of another type as the base's.
+std::vector<Term> steps(Steps& s) {
+  if (s.call().type(1).dtype == s.call().type(0).dtype || !on_device(s.call().type(0).dtype))
+    return {};
+  const Attributes to = {{"to", onnx_of_dtype(s.call().type(0).dtype)}};
+  return {s.one("Pow", {s.input(0), s.one("Cast", {s.input(1)}, to)})};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -80,6 +91,7 @@ const OpDef def{
     .infer = infer_broadcast,
     .host = host,
     .lower = lower,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_pow

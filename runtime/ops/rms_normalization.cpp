@@ -8,6 +8,7 @@
 #include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/normalization.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_rms_normalization {
 namespace {
@@ -24,6 +25,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 Lowering lower(const OpCall& call, View) { return lower_row_norm(call, true); }
 
+std::vector<Term> steps(Steps& s) { return row_norm_steps(s, true); }
+
 }  // namespace
 
 extern const OpDef def;
@@ -35,6 +38,7 @@ const OpDef def{
     .infer = infer,
     .host = host,
     .lower = lower,
+    .expand = steps,
     .constant = row_norm_constant,
 };
 

@@ -1,6 +1,7 @@
 // RotaryEmbedding of ONNX: pairs of a head's elements turned by the angles of its position.
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -8,8 +9,10 @@
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/heads.h"
+#include "runtime/ops/support/picking.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_rotary_embedding {
 namespace {
@@ -82,6 +85,58 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   });
 }
 
+// The cosines or sines of all places: [batch, length, 1, pairs].
+Term angles(Steps& s, const Problem& p, size_t input) {
+  const Shape shape{p.x.batch, p.x.length, 1, p.pairs};
+  if (!s.call().has(kPositions)) return s.reshaped(s.input(input), shape);
+  const int64_t rows = s.call().shape(kCos)[0];
+  return picked(s, s.input(input), numbers_inside(s, s.input(kPositions), rows, false), shape);
+}
+
+// Two halves of a head, or their elements in turn, and what is not turned.
+std::vector<Term> halves(Steps& s, const Term& x, const Problem& p, bool interleaved) {
+  const int64_t rest = p.x.size - 2 * p.pairs;
+  std::vector<int64_t> extents =
+      interleaved ? std::vector<int64_t>{2 * p.pairs} : std::vector<int64_t>{p.pairs, p.pairs};
+  if (rest > 0) extents.push_back(rest);
+  std::vector<Term> parts = extents.size() == 1 ? std::vector<Term>{x} : s.cut(x, extents);
+  if (!interleaved) return parts;
+  const Shape half{p.x.batch, p.x.length, p.x.heads, p.pairs};
+  const auto two =
+      s.cut(s.reshaped(parts[0], {p.x.batch, p.x.length, p.x.heads, p.pairs, 2}), {1, 1});
+  std::vector<Term> all{s.reshaped(two[0], half), s.reshaped(two[1], half)};
+  if (rest > 0) all.push_back(parts[1]);
+  return all;
+}
+
+Term joined(Steps& s, std::vector<Term> parts, const Problem& p, bool interleaved) {
+  if (interleaved) {
+    const Shape one{p.x.batch, p.x.length, p.x.heads, p.pairs, 1};
+    const Term pairs = s.one("Concat", {s.reshaped(parts[0], one), s.reshaped(parts[1], one)},
+                             {{"axis", int64_t{4}}});
+    parts[0] = s.reshaped(pairs, {p.x.batch, p.x.length, p.x.heads, 2 * p.pairs});
+    parts.erase(parts.begin() + 1);
+  }
+  return parts.size() == 1 ? parts[0] : s.one("Concat", parts, {{"axis", int64_t{-1}}});
+}
+
+std::vector<Term> steps(Steps& s) {
+  const auto p = problem_of(s.call());
+  if (!p || elements_of(s.call().shape(kX)) == 0) return {};
+  const bool interleaved = s.call().node.int_attr("interleaved", 0) != 0;
+  const Shape by_place{p->x.batch, p->x.length, p->x.heads, p->x.size};
+  const Term x =
+      p->x.flat ? s.reshaped(s.input(kX), by_place) : s.transposed(s.input(kX), {0, 2, 1, 3});
+  const Term cosines = angles(s, *p, kCos), sines = angles(s, *p, kSin);
+  std::vector<Term> parts = halves(s, x, *p, interleaved);
+  if (!s.ok()) return {};
+  const Term a = parts[0], b = parts[1];
+  parts[0] = s.one("Sub", {s.one("Mul", {a, cosines}), s.one("Mul", {b, sines})});
+  parts[1] = s.one("Add", {s.one("Mul", {a, sines}), s.one("Mul", {b, cosines})});
+  const Term y = joined(s, std::move(parts), *p, interleaved);
+  return {p->x.flat ? s.reshaped(y, s.call().shape(kX)) : s.transposed(y, {0, 2, 1, 3})};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -92,6 +147,7 @@ const OpDef def{
     .attributes = "interleaved:i num_heads:i rotary_embedding_dim:i",
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_rotary_embedding

@@ -52,6 +52,7 @@ const OpDef def{
     .max_outputs = 4,
     .infer = infer_steps<steps>,
     .host = host_steps<steps>,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_skip_normalization

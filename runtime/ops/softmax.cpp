@@ -16,8 +16,10 @@
 #include "runtime/ops/contract/shapes.h"
 #include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/extremes.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_softmax {
 namespace {
@@ -123,6 +125,26 @@ Lowering lower(const OpCall& call, View) {
   return kernel_call(std::move(lowered));
 }
 
+// LogSoftmax, Hardmax, and a Softmax over several axes, which become one.
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  const auto split = split_of(call);
+  if (!split || call.shape(0).empty() || elements_of(call.shape(0)) == 0) return {};
+  const Shape rows{split->outer, split->length, split->inner};
+  Term x = s.reshaped(s.input(0), rows);
+  if (call.node.op == "Hardmax") {
+    if (split->length > kLongestCounted) return {};
+    const Extremes found = extremes(s, x, 1, false, false);
+    x = s.one("IsEqual", {found.ranks, found.best});
+  } else if (call.node.op == "Softmax") {
+    x = s.one("Softmax", {x}, {{"axis", int64_t{1}}});
+  } else {
+    x = s.one("Sub", {x, s.reduced("ReduceMax", x, {1})});
+    x = s.one("Sub", {x, s.reduced("ReduceLogSumExp", x, {1})});
+  }
+  return {s.reshaped(x, call.shape(0))};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -132,6 +154,7 @@ const OpDef def{
     .infer = infer,
     .host = host,
     .lower = lower,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_softmax

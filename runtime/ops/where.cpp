@@ -6,7 +6,9 @@
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/shapes.h"
+#include "runtime/ops/support/picking.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_where {
 namespace {
@@ -41,6 +43,24 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+// Rows of both operands behind each other: nothing is computed, so that what is not chosen may be
+// infinite or no number.
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  const auto types = infer(call);
+  if (!types) return {};
+  const Shape& out = (*types)[0].shape;
+  if (elements_of(out) == 0 || elements_of(out) > kMostPicked) return {};
+  const int64_t first = elements_of(call.shape(1)), second = elements_of(call.shape(2));
+  const Term places = constant_term(places_in(call.shape(1), out));
+  const Term others =
+      s.one("Add", {constant_term(places_in(call.shape(2), out)), integers({first})});
+  const Term table =
+      s.one("Concat", {s.reshaped(s.input(1), {first, 1}), s.reshaped(s.input(2), {second, 1})},
+            {{"axis", int64_t{0}}});
+  return {picked(s, table, s.one("Where", {s.input(0), places, others}), out)};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -52,6 +72,7 @@ const OpDef def{
     .moves_elements = true,
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_where

@@ -226,14 +226,14 @@ void PlanBuilder::add_step(PlanStep step, double ms, double launch_ms) {
 }
 
 // What a caller gives is brought to the device for the nodes behind.
-bool PlanBuilder::bring_given(ValueId input, const View& view) {
+bool PlanBuilder::bring_given(ValueId input, const View& view, bool half) {
   const auto given = std::find(graph_.inputs.begin(), graph_.inputs.end(), input);
   const auto extent = view_of(*graph_.values[static_cast<size_t>(input)].shape, view);
   if (given == graph_.inputs.end() || !extent) return true;
   const TensorRole role = activation_role(*extent);
   const Storage storage =
       fits_an_image(role, chooser_.features()) ? plan_.combination.activations : Storage::kBuffer;
-  const Wanted wanted{role, view, 0, storage, stores_half(plan_.combination.precision)};
+  const Wanted wanted{role, view, 0, storage, half};
   return want_value(input, wanted).has_value();
 }
 
@@ -241,7 +241,8 @@ bool PlanBuilder::alias(int index, const Lowering& lowering) {
   const Node& node = node_at(index);
   const ValueId input = node.inputs[static_cast<size_t>(lowering.source.input)];
   const ValueId output = node.outputs[0];
-  if (!bring_given(input, lowering.source.view)) return false;
+  const Precision precision = node.is_step ? Precision::kHigh : plan_.combination.precision;
+  if (!bring_given(input, lowering.source.view, stores_half(precision))) return false;
   const Shape& from_shape = *graph_.values[static_cast<size_t>(input)].shape;
   const Shape& to_shape = *graph_.values[static_cast<size_t>(output)].shape;
   const auto to = view_of(to_shape, lowering.view);

@@ -104,7 +104,7 @@ class PlanBuilder {
                      const ChosenVariant& chosen);
 
   // False where a value that the caller gives cannot be had under `view`.
-  bool bring_given(ValueId input, const View& view);
+  bool bring_given(ValueId input, const View& view, bool half);
   bool alias(int index, const Lowering& lowering);
   int alias_root(int tensor) const;
 

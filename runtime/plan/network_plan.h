@@ -22,6 +22,7 @@ struct NetworkPlan {
   const DeviceReport* device = nullptr;  // null: the host
   ExecutionPlan plan;
   std::string reason;  // why the host, where a device was hoped for
+  Graph graph;         // what the plan is of: for a device with expand_composites()
 };
 
 // Of several devices the one that is predicted to be fastest. kNoDevice: the selector means

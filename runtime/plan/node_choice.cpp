@@ -34,7 +34,7 @@ Result<std::vector<ChosenVariant>> PlanBuilder::choose_all(
 }
 
 Precision PlanBuilder::precision_of(const Node& node) const {
-  const bool raised = freedom_.raised && freedom_.raised->contains(node.name);
+  const bool raised = node.is_step || (freedom_.raised && freedom_.raised->contains(node.name));
   return raised ? Precision::kHigh : plan_.combination.precision;
 }
 

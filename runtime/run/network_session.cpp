@@ -180,6 +180,7 @@ void NetworkSession::take_host(std::string why) {
   ++places_;
   choice_.device = nullptr;
   choice_.plan = plan_on_host(*graph_, why);
+  choice_.graph = *graph_;
   choice_.reason = std::move(why);
   describe();
 }
@@ -242,7 +243,7 @@ Status NetworkSession::open_place(std::string key, std::shared_ptr<OpenedDevice>
   const double built_before = opened->device->build_ms();
   Programs& programs = opened->device->programs();
   programs.begin_use();
-  auto session = Session::create(*graph_, choice_.plan, opened->device.get());
+  auto session = Session::create(choice_.graph, choice_.plan, opened->device.get());
   key += programs.used_binaries();
   say_notes(programs);
   if (!session) {
@@ -304,7 +305,7 @@ Result<Outputs> NetworkSession::on_host(const Inputs& inputs) {
                      choice_.reason.empty() ? "no report names a device" : choice_.reason));
   const bool is_first = !host_;
   if (is_first) {
-    CLVET_ASSIGN_OR_RETURN(host_, Session::create(*graph_, choice_.plan, nullptr));
+    CLVET_ASSIGN_OR_RETURN(host_, Session::create(choice_.graph, choice_.plan, nullptr));
     host_->set_cancel(options_.cancelled.get());
   }
   const double started = monotonic_seconds();

@@ -111,6 +111,7 @@ Result<std::vector<Blame>> nodes_on_host(Graph graph, const Tensors& inputs,
   for (const auto& [name, tensor] : inputs) shapes[name] = tensor.shape();
   CLVET_ASSIGN_OR_RETURN(graph, specialise(graph, shapes, inputs));
   CLVET_RETURN_IF_ERROR(optimise(graph));
+  if (record.device != "host") CLVET_RETURN_IF_ERROR(expand_composites(graph));
   std::map<std::string, const Node*> nodes;
   for (const Node& node : graph.nodes) nodes[node.name] = &node;
   std::vector<Blame> blames;

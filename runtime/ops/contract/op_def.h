@@ -17,6 +17,9 @@
 
 namespace clvet {
 
+class Steps;  // runtime/ops/support/steps.h
+struct Term;
+
 // One input of a node as far as it is known: always its type, its value where that is constant (in
 // inference and lowering) or always (on the host).
 struct OpInput {
@@ -127,6 +130,8 @@ struct OpDef {
   bool activates = false;
   // False where the result follows from input types alone (Shape).
   bool needs_values = true;
+  // An input of which only the type counts (CastLike); -1: none.
+  int type_only = -1;
 
   // Types of the outputs. kUnavailable where they depend on values that are not known yet. Inputs
   // have been checked against `inputs`, `types` and `attributes`.
@@ -139,6 +144,10 @@ struct OpDef {
   Result<std::vector<Tensor>> (*run)(const OpCall& call) = nullptr;
   // nullptr: host only. `preferred` is the view that the first input on the device has already.
   Lowering (*lower)(const OpCall& call, View preferred) = nullptr;
+  // The outputs as steps of other operators, for nodes that have no kernel of their own: those on
+  // f32 become these steps in the graph of a device (expand_composites()). No steps and no refusal:
+  // the node stays as it is. nullptr: always.
+  std::vector<Term> (*expand)(Steps& steps) = nullptr;
   // The values of a constant that lower() listed, in the contract's logical order.
   Values (*constant)(const OpCall& call, const LoweredConstant& which) = nullptr;
 };

@@ -28,6 +28,10 @@ EltwiseCode reversed(EltwiseCode code) {
       return EltwiseCode::kDivReversed;
     case EltwiseCode::kPow:
       return EltwiseCode::kPowReversed;
+    case EltwiseCode::kLess:
+      return EltwiseCode::kLessReversed;
+    case EltwiseCode::kLessOrEqual:
+      return EltwiseCode::kLessOrEqualReversed;
     default:
       return code;
   }

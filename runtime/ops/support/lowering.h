@@ -25,6 +25,11 @@ enum class EltwiseCode : int64_t {
   kSubReversed = 7,  // x2 - x1
   kDivReversed = 8,
   kPowReversed = 9,
+  kLess = 10,  // 1 where it holds, else 0
+  kLessOrEqual = 11,
+  kLessReversed = 12,
+  kLessOrEqualReversed = 13,
+  kEqual = 14,
 };
 
 // Dims N, H, W, C of a view.

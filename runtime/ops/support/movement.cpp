@@ -207,7 +207,8 @@ Lowering lower_reshape(const OpCall& call, View preferred) {
   const Shape &from = call.shape(0), &to = (*types)[0].shape;
   const auto shared = shared_stretches(from, to);
   if (!shared) return host_only("its two shapes have no axes in common");
-  if (preferred.order(from.size()).size() != from.size()) preferred = View::kChannelsLast;
+  if (from.empty() || preferred.order(from.size()).size() != from.size())
+    preferred = View::kChannelsLast;
   const auto order = kept_order(from, to, *shared, preferred);
   const View kept = order ? View::of(*order) : View::kChannelsLast;
   if (order && !kept.order(to.size()).empty()) return lower_alias(preferred, kept);

@@ -18,6 +18,7 @@
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet {
 namespace {
@@ -47,6 +48,26 @@ Values parameter(const OpCall& call, size_t input, const Shape& row) {
 // Rows that are worth waking a thread.
 int64_t grain_of(int64_t length) {
   return std::max<int64_t>(1, kElementGrain / 4 / std::max<int64_t>(length, 1));
+}
+
+struct NormedRows {
+  Term y, mean, factor;
+};
+
+// The rows of a matrix, not yet scaled.
+NormedRows normed_rows(Steps& s, const Term& x, bool rms) {
+  NormedRows out;
+  Term apart = x;
+  if (!rms) {
+    out.mean = s.reduced("ReduceMean", x, {1});
+    apart = s.one("Sub", {x, out.mean});
+  }
+  const double epsilon = s.call().node.float_attr("epsilon", kNormEpsilon);
+  const Term variance = s.reduced("ReduceMean", s.one("Mul", {apart, apart}), {1});
+  const Term deviation = s.one("Sqrt", {s.one("Add", {variance, number(epsilon)})});
+  out.factor = s.one("Div", {number(1), deviation});
+  out.y = s.one("Mul", {apart, out.factor});
+  return out;
 }
 
 }  // namespace
@@ -125,6 +146,45 @@ Lowering lower_row_norm(const OpCall& call, bool rms) {
 Values row_norm_constant(const OpCall& call, const LoweredConstant& which) {
   const auto axis = axis_of(call);
   return axis ? parameter(call, which.role == "scale" ? 1 : 2, row_of(call, *axis)) : Values{};
+}
+
+// No steps: a parameter is repeated along some axes of a row.
+std::vector<Term> row_norm_steps(Steps& s, bool rms) {
+  const OpCall& call = s.call();
+  const auto axis = axis_of(call);
+  if (!axis || elements_of(call.shape(0)) == 0) return {};
+  const int64_t length = elements_of(row_of(call, *axis));
+  for (size_t i = 1; i < 3; ++i) {
+    if (call.has(i) && elements_of(call.shape(i)) != length && elements_of(call.shape(i)) != 1)
+      return {};
+  }
+  const NormedRows rows =
+      normed_rows(s, s.reshaped(s.input(0), {elements_of(call.shape(0)) / length, length}), rms);
+  const auto parameter = [&](size_t i) {
+    return s.reshaped(s.input(i), {1, elements_of(call.shape(i))});
+  };
+  Term y = s.one("Mul", {rows.y, parameter(1)});
+  if (call.has(2)) y = s.one("Add", {y, parameter(2)});
+  Shape moments = call.shape(0);
+  for (auto i = static_cast<size_t>(*axis); i < moments.size(); ++i) moments[i] = 1;
+  std::vector<Term> outputs{s.reshaped(y, call.shape(0))};
+  if (!rms) {
+    outputs.push_back(s.reshaped(rows.mean, moments));
+    outputs.push_back(s.reshaped(rows.factor, moments));
+  }
+  return outputs;
+}
+
+std::vector<Term> channel_norm_steps(Steps& s, int64_t groups) {
+  const Shape& shape = s.call().shape(0);
+  const int64_t elements = elements_of(shape), rows = shape[0] * groups;
+  if (elements == 0) return {};
+  const Term normed = normed_rows(s, s.reshaped(s.input(0), {rows, elements / rows}), false).y;
+  const int64_t parts = elements_of(s.call().shape(1));
+  const Term apart = s.reshaped(normed, {shape[0], parts, elements / shape[0] / parts});
+  const Term scaled = s.one("Mul", {apart, s.reshaped(s.input(1), {1, parts, 1})});
+  const Term y = s.one("Add", {scaled, s.reshaped(s.input(2), {1, parts, 1})});
+  return {s.reshaped(y, shape)};
 }
 
 Status channel_norm_on_host(const OpCall& call, int64_t groups, std::vector<Tensor>& outputs) {

@@ -9,6 +9,7 @@
 #include "kernels/contract.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet {
 
@@ -46,9 +47,11 @@ Result<std::vector<TensorType>> infer_row_norm(const OpCall& call);
 Status row_norm_on_host(const OpCall& call, std::vector<Tensor>& outputs, bool rms);
 Lowering lower_row_norm(const OpCall& call, bool rms);
 Values row_norm_constant(const OpCall& call, const LoweredConstant& which);
+std::vector<Term> row_norm_steps(Steps& s, bool rms);
 
 // InstanceNormalization and GroupNormalization: input 0 [N,C,...] in `groups` groups of channels
 // for each of N, with input 1 as scale and input 2 as bias of the channels, or of the groups.
 Status channel_norm_on_host(const OpCall& call, int64_t groups, std::vector<Tensor>& outputs);
+std::vector<Term> channel_norm_steps(Steps& s, int64_t groups);
 
 }  // namespace clvet

@@ -10,7 +10,7 @@ namespace clvet {
 namespace {
 
 // [] in place of [1]; anything else stays.
-Term as_scalar(const Steps& s, const Term& x) {
+Term as_scalar(Steps& s, const Term& x) {
   return x.present && elements_of(x.shape()) == 1 ? s.reshaped(x, {}) : x;
 }
 

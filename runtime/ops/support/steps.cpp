@@ -23,6 +23,8 @@ Node node_of(const Node& outer, const char* op, const std::vector<Term>& inputs,
   node.op = op;
   node.opset = Steps::kOpset;
   node.def = find_op("", op);
+  if (!node.def) node.def = find_op(kStepsDomain, op);
+  node.domain = node.def->domain;
   node.attributes = std::move(attributes);
   ValueId id = 0;
   for (const Term& input : inputs) node.inputs.push_back(input.present ? id++ : kNoValue);
@@ -63,11 +65,39 @@ Term constant_term(Tensor value) {
   return term;
 }
 
+Term number(double value) { return constant_term(Tensor::scalar(static_cast<float>(value))); }
+
+Term integers(std::vector<int64_t> values) {
+  return constant_term(
+      Tensor::from({static_cast<int64_t>(values.size())}, std::span<const int64_t>(values)));
+}
+
 Term Steps::input(size_t i) const {
   if (!call_.has(i)) return no_term();
   Term term{call_.type(i), {}, false, true};
-  if (const Tensor* value = call_.inputs[i].value) return constant_term(*value);
+  if (const Tensor* value = call_.inputs[i].value) term = constant_term(*value);
+  if (graph_) term.id = call_.node.inputs[i];
   return term;
+}
+
+ValueId Steps::id_of(const Term& term) {
+  if (!term.present || term.id != kNoValue) return term.id;
+  return graph_->add_constant(graph_->unique_name(call_.node.name + "/constant"), term.value);
+}
+
+// The node with its place in the graph; `terms` are its outputs.
+std::vector<Term> Steps::built(Node node, const std::vector<Term>& inputs,
+                               std::vector<Term> terms) {
+  node.name = graph_->unique_name(call_.node.name + "/" + node.op);
+  for (size_t i = 0; i < inputs.size(); ++i) node.inputs[i] = id_of(inputs[i]);
+  for (size_t i = 0; i < terms.size(); ++i) {
+    const ValueId id = graph_->add_value(graph_->unique_name(node.name));
+    graph_->values[static_cast<size_t>(id)].dtype = terms[i].type.dtype;
+    graph_->values[static_cast<size_t>(id)].shape = terms[i].type.shape;
+    terms[i].id = node.outputs[i] = id;
+  }
+  nodes_->push_back(std::move(node));
+  return terms;
 }
 
 std::vector<Term> Steps::all(const char* op, const std::vector<Term>& inputs, Attributes attributes,
@@ -77,7 +107,11 @@ std::vector<Term> Steps::all(const char* op, const std::vector<Term>& inputs, At
   const Node node = node_of(call_.node, op, inputs, std::move(attributes), outputs);
   status_ = check_node(*node.def, node);
   if (!ok()) return none;
-  auto terms = run_ ? computed(node, inputs) : typed(node, inputs);
+  const bool known = std::all_of(inputs.begin(), inputs.end(),
+                                 [](const Term& input) { return input.known || !input.present; });
+  auto terms = run_ || (graph_ && known) ? computed(node, inputs) : typed(node, inputs);
+  if (terms) terms->resize(std::min(terms->size(), outputs), no_term());
+  if (terms && graph_ && !known) return built(node, inputs, std::move(*terms));
   if (terms) return std::move(*terms);
   status_ = tl::unexpected<Error>(std::move(terms).error());
   return none;
@@ -87,16 +121,26 @@ Term Steps::one(const char* op, const std::vector<Term>& inputs, Attributes attr
   return all(op, inputs, std::move(attributes), 1)[0];
 }
 
-Term Steps::reshaped(const Term& x, Shape shape) const {
+Term Steps::reshaped(const Term& x, Shape shape) {
   if (!ok() || !x.present) return no_term();
+  if (graph_ && !x.known) {
+    if (x.shape() == shape) return x;
+    return one("Reshape", {x, integers(std::move(shape))}, {{"allowzero", int64_t{1}}});
+  }
   if (x.known) return constant_term(x.value.reshaped(std::move(shape)));
   return {{x.type.dtype, std::move(shape)}, {}, false, true};
 }
 
+Term Steps::transposed(const Term& x, std::vector<int64_t> order) {
+  return one("Transpose", {x}, {{"perm", std::move(order)}});
+}
+
+Term Steps::reduced(const char* op, const Term& x, std::vector<int64_t> axes) {
+  return one(op, {x, integers(std::move(axes))}, {{"keepdims", int64_t{1}}});
+}
+
 std::vector<Term> Steps::cut(const Term& x, const std::vector<int64_t>& extents) {
-  const Term sizes = constant_term(
-      Tensor::from({static_cast<int64_t>(extents.size())}, std::span<const int64_t>(extents)));
-  return all("Split", {x, sizes}, {{"axis", int64_t{-1}}}, extents.size());
+  return all("Split", {x, integers(extents)}, {{"axis", int64_t{-1}}}, extents.size());
 }
 
 std::vector<Term> Steps::refuse(tl::unexpected<Error> error) {

@@ -1,4 +1,5 @@
 #include "runtime/precision/device/diagnose_on_device.h"
+#include "runtime/graph/passes.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -63,8 +64,8 @@ Result<DeviceDiagnosis> diagnose_on_device(const Graph& graph,
                                            const std::vector<CalibrationInput>& inputs,
                                            const DiagnoseOptions& options,
                                            const DeviceTarget& target) {
-  CLVET_ASSIGN_OR_RETURN(const Graph prepared,
-                         prepare_for_diagnosis(graph, inputs, options.policy));
+  CLVET_ASSIGN_OR_RETURN(Graph prepared, prepare_for_diagnosis(graph, inputs, options.policy));
+  if (options.policy == Policy::kEngine) CLVET_RETURN_IF_ERROR(expand_composites(prepared));
   CLVET_ASSIGN_OR_RETURN(const auto place, DevicePlace::open(prepared, options.policy, target));
   DeviceNetwork network(prepared, inputs, options, *place);
   CLVET_ASSIGN_OR_RETURN(auto broken, avoid_broken_kernels(network, inputs.front()));

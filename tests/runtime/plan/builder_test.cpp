@@ -242,6 +242,20 @@ TEST(NetworkPlanSteps, BringAnInputToARaisedNodeInFloat) {
   EXPECT_FALSE(plan->tensors[0].half);
 }
 
+TEST(NetworkPlanSteps, OfACompositeKeepFloatsFromTheirFirstViewOn) {
+  test::ModelBuilder model;
+  model.input("x", {2, 6}).output("y").constant_i64("shape", {4, 3});
+  model.node("Reshape", {"x", "shape"}, {"t"});
+  model.node("Relu", {"t"}, {"y"});
+  Graph graph = test::ready(model);
+  for (Node& node : graph.nodes) node.is_step = true;
+  Combination half = test::kBuffers;
+  half.precision = Precision::kNormal;
+  const auto plan = plan_network_for(graph, *chooser_that(test::all_pass), half);
+  ASSERT_TRUE(plan) << plan.error().message;
+  for (const DeviceTensor& tensor : plan->tensors) EXPECT_FALSE(tensor.half) << tensor.value;
+}
+
 TEST(NetworkPlanSteps, GoThroughTheHostWhereNoCastIsTrusted) {
   const Graph graph = relu_chain({"Relu", "Sigmoid"});
   const auto chooser = chooser_that([](const Variant& variant) {

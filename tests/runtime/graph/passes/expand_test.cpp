@@ -1,0 +1,336 @@
+// Operators without a kernel as steps: the same values, and nothing of floats left to the host.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/graph/attribute.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/passes.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/host/executor.h"
+#include "runtime/infer/infer.h"
+#include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/contract/view.h"
+#include "tests/runtime/graph/passes/by_hand.h"
+#include "tests/runtime/helpers.h"
+
+namespace clvet {
+namespace {
+
+using test::list;
+using test::make_node;
+using test::noise;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+struct Sample {
+  const char* name;
+  Node node;
+  std::vector<Tensor> inputs;
+  std::vector<bool> constant = {};
+};
+
+Tensor whole(const Shape& shape, std::initializer_list<int64_t> values) {
+  return Tensor::of<int64_t>(shape, values);
+}
+
+// The node alone, its inputs as i0, i1 ... and its outputs as o0, o1 ...
+Graph graph_of(const Sample& sample) {
+  Graph graph;
+  Node node = sample.node;
+  node.name = "node";
+  for (size_t i = 0; i < sample.inputs.size(); ++i) {
+    const std::string name = "i" + std::to_string(i);
+    const Tensor& tensor = sample.inputs[i];
+    if (i < sample.constant.size() && sample.constant[i]) {
+      node.inputs[i] = graph.add_constant(name, tensor);
+      continue;
+    }
+    node.inputs[i] = graph.add_value(name);
+    graph.values.back().dtype = tensor.dtype();
+    graph.values.back().shape = tensor.shape();
+    graph.inputs.push_back(node.inputs[i]);
+  }
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    node.outputs[i] = graph.add_value("o" + std::to_string(i));
+    graph.outputs.push_back(node.outputs[i]);
+  }
+  graph.nodes.push_back(node);
+  EXPECT_TRUE(infer_and_fold(graph));
+  return graph;
+}
+
+Graph expanded(const Sample& sample) {
+  Graph graph = graph_of(sample);
+  const Status done = expand_composites(graph);
+  EXPECT_TRUE(done) << done.error().message;
+  return graph;
+}
+
+Result<std::map<std::string, Tensor>> answer(const Graph& graph, const Sample& sample) {
+  std::map<std::string, Tensor> inputs;
+  for (const ValueId id : graph.inputs) {
+    const std::string& name = graph.values[static_cast<size_t>(id)].name;
+    inputs[name] = sample.inputs[std::stoul(name.substr(1))];
+  }
+  CLVET_ASSIGN_OR_RETURN(auto run, HostExecutor(graph).run(inputs));
+  return std::move(run.outputs);
+}
+
+// Infinities and NaN alike, else near.
+void expect_like(const Tensor& got, const Tensor& want) {
+  ASSERT_EQ(got.type(), want.type());
+  const auto a = got.to_f64(), b = want.to_f64();
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (std::isfinite(b[i]))
+      EXPECT_NEAR(a[i], b[i], 2e-5 * std::max(1.0, std::fabs(b[i]))) << "element " << i;
+    else
+      EXPECT_TRUE(a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) << "element " << i;
+  }
+}
+
+bool is_f32(const Graph& graph, const std::vector<ValueId>& ids) {
+  return std::ranges::any_of(ids, [&](ValueId id) {
+    return id != kNoValue && graph.values[static_cast<size_t>(id)].dtype == DType::kF32;
+  });
+}
+
+bool has_kernel(const Graph& graph, const Node& node) {
+  const auto call = call_of(graph, node);
+  return call && (lower_node(*call, View::kChannelsFirst).kind != LoweringKind::kHost ||
+                  lower_node(*call, View::kChannelsLast).kind != LoweringKind::kHost);
+}
+
+std::vector<Sample> samples() {
+  const Tensor targets = whole({2, 3}, {0, 3, 1, 2, 2, 0});
+  const auto attention = [](Attributes attributes, size_t outputs = 1, size_t inputs = 3) {
+    return make_node("Attention", inputs, std::move(attributes), 23, outputs);
+  };
+  const Tensor allowed = Tensor::of<bool>(
+      {2, 1, 3, 4}, {true, true, false, true, true, false, true, true, true, true, true, false,
+                     true, true, true,  true, true, false, true, true, true, true, true, true});
+  const Tensor odd = Tensor::of<float>({6}, {-kInf, -2, 0, 1.5f, kInf, 3});
+  return {
+      {"layer_norm_with_statistics",
+       make_node("LayerNormalization", 3, {{"axis", int64_t{1}}}, 17, 3),
+       {noise({2, 3, 4}), noise({3, 4}, 2), noise({3, 4}, 3)}},
+      {"rms_norm_of_two_axes",
+       make_node("RMSNormalization", 2, {{"axis", int64_t{-2}}}, 23),
+       {noise({2, 3, 4}), noise({3, 4}, 2)}},
+      {"instance_norm",
+       make_node("InstanceNormalization", 3),
+       {noise({2, 3, 4, 5}), noise({3}, 2), noise({3}, 3)}},
+      {"group_norm",
+       make_node("GroupNormalization", 3, {{"num_groups", int64_t{2}}}, 21),
+       {noise({2, 4, 3, 3}), noise({4}, 2), noise({4}, 3)}},
+      {"group_norm_by_group",
+       make_node("GroupNormalization", 3, {{"num_groups", int64_t{2}}}, 18),
+       {noise({2, 4, 3, 3}), noise({2}, 2), noise({2}, 3)}},
+      {"mean_variance", make_node("MeanVarianceNormalization", 1), {noise({2, 3, 4, 5})}},
+      {"lp_norm_of_zeros",
+       make_node("LpNormalization", 1, {{"axis", int64_t{1}}}),
+       {Tensor::of<float>({2, 2}, {0, 0, 3, 4})}},
+      {"lrn", make_node("LRN", 1, {{"size", int64_t{3}}, {"alpha", 0.2}}), {noise({2, 5, 3, 4})}},
+      {"log_softmax", make_node("LogSoftmax", 1, {{"axis", int64_t{1}}}), {noise({2, 5, 3})}},
+      {"softmax_of_two_axes",
+       make_node("Softmax", 1, {{"axis", int64_t{1}}}, 11),
+       {noise({2, 5, 3})}},
+      {"hardmax_takes_the_first",
+       make_node("Hardmax", 1),
+       {Tensor::of<float>({2, 3}, {1, 2, 2, 5, 4, 5})}},
+      {"arg_max", make_node("ArgMax", 1, {{"axis", int64_t{1}}}), {noise({2, 5, 3})}},
+      {"arg_min_takes_the_last",
+       make_node(
+           "ArgMin", 1,
+           {{"axis", int64_t{-1}}, {"select_last_index", int64_t{1}}, {"keepdims", int64_t{0}}}),
+       {Tensor::of<float>({2, 4}, {3, 1, 1, 2, -kInf, 0, -kInf, 5})}},
+      {"arg_max_of_nan",
+       make_node("ArgMax", 1, {{"axis", int64_t{1}}}),
+       {Tensor::of<float>({2, 3}, {1, kNan, kInf, 3, 2, kNan})}},
+      {"loss",
+       make_node("NegativeLogLikelihoodLoss", 3, {{"ignore_index", int64_t{2}}}),
+       {noise({2, 4, 3}), targets, noise({4}, 2)}},
+      {"loss_of_ignored_infinity",
+       make_node("NegativeLogLikelihoodLoss", 2, {{"ignore_index", int64_t{0}}}),
+       {Tensor::of<float>({2, 2}, {-kInf, -1, -kInf, -2}), whole({2}, {0, 1})}},
+      {"cross_entropy_with_logarithms",
+       make_node("SoftmaxCrossEntropyLoss", 2, {{"reduction", std::string("none")}}, 13, 2),
+       {noise({2, 4, 3}), targets}},
+      {"attention_of_heads",
+       attention({{"is_causal", int64_t{1}}}, 4),
+       {noise({2, 4, 3, 6}), noise({2, 2, 3, 6}, 2), noise({2, 2, 3, 5}, 3)}},
+      {"attention_with_its_own_keys_again",
+       attention({}, 3),
+       {noise({1, 2, 3, 6}), noise({1, 2, 3, 6}, 2), noise({1, 2, 3, 5}, 3)}},
+      {"attention_flat_and_masked",
+       attention({{"q_num_heads", int64_t{2}}, {"kv_num_heads", int64_t{2}}, {"softcap", 2.0}}, 1,
+                 4),
+       {noise({2, 3, 6}), noise({2, 4, 6}, 2), noise({2, 4, 6}, 3), allowed}},
+      {"rotary",
+       make_node("RotaryEmbedding", 4, {{"rotary_embedding_dim", int64_t{4}}}, 23),
+       {noise({2, 3, 4, 6}), noise({7, 2}, 2), noise({7, 2}, 3),
+        whole({2, 4}, {0, 1, 2, 3, 6, 5, 4, 0})}},
+      {"rotary_interleaved",
+       make_node("RotaryEmbedding", 3, {{"interleaved", int64_t{1}}, {"num_heads", int64_t{2}}},
+                 23),
+       {noise({2, 4, 12}), noise({2, 4, 3}, 2), noise({2, 4, 3}, 3)}},
+      {"gather_elements",
+       make_node("GatherElements", 2, {{"axis", int64_t{1}}}),
+       {noise({2, 3, 2}), whole({2, 2, 1}, {-1, 0, 2, 1})}},
+      {"gather_nd",
+       make_node("GatherND", 2, {{"batch_dims", int64_t{1}}}),
+       {noise({2, 3, 4, 2}), whole({2, 2, 2}, {0, -1, 2, 3, 1, 1, 0, 0})}},
+      {"one_hot",
+       make_node("OneHot", 3),
+       {whole({3}, {1, -1, 7}), Tensor::scalar<int64_t>(4), Tensor::of<float>({2}, {0.1f, kInf})},
+       {false, true}},
+      {"where_of_infinities",
+       make_node("Where", 3),
+       {Tensor::of<bool>({2, 1}, {true, false}), Tensor::of<float>({3}, {kInf, 1, -kInf}),
+        Tensor::of<float>({2, 3}, {1, kInf, 3, 4, -kInf, 6})}},
+      {"less", make_node("Less", 2), {odd, Tensor::of<float>({6}, {0, -2, 1, kInf, kInf, 2})}},
+      {"greater_or_equal", make_node("GreaterOrEqual", 2, {}, 16), {odd, Tensor::scalar(1.5f)}},
+      {"is_inf", make_node("IsInf", 1, {{"detect_negative", int64_t{0}}}), {odd}},
+      {"thresholded", make_node("ThresholdedRelu", 1, {{"alpha", 1.0}}), {odd}},
+      {"shrink", make_node("Shrink", 1, {{"lambd", 1.5}, {"bias", 0.25}}), {odd}},
+      {"prelu", make_node("PRelu", 2), {noise({2, 3, 4}), noise({3, 1}, 2)}},
+      {"elu", make_node("Elu", 1, {{"alpha", 2.0}}), {noise({2, 3})}},
+      {"celu", make_node("Celu", 1, {{"alpha", 2.0}}), {noise({2, 3})}},
+      {"selu", make_node("Selu", 1), {noise({2, 3})}},
+      {"softplus", make_node("Softplus", 1), {Tensor::of<float>({3}, {-90, 0.5f, 90})}},
+      {"mish", make_node("Mish", 1, {}, 18), {noise({2, 3})}},
+      {"log", make_node("Log", 1), {Tensor::of<float>({4}, {0, 0.5f, 1, 20})}},
+      {"abs", make_node("Abs", 1), {odd}},
+      {"power_of_integers", make_node("Pow", 2), {noise({3}), whole({3}, {2, 3, 0})}},
+      {"mean_of_three", make_node("Mean", 3), {noise({2, 3}), noise({3}, 2), noise({2, 1}, 3)}},
+      {"depth_to_space",
+       make_node("DepthToSpace", 1, {{"blocksize", int64_t{2}}}),
+       {noise({1, 8, 2, 3})}},
+      {"crop_and_pad",
+       make_node("CenterCropPad", 2, {}, 18),
+       {noise({4, 6, 3}), whole({3}, {6, 3, 3})},
+       {false, true}},
+      {"compress",
+       make_node("Compress", 2, {{"axis", int64_t{1}}}),
+       {noise({2, 3}), Tensor::of<bool>({3}, {true, false, true})},
+       {false, true}},
+      {"vector_product", make_node("MatMul", 2), {noise({2, 3, 4}), noise({4}, 2)}},
+      {"affine_grid",
+       make_node("AffineGrid", 2, {}, 20),
+       {noise({2, 2, 3}), whole({4}, {2, 3, 4, 5})},
+       {false, true}},
+      {"average_of_volumes",
+       make_node("AveragePool", 1,
+                 {{"kernel_shape", list({2, 3, 2})},
+                  {"pads", list({1, 1, 0, 0, 1, 1})},
+                  {"strides", list({2, 1, 2})}},
+                 19),
+       {noise({2, 2, 4, 5, 6})}},
+      {"largest_of_volumes",
+       make_node("MaxPool", 1,
+                 {{"kernel_shape", list({2, 2, 3})},
+                  {"ceil_mode", int64_t{1}},
+                  {"strides", list({2, 2, 2})}}),
+       {noise({1, 2, 5, 5, 6})}},
+      {"norm_of_windows",
+       make_node("LpPool", 1,
+                 {{"kernel_shape", list({3, 2})}, {"p", int64_t{3}}, {"pads", list({1, 0, 0, 1})}},
+                 18),
+       {noise({1, 2, 5, 6})}},
+      {"transposed_convolution_of_groups",
+       make_node("ConvTranspose", 3, {{"group", int64_t{2}}, {"strides", list({2, 2})}}),
+       {noise({1, 4, 3, 3}), noise({4, 3, 2, 2}, 2), noise({6}, 3)},
+       {false, true, true}},
+  };
+}
+
+class EachComposite : public testing::TestWithParam<Sample> {};
+
+TEST_P(EachComposite, BecomesStepsThatGiveTheSame) {
+  const Sample& sample = GetParam();
+  const Graph before = graph_of(sample), after = expanded(sample);
+  EXPECT_THAT(test::ops_of(before), ElementsAre(sample.node.op));
+  const auto want = answer(before, sample), got = answer(after, sample);
+  ASSERT_TRUE(want) << want.error().message;
+  ASSERT_TRUE(got) << got.error().message;
+  for (const auto& [name, tensor] : *want) {
+    SCOPED_TRACE(name);
+    expect_like(got->at(name), tensor);
+  }
+}
+
+TEST_P(EachComposite, LeavesNoFloatsToTheHost) {
+  const Graph graph = expanded(GetParam());
+  size_t on_device = 0;
+  for (const Node& node : graph.nodes) {
+    EXPECT_TRUE(node.is_step) << node.op;
+    if (has_kernel(graph, node)) {
+      ++on_device;
+    } else {
+      const bool changes_type = node.op == "Cast";
+      EXPECT_TRUE(changes_type || (!is_f32(graph, node.inputs) && !is_f32(graph, node.outputs)))
+          << node.op;
+    }
+  }
+  EXPECT_GT(on_device, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Samples, EachComposite, testing::ValuesIn(samples()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(ExpandComposites, LeavesWhatHasAKernel) {
+  const Graph graph = expanded({"",
+                                make_node("LayerNormalization", 3, {}, 17),
+                                {noise({2, 4}), noise({4}, 2), noise({4}, 3)},
+                                {false, true, true}});
+  EXPECT_THAT(test::ops_of(graph), ElementsAre("LayerNormalization"));
+}
+
+TEST(ExpandComposites, LeavesOtherFloatsThanF32) {
+  const Tensor doubles = noise({2, 4}).cast(DType::kF64).value();
+  EXPECT_THAT(test::ops_of(expanded({"", make_node("LogSoftmax", 1), {doubles}})),
+              ElementsAre("LogSoftmax"));
+}
+
+TEST(ExpandComposites, LeavesAnOperatorWholeOfWhichAStepNeedsTheHost) {
+  // A pool of windows that leave the input: its ceil mode has no size to multiply by.
+  const Graph graph = expanded(
+      {"",
+       make_node("LpPool", 1, {{"kernel_shape", list({2, 2})}, {"ceil_mode", int64_t{1}}}, 18),
+       {noise({1, 2, 5, 5})}});
+  EXPECT_THAT(test::ops_of(graph), ElementsAre("LpPool"));
+}
+
+TEST(ExpandComposites, RefusesATargetThatIsNoClassAsTheOperatorDoes) {
+  for (const int64_t target : {int64_t{-1}, int64_t{4}}) {
+    const Sample sample{
+        "", make_node("NegativeLogLikelihoodLoss", 2), {noise({2, 4}), whole({2}, {1, target})}};
+    const Graph graph = expanded(sample);
+    EXPECT_THAT(test::ops_of(graph), Contains("Gather"));
+    EXPECT_FALSE(answer(graph, sample)) << target;
+    EXPECT_FALSE(answer(graph_of(sample), sample)) << target;
+  }
+}
+
+TEST(ExpandComposites, DoesNothingMoreTheSecondTime) {
+  Graph graph = expanded({"", make_node("LogSoftmax", 1), {noise({2, 5})}});
+  const auto ops = test::ops_of(graph);
+  EXPECT_TRUE(expand_composites(graph));
+  EXPECT_EQ(test::ops_of(graph), ops);
+}
+
+}  // namespace
+}  // namespace clvet
