@@ -23,6 +23,7 @@ ONNX_TYPES = tuple(
 )
 
 
+_CODES = {dtype: code for code, dtype in enumerate(DTYPES)}
 _NOTHING = ctypes.c_double()  # numpy wants an address even of no elements
 
 
@@ -58,9 +59,10 @@ def given_arrays(feeds: Mapping[str, Any], wanted: Mapping[str, "np.dtype[Any]"]
         dtype = wanted.get(name, array.dtype)
         if array.dtype != dtype:
             raise InvalidArgument(f"'{name}' wants {dtype.name}, and this array holds {array.dtype.name}: convert it with astype()")
-        if array.dtype not in DTYPES:
+        if array.dtype not in _CODES:
             raise InvalidArgument(f"'{name}' cannot be of {array.dtype}")
-        arrays[name] = np.require(array, requirements=["C", "A"])
+        readable = array.flags.c_contiguous and array.flags.aligned
+        arrays[name] = array if readable else np.require(array, requirements=["C", "A"])
     return arrays
 
 
@@ -73,6 +75,6 @@ def values_of(arrays: Mapping[str, Array]) -> Tuple[Any, List[Any]]:
         raw = encoded(name, "the name of an input")
         kept += [shape, raw]
         info = one.info
-        info.name, info.type, info.rank, info.shape = raw, DTYPES.index(array.dtype), array.ndim, shape
+        info.name, info.type, info.rank, info.shape = raw, _CODES[array.dtype], array.ndim, shape
         one.data, one.bytes = array.ctypes.data, array.nbytes
     return values, kept

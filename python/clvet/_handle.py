@@ -24,7 +24,8 @@ class Handle:
         self._users: List[int] = []
         self._closing = False
         self._process = os.getpid()
-        self._lock = threading.Condition(threading.Lock())
+        self._lock = threading.Lock()
+        self._left = threading.Condition(self._lock)
 
     def __enter__(self) -> int:
         with self._lock:
@@ -37,7 +38,7 @@ class Handle:
         with self._lock:
             self._users.remove(threading.get_ident())
             if self._closing:
-                self._lock.notify_all()
+                self._left.notify_all()
 
     @property
     def closed(self) -> bool:
@@ -60,7 +61,7 @@ class Handle:
             while self._users:
                 if self._cancel:
                     self._cancel(self._pointer)  # again: who came in before may not have begun yet
-                self._lock.wait(0.05)
+                self._left.wait(0.05)
         self._free(self._pointer)
 
 
