@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/support/steps.h"
