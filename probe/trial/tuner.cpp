@@ -133,7 +133,7 @@ Status Tuner::try_one(Rival& rival, int slot) {
   rival.found.verdict = Verdict::kMissing;
   if (stopped_) return {};
   rival.worker = workers_;
-  // There is no reading of a round yet.
+  // No round was run yet, so the slot holds nothing to read.
   TrialRequest& request = rival.prepared.request;
   request.slot = -1;
   const Status judged = judge_outcome(outcome, rival);

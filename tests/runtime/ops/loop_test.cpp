@@ -1,5 +1,5 @@
-// Loop and Scan: how often their bodies run, what is carried, stacked and captured, and what bodies
-// that lie are told.
+// Loop and Scan: how often their bodies run, what they carry, stack and capture, and the message
+// for a body that does not give what it promised.
 #include <gmock/gmock.h>
 
 #include <atomic>
