@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import c_int64, c_size_t, c_void_p
-from typing import Any, Dict, List, Mapping, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._native import TensorInfo, Values, check, encoded, lib
+from ._native import READ, TensorInfo, Values, check, encoded, error_of, lib
 from .errors import InvalidArgument
 
 Array = NDArray[Any]
@@ -24,6 +24,7 @@ ONNX_TYPES = tuple(
 
 
 _CODES = {dtype: code for code, dtype in enumerate(DTYPES)}
+_TYPE_STRINGS = tuple(dtype.str for dtype in DTYPES)
 _NOTHING = ctypes.c_double()  # numpy wants an address even of no elements
 
 
@@ -32,17 +33,8 @@ class Memory:
 
     __slots__ = ("__array_interface__", "_free", "_mapping", "keeps")
 
-    def __init__(self, mapping: int, writes: bool, keeps: Any = None) -> None:
+    def __init__(self, mapping: int, keeps: Any) -> None:
         self._free, self._mapping, self.keeps = lib.clvet_mapping_free, mapping, keeps
-        info, data, size = TensorInfo(), c_void_p(), c_size_t()
-        check(lib.clvet_mapping_info(mapping, ctypes.byref(info)))
-        check(lib.clvet_mapping_data(mapping, info.type, ctypes.byref(data), ctypes.byref(size)))
-        self.__array_interface__ = {
-            "data": (data.value or ctypes.addressof(_NOTHING), not writes),
-            "shape": tuple(info.shape[: info.rank]),
-            "typestr": DTYPES[info.type].str,
-            "version": 3,
-        }
 
     def unmap(self) -> None:
         check(lib.clvet_mapping_unmap(self._mapping))
@@ -51,30 +43,68 @@ class Memory:
         self._free(self._mapping)
 
 
+class Mapper:
+    """Maps tensors, one at a time. What the library writes to is made once: a run from cold caches pays for each object."""
+
+    __slots__ = ("_data", "_info", "_mapping", "_to_data", "_to_info", "_to_mapping", "_to_size")
+
+    def __init__(self) -> None:
+        self._mapping, self._info, self._data = c_void_p(), TensorInfo(), c_void_p()
+        self._to_mapping, self._to_info = ctypes.byref(self._mapping), ctypes.byref(self._info)
+        self._to_data, self._to_size = ctypes.byref(self._data), ctypes.byref(c_size_t())
+
+    def memory(self, session: int, name: Optional[bytes], mode: int, keeps: Any = None) -> Memory:
+        code = lib.clvet_session_map(session, name, mode, self._to_mapping)
+        if code:
+            raise error_of(code)
+        mapping, info = self._mapping.value, self._info
+        memory = Memory(mapping, keeps)
+        code = lib.clvet_mapping_info(mapping, self._to_info) or lib.clvet_mapping_data(mapping, info.type, self._to_data, self._to_size)
+        if code:
+            raise error_of(code)
+        memory.__array_interface__ = {
+            "data": (self._data.value or ctypes.addressof(_NOTHING), mode == READ),
+            "shape": tuple(info.shape[: info.rank]),
+            "typestr": _TYPE_STRINGS[info.type],
+            "version": 3,
+        }
+        return memory
+
+
 def given_arrays(feeds: Mapping[str, Any], wanted: Mapping[str, "np.dtype[Any]"]) -> Dict[str, Array]:
     """The arrays to lend: those that were given where they can be read as they lie."""
     arrays = {}
     for name, value in feeds.items():
         array = np.asarray(value)
-        dtype = wanted.get(name, array.dtype)
-        if array.dtype != dtype:
-            raise InvalidArgument(f"'{name}' wants {dtype.name}, and this array holds {array.dtype.name}: convert it with astype()")
-        if array.dtype not in _CODES:
-            raise InvalidArgument(f"'{name}' cannot be of {array.dtype}")
-        readable = array.flags.c_contiguous and array.flags.aligned
-        arrays[name] = array if readable else np.require(array, requirements=["C", "A"])
+        dtype = wanted.get(name)
+        if dtype is not array.dtype and dtype != array.dtype:
+            if dtype is not None:
+                raise InvalidArgument(f"'{name}' wants {dtype.name}, and this array holds {array.dtype.name}: convert it with astype()")
+            if array.dtype not in _CODES:
+                raise InvalidArgument(f"'{name}' cannot be of {array.dtype}")
+        flags = array.flags
+        arrays[name] = array if flags.c_contiguous and flags.aligned else np.require(array, requirements=["C", "A"])
     return arrays
 
 
-def values_of(arrays: Mapping[str, Array]) -> Tuple[Any, List[Any]]:
-    """An array of Values, and what must outlive the call."""
-    kept: List[Any] = []
-    values = (Values * len(arrays))()
-    for one, (name, array) in zip(values, arrays.items()):
-        shape = (c_int64 * array.ndim)(*array.shape)
-        raw = encoded(name, "the name of an input")
-        kept += [shape, raw]
-        info = one.info
-        info.name, info.type, info.rank, info.shape = raw, _CODES[array.dtype], array.ndim, shape
-        one.data, one.bytes = array.ctypes.data, array.nbytes
-    return values, kept
+class Given:
+    """The library's view of arrays of these names, types and shapes; each call names others of them."""
+
+    __slots__ = ("_kept", "shapes", "values")
+
+    def __init__(self, arrays: Mapping[str, Array]) -> None:
+        self.shapes = [(name, array.shape) for name, array in arrays.items()]
+        self._kept: List[Any] = []  # what the values point to
+        self.values = (Values * len(arrays))()
+        for one, (name, array) in zip(self.values, arrays.items()):
+            shape = (c_int64 * array.ndim)(*array.shape)
+            raw = encoded(name, "the name of an input")
+            self._kept += [shape, raw]
+            info = one.info
+            info.name, info.type, info.rank, info.shape = raw, _CODES[array.dtype], array.ndim, shape
+            one.bytes = array.nbytes
+        self.point_to(arrays)
+
+    def point_to(self, arrays: Mapping[str, Array]) -> None:
+        for one, array in zip(self.values, arrays.values()):
+            one.data = array.__array_interface__["data"][0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+from threading import get_ident
 from typing import Any, Callable, List, Optional, TypeVar
 
 from ._native import WarningFunction
@@ -28,16 +29,16 @@ class Handle:
         self._left = threading.Condition(self._lock)
 
     def __enter__(self) -> int:
-        with self._lock:
-            if self._closing:
-                raise Stale(f"the {self._what} was closed: open another one")
-            self._users.append(threading.get_ident())
-            return self._pointer
+        self._users.append(get_ident())  # before the look at _closing, which close() sets before it looks at _users
+        if self._closing:
+            self.__exit__()
+            raise Stale(f"the {self._what} was closed: open another one")
+        return self._pointer
 
     def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._users.remove(threading.get_ident())
-            if self._closing:
+        self._users.remove(get_ident())
+        if self._closing:
+            with self._lock:
                 self._left.notify_all()
 
     @property
@@ -55,7 +56,7 @@ class Handle:
         with self._lock:
             if self._closing:
                 return
-            if threading.get_ident() in self._users:
+            if get_ident() in self._users:
                 raise Busy(f"the {self._what} cannot be closed from within a call of it")
             self._closing = True
             while self._users:
@@ -85,7 +86,7 @@ class Warnings:
 
 
 def on_main_thread() -> bool:
-    return threading.get_ident() == threading.main_thread().ident
+    return get_ident() == threading.main_thread().ident
 
 
 def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: None, undo: Callable[[T], object] = lambda _: None) -> T:

@@ -15,9 +15,9 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 import numpy as np
 
 from . import _native
-from ._arrays import DTYPES, ONNX_TYPES, Array, Memory, given_arrays, values_of
+from ._arrays import DTYPES, ONNX_TYPES, Array, Given, Mapper, given_arrays
 from ._handle import Handle, Warnings, interruptible, on_main_thread
-from ._native import check, encoded, encoded_words, lib, opened
+from ._native import READ, WRITE, check, encoded, encoded_words, lib, opened
 from .errors import Cancelled, Error, InvalidArgument
 
 Path = Union[str, "os.PathLike[str]"]
@@ -98,9 +98,11 @@ class Session:
         self._lent: Dict[str, Array] = {}  # what the inputs hold
         self._coming: List[Dict[str, Array]] = []  # what they may hold after an interrupted call
         self._worker: Optional["queue.SimpleQueue[Optional[Run]]"] = None
-        self._quick: Optional[List[Tuple[str, Tuple[int, ...]]]] = None  # shapes whose runs take less than a slice
+        self._given: Optional[Given] = None  # the last arrays, as the library sees them
+        self._quick = False  # a run with arrays of these shapes takes less than a slice
+        self._mapper = Mapper()
         self._dtypes = {one.name: one.dtype for one in self.inputs}
-        self._names = [one.name for one in self.outputs]
+        self._names = [encoded(one.name, "the name of an output") for one in self.outputs]
         self._warnings.raise_faults()
 
     @property
@@ -159,7 +161,7 @@ class Session:
         with self._computing, self._handle as session:
             check(lib.clvet_session_resize(session, infos, len(infos)))
             del kept
-            self._lent, self._coming = {}, []
+            self._lent, self._coming, self._quick = {}, [], False
 
     def map(self, name: str, mode: str = "r") -> "Mapped":
         """`with session.map(name, "w") as array:` is the memory of an input to write; "r" is that of any tensor to read."""
@@ -200,31 +202,35 @@ class Session:
             if arrays:
                 self._lend(session, arrays)
             run(session)
-            return [self._fetch(session, name) for name in (self._names if names is None else names)]
+            wanted = self._names if names is None else [encoded(name, "the name of an output") for name in names]
+            return [np.asarray(self._mapper.memory(session, name, READ)) for name in wanted]
 
     def _lend(self, session: int, arrays: Dict[str, Array]) -> None:
         """Gives arrays to the library, which reads them where they lie: they are kept for as long as it may."""
-        values, kept = values_of(arrays)
+        given = self._given
+        if given is not None and given.shapes == [(name, array.shape) for name, array in arrays.items()]:
+            given.point_to(arrays)
+        else:
+            given = self._given = Given(arrays)
+            self._quick = False
         self._coming.append(arrays)
-        check_code = lib.clvet_session_set(session, values, len(values))
-        del kept
-        if check_code:
-            self._coming.pop()
-            check(check_code)
-        self._lent = {**self._lent, **arrays}
+        code = lib.clvet_session_set(session, given.values, len(arrays))
+        if not code:
+            self._lent = {**self._lent, **arrays}
         self._coming.pop()
+        check(code)
 
     def _run_now(self, session: int) -> None:
         """On the main thread in slices, so that Ctrl-C cancels it; but a run like one that took less than a slice is waited for."""
-        shapes = [(name, array.shape) for name, array in self._lent.items()]
-        start = time.perf_counter()
+        start, quick = time.perf_counter(), False
         try:
-            if shapes == self._quick or not on_main_thread():
+            if self._quick or not on_main_thread():
                 check(lib.clvet_session_run(session))
             else:
                 wait_for(opened(lib.clvet_session_run_async, session), lambda: lib.clvet_session_cancel(session))
+            quick = time.perf_counter() - start < SLICE
         finally:
-            self._quick = shapes if time.perf_counter() - start < SLICE else None
+            self._quick = quick
             self._warnings.raise_faults()
 
     def _compute(self, function: Callable[[int], int]) -> None:
@@ -235,17 +241,13 @@ class Session:
         interruptible(work, self._handle.cancel)
         self._warnings.raise_faults()
 
-    def _fetch(self, session: int, name: str) -> Array:
-        return np.asarray(Memory(opened(lib.clvet_session_map, session, encoded(name, "the name of an output"), _native.READ), False))
-
 
 class Mapped:
     """The memory of one tensor. After the block (or unmap()) its arrays must not be used: they are not the tensor's any more."""
 
     def __init__(self, session: Session, name: str, writes: bool) -> None:
         with session._handle as pointer:
-            mapping = opened(lib.clvet_session_map, pointer, encoded(name, "the name of a tensor"), int(writes))
-        self._memory = Memory(mapping, writes, keeps=session._lent)
+            self._memory = Mapper().memory(pointer, encoded(name, "the name of a tensor"), WRITE if writes else READ, keeps=session._lent)
         self._ended = False
         self.array: Array = np.asarray(self._memory)
 

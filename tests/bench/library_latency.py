@@ -17,7 +17,7 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RUNS = 200
+RUNS = 100
 
 
 def python_ms(arguments):
