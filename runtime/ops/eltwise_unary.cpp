@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "kernels/act_table.h"
 #include "kernels/contract.h"
+#include "kernels/functions.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/host/activation.h"
@@ -144,6 +145,8 @@ Lowering lower(const OpCall& call, View preferred) {
     return lower_unary(call, {row->act, alpha, beta}, preferred);
   }
   if (call.node.op == "Swish" && alpha == 1) return lower_unary(call, {Act::kSilu}, preferred);
+  if (const auto code = function_of_onnx(call.node.op))
+    return lower_function(call, *code, preferred);
   return no_kernel(call);
 }
 
@@ -160,14 +163,6 @@ Term elu(Steps& s, const Term& x, double rate, double weight, double scale) {
   const Term below = s.one("Mul", {below_zero(s, x, rate), number(weight)});
   const Term y = s.one("Add", {above, below});
   return scale == 1 ? y : s.one("Mul", {y, number(scale)});
-}
-
-// The sum of one element's own axis is that element.
-Term logarithm(Steps& s, const Term& x) {
-  Shape column = x.shape().empty() ? Shape{1} : x.shape();
-  column.push_back(1);
-  const auto axis = static_cast<int64_t>(column.size()) - 1;
-  return s.reshaped(s.reduced("ReduceLogSum", s.reshaped(x, column), {axis}), x.shape());
 }
 
 // log(1 + exp(x)) of any size.
@@ -195,7 +190,6 @@ std::vector<Term> steps(Steps& s) {
   const std::string& op = s.call().node.op;
   const Term x = s.input(0);
   if (op == "Reciprocal") return {s.one("Div", {number(1), x})};
-  if (op == "Log") return {logarithm(s, x)};
   if (op == "Elu") return {elu(s, x, 1, alpha, 1)};
   if (op == "Celu" && alpha != 0) return {elu(s, x, 1 / alpha, alpha, 1)};
   if (op == "Selu") return {elu(s, x, 1, alpha, beta)};

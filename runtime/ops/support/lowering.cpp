@@ -106,6 +106,23 @@ LoweredCall bmm_call(const MatrixOperand& left, const MatrixOperand& right, cons
   return lowered;
 }
 
+std::optional<Lowering> refused_map(const OpCall& call) {
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
+  if (call.node.activation.act != Act::kNone) return host_only("kernels apply only one activation");
+  return std::nullopt;
+}
+
+// Operation `op` on each element of input 0.
+LoweredCall map_call(const OpCall& call, const char* op, View preferred) {
+  LoweredCall lowered;
+  lowered.op = op;
+  const View view = usable_view(call.shape(0), preferred);
+  put_nhwc(*view_of(call.shape(0), view), lowered.dims);
+  lowered.inputs = {{"x", 0, view}};
+  lowered.view = view;
+  return lowered;
+}
+
 // A temporary: input `input` of `shape`, times `scale`.
 LoweredCall scaled_call(int input, const Shape& shape, double scale) {
   LoweredCall scaled;
@@ -168,15 +185,16 @@ View usable_view(const Shape& shape, View view) {
 }
 
 Lowering lower_unary(const OpCall& call, const Activation& activation, View preferred) {
-  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
-  if (call.node.activation.act != Act::kNone) return host_only("kernels apply only one activation");
-  LoweredCall lowered;
-  lowered.op = "eltwise_unary";
-  const View view = usable_view(call.shape(0), preferred);
-  put_nhwc(*view_of(call.shape(0), view), lowered.dims);
+  if (auto refused = refused_map(call)) return std::move(*refused);
+  LoweredCall lowered = map_call(call, "eltwise_unary", preferred);
   put_activation(activation, lowered);
-  lowered.inputs = {{"x", 0, view}};
-  lowered.view = view;
+  return kernel_call(std::move(lowered));
+}
+
+Lowering lower_function(const OpCall& call, int64_t code, View preferred) {
+  if (auto refused = refused_map(call)) return std::move(*refused);
+  LoweredCall lowered = map_call(call, "eltwise_function", preferred);
+  lowered.dims["code"] = code;
   return kernel_call(std::move(lowered));
 }
 

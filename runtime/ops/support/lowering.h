@@ -43,6 +43,8 @@ View usable_view(const Shape& shape, View view);
 
 // y = act(x), in whichever view x has.
 Lowering lower_unary(const OpCall& call, const Activation& activation, View preferred);
+// y = the function at place `code` of kernels/functions.h, in the same way.
+Lowering lower_function(const OpCall& call, int64_t code, View preferred);
 // y = x1 (op) x2, with x1 of the output's shape (repeated to it first where neither operand has it)
 // and x2 broadcast to it; operands are swapped where only the right one has that shape.
 Lowering lower_binary(const OpCall& call, EltwiseCode code, View preferred);

@@ -212,7 +212,6 @@ std::vector<Sample> samples() {
       {"selu", make_node("Selu", 1), {noise({2, 3})}},
       {"softplus", make_node("Softplus", 1), {Tensor::of<float>({3}, {-90, 0.5f, 90})}},
       {"mish", make_node("Mish", 1, {}, 18), {noise({2, 3})}},
-      {"log", make_node("Log", 1), {Tensor::of<float>({4}, {0, 0.5f, 1, 20})}},
       {"abs", make_node("Abs", 1), {odd}},
       {"power_of_integers", make_node("Pow", 2), {noise({3}), whole({3}, {2, 3, 0})}},
       {"mean_of_three", make_node("Mean", 3), {noise({2, 3}), noise({3}, 2), noise({2, 1}, 3)}},
