@@ -95,8 +95,8 @@ TEST(ReferenceOfLogSumExp, IsTheLimitWhereValuesAreInfinite) {
 }
 
 TEST(EmbeddedTrials, PutANanIntoEachOpThatTakesAnExtreme) {
-  for (const char* op :
-       {"eltwise_unary", "eltwise_binary", "pool", "pool_global", "reduce", "softmax"}) {
+  for (const char* op : {"eltwise_unary", "eltwise_binary", "eltwise_function", "pool",
+                         "pool_global", "reduce", "softmax"}) {
     const std::string path = "reference/" + std::string(op) + ".json";
     const auto trials = parse_op_trials(path, kernel_text(path).value_or(""));
     ASSERT_TRUE(trials) << trials.error().message;
