@@ -1,7 +1,8 @@
 #!/bin/bash
-# ci/conformance.sh [--device SEL]: ONNX's node tests (class A: f32, i32, i64, bool) on an OpenCL device and on the host.
-# SEL is a device of this machine (default 0) or `host`. All results lie in out/conformance/; the last three lines count
-# what passed. Exit 1 where the host passes fewer than it once did. How cases count: tests/conformance/run_case.h and host_by_design.json.
+# ci/conformance.sh [--device SEL]: ONNX's node tests (class A: f32, i32, i64, bool) on an OpenCL device and on the host, and before
+# them all of ONNX's tests whose inputs and outputs are numbers. SEL is a device of this machine (default 0) or `host`. All results
+# lie in out/conformance/; the last three lines count what passed. Exit 1 where an answer is wrong or the host passes fewer than it
+# once did. How cases count: tests/conformance/run_case.h and host_by_design.json.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 cd "$CLVET_ROOT"
@@ -10,7 +11,7 @@ device=0
 while [ $# -gt 0 ]; do
   case $1 in
     --device) device=${2:?--device needs a device}; shift 2 ;;
-    *) sed -n '2,4s/^# //p' "${BASH_SOURCE[0]}"; exit 2 ;;
+    *) sed -n '2,5s/^# //p' "${BASH_SOURCE[0]}"; exit 2 ;;
   esac
 done
 
@@ -30,5 +31,8 @@ if [ "$device" != host ]; then
   [ "$found" -le 1 ] || die "probe failed (exit $found); --device host needs no OpenCL"
   report=(--report "$out/report.json")
 fi
-exec bash tests/conformance/with_cases.sh build/tests/conformance/clvet_conformance --device "$device" "${report[@]}" \
-  --host-at-least 1170 --scratch "$out/scratch" --json "$out/results.json"
+cases() { bash tests/conformance/with_cases.sh build/tests/conformance/clvet_conformance --device "$device" "${report[@]}" "$@"; }
+status=0
+cases --all --host-at-least 1465 --scratch "$out/scratch-all" --json "$out/results-all.json" || status=$?
+cases --host-at-least 1170 --scratch "$out/scratch" --json "$out/results.json" || status=$?
+exit "$status"

@@ -93,6 +93,20 @@ std::string word_counts(const std::vector<CaseResult>& results) {
   return join(counts);
 }
 
+Outcome outcome_of(const std::vector<CaseResult>& results) {
+  Outcome out;
+  for (const CaseResult& row : results) {
+    if (row.word == kUnsupported) {
+      ++out.refused;
+    } else if (row.word == kWrong || row.word == kCrash) {
+      ++out.wrong;
+    } else {
+      ++out.right;
+    }
+  }
+  return out;
+}
+
 std::string final_lines(const Tally& tally, const Suite& suite) {
   return fmt::format(
       "class-A real-model ops, OpenCL: {} of {}\nclass-A, OpenCL: {} of {}\nclass-A, host: {} of "

@@ -27,6 +27,12 @@ std::string operator_table(const std::vector<Case>& cases, const std::vector<Cas
 // How often each word occurs, in one line.
 std::string word_counts(const std::vector<CaseResult>& results);
 
+// Right, wherever it ran; refused; anything else.
+struct Outcome {
+  size_t right = 0, refused = 0, wrong = 0;
+};
+Outcome outcome_of(const std::vector<CaseResult>& results);
+
 // The last three lines of a run, as interfaces promise them.
 std::string final_lines(const Tally& tally, const Suite& suite);
 

@@ -39,6 +39,17 @@ TEST(Summary, OnlyWhatRanThereOrIsOnTheListCountsForOpenCl) {
       "of 1197\n");
 }
 
+TEST(Summary, ARightAnswerCountsWhereverItWasComputed) {
+  const std::vector<CaseResult> results = {
+      {"a", kOpenCl, {}, {}}, {"b", kHostByDesign, {}, {}}, {"c", kFellBack, {}, {}},
+      {"d", kHost, {}, {}},   {"e", kUnsupported, {}, {}},  {"f", kWrong, {}, {}},
+      {"g", kCrash, {}, {}}};
+  const Outcome out = outcome_of(results);
+  EXPECT_EQ(out.right, 4U);
+  EXPECT_EQ(out.refused, 1U);
+  EXPECT_EQ(out.wrong, 2U);
+}
+
 TEST(Summary, TheTableBeginsWithTheOperatorThatAloneKeepsMostCases) {
   const std::vector<CaseResult> results = {
       {"a", kUnsupported, {}, {{"Trilu", "no such operator"}, {"Pad", "no kernel"}}},
