@@ -11,7 +11,8 @@
 #   mali         what kernels cost on Mali's compilers (ci/mali_cost.sh; root)
 #   mutants      do the trials notice wrong kernels, and the planner's tests a wrong planner?
 #   oclgrind     races, foreign memory, uninitialised values
-#   conformance  ONNX's node tests
+#   conformance  ONNX's tests
+#   fuzz         inputs made by libFuzzer for each reader of files, ten minutes each (ci/fuzz.sh)
 #   release      the one file for boards, x86-64 and arm64, and what it does in bare roots (ci/release_show.sh)
 #   packages     Debian packages and wheels for amd64 and arm64, installed in bare roots (ci/packages_show.sh, ci/wheel_show.sh)
 #   personalities  do Debian's programs look for OpenCL as the table of frameworks says? (ci/personalities.sh; root)
@@ -75,13 +76,14 @@ stage_mutants() {
 }
 stage_oclgrind() { build release && bash ci/oclgrind.sh build; }
 stage_conformance() { build release && bash ci/conformance.sh; }
+stage_fuzz() { bash ci/fuzz.sh; }
 stage_release() { bash ci/setup.sh --release && bash ci/release.sh && bash ci/release_show.sh; }
 stage_packages() { bash ci/setup.sh --release && bash ci/packages.sh && bash ci/packages_show.sh &&
   bash ci/wheel.sh && bash ci/wheel_show.sh; }
 stage_personalities() { bash ci/personalities.sh; }
 stage_loaders() { build release && python ci/agreement.py loaders build/cli/clvet; }
 
-stages=(sanitizers threads tests gcc tidy includes plans drivers mali mutants oclgrind conformance personalities loaders release packages)
+stages=(sanitizers threads tests gcc tidy includes plans drivers mali mutants oclgrind conformance fuzz personalities loaders release packages)
 wanted=("$@")
 [ $# -gt 0 ] || wanted=("${stages[@]}")
 for name in "${wanted[@]}"; do

@@ -7,7 +7,7 @@
 #   --release  all of the demo's, and what ci/release.sh, ci/packages.sh and their shows need: the other machine's compiler, qemu,
 #     lintian
 #   --test  all of the demo's, and what only the tests need: more drivers, tools, Python packages
-#   --nightly  all of the tests', and what only nightly tests need: programs that look for OpenCL in their own ways
+#   --nightly  all of the tests', and what only nightly tests need: programs that look for OpenCL in their own ways, a fuzzer
 # Running it again changes nothing. What it fetches lies in ${CLVET_CACHE_DIR:-~/.cache/clvet}.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
@@ -28,7 +28,7 @@ test_packages=(fonts-dejavu-core libgtest-dev libgmock-dev libbenchmark-dev libv
 release_packages=(g++-aarch64-linux-gnu qemu-user-static)
 if [ "$(uname -m)" = aarch64 ]; then release_packages=(g++-x86-64-linux-gnu qemu-user-static); fi
 release_packages+=(dpkg-dev file lintian)
-nightly_packages=(hashcat clpeak libopencv-core-dev)
+nightly_packages=(hashcat clpeak libopencv-core-dev libclang-rt-19-dev)
 
 installed() { dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
 

@@ -1,0 +1,12 @@
+// Bytes as a GGUF file: its metadata, its tensors, its vocabulary and what kind of model it is.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "runtime/gguf/file.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(data), size);
+  (void)clvet::GgufFile::parse(bytes, "model.gguf");
+  return 0;
+}

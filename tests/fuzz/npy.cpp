@@ -1,0 +1,13 @@
+// Bytes as a .npy file.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "runtime/media/npy.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  (void)clvet::parse_npy(bytes, "x.npy");
+  return 0;
+}
