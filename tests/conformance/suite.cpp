@@ -30,19 +30,11 @@ void collect_operators(const onnx::GraphProto& graph, std::set<std::string>& ope
   }
 }
 
-template <class Values>
-bool only_types(const Values& values, const std::set<std::string>& types) {
+// Whether all are tensors whose element types, numbers of ONNX, `accepts` takes.
+template <class Values, class Accepts>
+bool only_types(const Values& values, Accepts accepts) {
   return std::all_of(values.begin(), values.end(), [&](const onnx::ValueInfoProto& value) {
-    if (!value.type().has_tensor_type()) return false;
-    const auto dtype = dtype_of_onnx(value.type().tensor_type().elem_type());
-    return dtype && types.contains(to_string(*dtype));
-  });
-}
-
-template <class Values>
-bool only_numbers(const Values& values, const std::set<int>& types) {
-  return std::all_of(values.begin(), values.end(), [&](const onnx::ValueInfoProto& value) {
-    return value.type().has_tensor_type() && types.contains(value.type().tensor_type().elem_type());
+    return value.type().has_tensor_type() && accepts(value.type().tensor_type().elem_type());
   });
 }
 
@@ -63,17 +55,39 @@ Result<Case> read_case(const std::filesystem::path& folder, const Suite& suite) 
   const auto left_out = [&](const std::string& op) {
     return suite.left_out_operators.contains(op);
   };
+  const auto is_of_class_a = [&](int type) {
+    const auto dtype = dtype_of_onnx(type);
+    return dtype && suite.types.contains(to_string(*dtype));
+  };
+  const auto is_number = [&](int type) { return suite.number_types.contains(type); };
   const bool counts =
       !suite.other_answers.contains(out.name) && domains == std::set<std::string>{""};
-  out.class_a = counts && only_types(model.graph().input(), suite.types) &&
-                only_types(model.graph().output(), suite.types) &&
+  out.class_a = counts && only_types(model.graph().input(), is_of_class_a) &&
+                only_types(model.graph().output(), is_of_class_a) &&
                 std::none_of(out.operators.begin(), out.operators.end(), optional);
-  out.of_numbers = counts && only_numbers(model.graph().input(), suite.number_types) &&
-                   only_numbers(model.graph().output(), suite.number_types) &&
+  out.of_numbers = counts && only_types(model.graph().input(), is_number) &&
+                   only_types(model.graph().output(), is_number) &&
                    std::none_of(out.operators.begin(), out.operators.end(), left_out);
   out.real_model =
       out.class_a && std::all_of(out.operators.begin(), out.operators.end(), in_models);
   return out;
+}
+
+Result<std::vector<Case>> list_folder(const std::string& folder, const Suite& suite) {
+  std::vector<std::filesystem::path> paths;
+  std::error_code code;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, code)) {
+    if (std::filesystem::exists(entry.path() / "model.onnx", code)) paths.push_back(entry.path());
+  }
+  if (paths.empty())
+    return fail(ErrorCode::kInvalidArgument, "{}: holds no ONNX node test", folder);
+  std::sort(paths.begin(), paths.end());
+  std::vector<Case> cases;
+  for (const auto& path : paths) {
+    CLVET_ASSIGN_OR_RETURN(Case row, read_case(path, suite));
+    cases.push_back(std::move(row));
+  }
+  return cases;
 }
 
 }  // namespace
@@ -97,27 +111,6 @@ Result<Suite> read_suite(const std::string& path) {
   json.at("other_answers").get_to(suite.other_answers);
   return suite;
 }
-
-namespace {
-
-Result<std::vector<Case>> list_folder(const std::string& folder, const Suite& suite) {
-  std::vector<std::filesystem::path> paths;
-  std::error_code code;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, code)) {
-    if (std::filesystem::exists(entry.path() / "model.onnx", code)) paths.push_back(entry.path());
-  }
-  if (paths.empty())
-    return fail(ErrorCode::kInvalidArgument, "{}: holds no ONNX node test", folder);
-  std::sort(paths.begin(), paths.end());
-  std::vector<Case> cases;
-  for (const auto& path : paths) {
-    CLVET_ASSIGN_OR_RETURN(Case row, read_case(path, suite));
-    cases.push_back(std::move(row));
-  }
-  return cases;
-}
-
-}  // namespace
 
 Result<std::vector<Case>> list_cases(const std::string& folder, const Suite& suite, bool all) {
   CLVET_ASSIGN_OR_RETURN(auto cases, list_folder(folder, suite));

@@ -1,4 +1,4 @@
-// Bytes as a GGUF file: its metadata, its tensors, its vocabulary and what kind of model it is.
+// Bytes as a GGUF file: its header, its metadata and where its tensors lie.
 #include <cstddef>
 #include <cstdint>
 #include <span>

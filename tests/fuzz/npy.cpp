@@ -1,7 +1,6 @@
 // Bytes as a .npy file.
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "runtime/media/npy.h"

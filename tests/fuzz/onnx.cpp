@@ -1,7 +1,6 @@
 // Bytes as an ONNX file; a graph that is read is optimised, too.
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "runtime/graph/passes.h"
