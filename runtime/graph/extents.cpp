@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -85,18 +86,19 @@ Shape NamedExtents::filled(const Value& input, Shape shape) const {
 
 std::map<std::string, Shape> take_extents(Graph& graph, std::map<std::string, Shape> shapes) {
   NamedExtents extents;
-  std::erase_if(shapes, [&](const auto& row) {
-    const auto& [name, shape] = row;
+  for (auto row = shapes.begin(); row != shapes.end();) {
+    const std::string& name = row->first;
     const auto calls_so = [&](ValueId id) { return input_at(graph, id).name == name; };
     const auto has = [&](ValueId id) {
       return std::ranges::find(input_at(graph, id).extent_names, name) !=
              input_at(graph, id).extent_names.end();
     };
-    const bool is_extent = shape.size() == 1 && std::ranges::none_of(graph.inputs, calls_so) &&
+    const bool is_extent = row->second.size() == 1 &&
+                           std::ranges::none_of(graph.inputs, calls_so) &&
                            std::ranges::any_of(graph.inputs, has);
-    if (is_extent) extents.set(name, shape[0]);
-    return is_extent;
-  });
+    if (is_extent) extents.set(name, row->second[0]);
+    row = is_extent ? shapes.erase(row) : std::next(row);
+  }
   for (const ValueId id : graph.inputs) {
     Value& input = graph.values[static_cast<size_t>(id)];
     if (input.shape) input.shape = extents.filled(input, *input.shape);

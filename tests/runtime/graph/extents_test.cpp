@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "runtime/graph/graph.h"

@@ -1,7 +1,7 @@
-#include "runtime/infer/branches.h"
-
+// runtime/infer/branches.h, as specialise() uses it.
 #include <gmock/gmock.h>
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>

@@ -1,10 +1,8 @@
-#include "runtime/onnx/external_data.h"
-
+// runtime/onnx/external_data.h, as the reader uses it.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/result.h"
-#include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/run/run_model.h"
 #include "tests/runtime/helpers.h"
@@ -58,7 +57,7 @@ std::string fault_of(const ModelBuilder& model, const StepOptions& steps) {
 
 const Tensor kSeries = Tensor::of<float>({3, 2}, {1, 2, 10, 20, 100, 200});
 
-TEST(Steps, GiveBackWhatTheyMake) {
+TEST(StepByStep, GiveBackWhatTheyMake) {
   const auto run = run_of(sums(), {}, {{{"next", "state"}}, {{"x", kSeries}}});
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_EQ(run->outputs.at("y").shape(), (Shape{3, 2}));
@@ -67,7 +66,7 @@ TEST(Steps, GiveBackWhatTheyMake) {
   EXPECT_EQ(run->record.samples_ms.size(), 2u);
 }
 
-TEST(Steps, BeginWithTheValueThatTheCallerGives) {
+TEST(StepByStep, BeginWithTheValueThatTheCallerGives) {
   const Inputs inputs{{"x", Tensor::of<float>({2}, {1, 1})},
                       {"state", Tensor::of<float>({2}, {5, 6})}};
   const auto run = run_of(sums(), inputs, {{{"next", "state"}}, {}, 4});
@@ -75,7 +74,7 @@ TEST(Steps, BeginWithTheValueThatTheCallerGives) {
   EXPECT_THAT(test::floats(run->outputs.at("next")), ElementsAre(9, 10));
 }
 
-TEST(Steps, MayChangeTheShapesOfWhatIsFedBack) {
+TEST(StepByStep, MayChangeTheShapesOfWhatIsFedBack) {
   const Inputs inputs{{"x", Tensor::of<float>({1, 2}, {1, 2})},
                       {"cache", *Tensor::create(DType::kF32, {0, 2})}};
   const auto run = run_of(growing(), inputs, {{{"next", "cache"}}, {}, 3});
@@ -85,13 +84,13 @@ TEST(Steps, MayChangeTheShapesOfWhatIsFedBack) {
   EXPECT_THAT(run->record.warnings, Contains(HasSubstr("'y' has another shape in each step")));
 }
 
-TEST(Steps, NeedNoValueOfWhatTheyServeThemselves) {
+TEST(StepByStep, NeedNoValueOfWhatTheyServeThemselves) {
   const StepOptions steps{{{"next", "state"}}, {{"x", kSeries}}};
   EXPECT_THAT(*inputs_of_steps(sums().build(), steps), ElementsAre("x", "state"));
   EXPECT_THAT(*inputs_of_steps(growing().build(), {{{"next", "cache"}}, {}}), IsEmpty());
 }
 
-TEST(Steps, SayWhichNameIsWrong) {
+TEST(StepByStep, SayWhichNameIsWrong) {
   EXPECT_THAT(fault_of(sums(), {{{"z", "state"}}, {}}),
               HasSubstr("no output 'z'; it makes y, next"));
   EXPECT_THAT(fault_of(sums(), {{{"next", "z"}}, {}}),
