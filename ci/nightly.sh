@@ -2,7 +2,7 @@
 # ci/nightly.sh [STAGE...]: what takes too long for every change; all stages, or those named:
 #   sanitizers   every test that is not nightly, under the address and undefined-behaviour sanitizers
 #   threads      the public library under the thread sanitizer, on the host and on PoCL
-#   tests        the tests labelled nightly on the release build (supervisor killed at random moments, ...)
+#   tests        the tests labelled nightly on the release build (supervisor killed at random moments, whole networks, ...)
 #   gcc          built and tested with the compiler of a machine without clang-19
 #   tidy         .clang-tidy over every file (ci/tidy.sh --all)
 #   includes     is an #include that goes missing noticed? (ci/mutate_includes.py)
