@@ -138,6 +138,10 @@ Result<std::map<std::string, Tensor>> Session::check(const std::map<std::string,
   state.of_halves = std::ranges::any_of(
       graph_.values, [](const Value& value) { return value.dtype == DType::kF16; });
   for (const ValueId id : graph_.inputs) state.known[static_cast<size_t>(id)] = true;
+  for (size_t id = 0; id < state.known.size(); ++id) {
+    const auto& shape = graph_.values[id].shape;
+    if (shape && elements_of(*shape) == 0) state.known[id] = true;
+  }
   for (size_t i = 0; i < phase().steps.size(); ++i) {
     CLVET_RETURN_IF_ERROR(check_cancelled());
     CLVET_RETURN_IF_ERROR(check_step(i, state, checker));

@@ -81,23 +81,53 @@ bool wants_it_known(const Graph& graph, const Node& node, size_t i) {
   return dtype != DType::kF32 && dtype != DType::kF16;
 }
 
-// Inputs of the graph that every reader wants known. An input that is read by nobody is none.
+// How the readers of a value take it.
+struct Uses {
+  bool read = false;
+  bool directly = true;  // each wants it known itself
+  bool known = true;     // each does, or makes of it what only such readers take
+};
+
+// Only the type of that input counts.
+bool reads_type_alone(const Node& node, size_t i) {
+  return node.def && (!node.def->needs_values || node.def->type_only == static_cast<int>(i));
+}
+
+std::vector<Uses> uses_of_values(const Graph& graph) {
+  std::vector<Uses> uses(graph.values.size());
+  const auto of = [&](ValueId id) -> Uses& { return uses[static_cast<size_t>(id)]; };
+  for (const ValueId output : graph.outputs) of(output).known = false;
+  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
+    // A branch may read anything.
+    const bool leads_on =
+        node->graphs().empty() && std::ranges::all_of(node->outputs, [&](ValueId output) {
+          return output == kNoValue || (of(output).read && of(output).known);
+        });
+    for (size_t i = 0; i < node->inputs.size(); ++i) {
+      if (node->inputs[i] == kNoValue || reads_type_alone(*node, i)) continue;
+      Uses& use = of(node->inputs[i]);
+      const bool wants = wants_it_known(graph, *node, i);
+      use.read = true;
+      use.directly = use.directly && wants;
+      use.known = use.known && (wants || leads_on);
+    }
+  }
+  return uses;
+}
+
+// Inputs of the graph that are parameters: integers that become one, floats that are one, and what
+// decides nothing but branches. An input that is read by nobody is none.
 std::vector<ValueId> inputs_wanted_known(const Graph& graph) {
+  const std::vector<Uses> uses = uses_of_values(graph);
   std::vector<ValueId> wanted;
   for (const ValueId id : graph.inputs) {
     const Value& value = graph.values[id];
-    bool read = false, known = true;
-    for (const Node& node : graph.nodes) {
-      for (size_t i = 0; i < node.inputs.size(); ++i) {
-        if (node.inputs[i] != id) continue;
-        read = true;
-        known = known && wants_it_known(graph, node, i);
-      }
-    }
-    known = known || decides_branches(graph, id);
+    const Uses& use = uses[static_cast<size_t>(id)];
     const bool integers = value.dtype == DType::kI32 || value.dtype == DType::kI64;
-    if (integers && value.shape && elements_of(*value.shape) > kLargestGivenIndices) known = false;
-    if (read && known && !graph.is_output(id)) wanted.push_back(id);
+    if (integers && value.shape && elements_of(*value.shape) > kLargestGivenIndices) continue;
+    const bool is_parameter =
+        (use.read && (integers ? use.known : use.directly)) || decides_branches(graph, id);
+    if (is_parameter && !graph.is_output(id)) wanted.push_back(id);
   }
   return wanted;
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -17,10 +18,12 @@
 #include "runtime/graph/onnx_types.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/onnx/external_data.h"
+#include "runtime/onnx/old_operators.h"
 #include "runtime/onnx/onnx.pb.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/onnx/tensor_reader.h"
 #include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/contract/steps_domain.h"
 
 namespace clvet {
 namespace {
@@ -217,7 +220,26 @@ class Builder {
         return fail(status.error().code, "attribute '{}': {}", attribute.name(),
                     status.error().message);
     }
+    const auto axis = modernise(node);
+    if (!axis) return options_.allow_unknown_ops ? Status() : tl::unexpected<Error>(axis.error());
+    if (*axis && node.inputs.size() > 1) align(node, **axis);
     return find_definition(node);
+  }
+
+  // Input 1 begins at that axis of input 0.
+  void align(Node& node, int64_t axis) {
+    Node aligned;
+    aligned.name = node.name + "/" + std::string(kAlignedToAxis);
+    while (!node_names_.insert(aligned.name).second) aligned.name += "#";
+    aligned.op = kAlignedToAxis;
+    aligned.domain = kStepsDomain;
+    aligned.opset = 1;
+    aligned.def = find_op(kStepsDomain, kAlignedToAxis);
+    aligned.inputs = {node.inputs[1], node.inputs[0]};
+    aligned.attributes["axis"] = axis;
+    aligned.outputs = {graph_.add_value(graph_.unique_name(aligned.name))};
+    node.inputs[1] = aligned.outputs[0];
+    graph_.nodes.push_back(std::move(aligned));
   }
 
   static tl::unexpected<Error> unknown_operator(const std::string& domain) {
