@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/contract/steps_domain.h"
 #include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"

@@ -1,5 +1,6 @@
 #include "runtime/ops/support/picking.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>

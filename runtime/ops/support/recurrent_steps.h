@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/graph/tensor.h"
 #include "runtime/ops/support/recurrent.h"
 #include "runtime/ops/support/steps.h"
 

@@ -12,6 +12,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/contract/steps_domain.h"
 
 namespace clvet {
 namespace {

@@ -12,7 +12,6 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
-#include "runtime/ops/contract/steps_domain.h"
 
 namespace clvet {
 

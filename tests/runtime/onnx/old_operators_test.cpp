@@ -1,7 +1,6 @@
 // Operators of sets below 7 against their text: what broadcast, axis and is_test say.
 #include <gmock/gmock.h>
 
-#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -10,7 +9,6 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/host/executor.h"
-#include "runtime/onnx/onnx.pb.h"
 #include "tests/runtime/model_builder.h"
 
 namespace clvet {
