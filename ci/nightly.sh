@@ -2,7 +2,7 @@
 # ci/nightly.sh [STAGE...]: what takes too long for every change; all stages, or those named:
 #   sanitizers   every test that is not nightly, under the address and undefined-behaviour sanitizers
 #   threads      the public library under the thread sanitizer, on the host and on PoCL
-#   tests        the tests labelled nightly on the release build (supervisor killed at random moments, ...)
+#   tests        the tests labelled nightly on the release build (supervisor killed at random moments, whole networks, ...)
 #   gcc          built and tested with the compiler of a machine without clang-19
 #   tidy         .clang-tidy over every file (ci/tidy.sh --all)
 #   includes     is an #include that goes missing noticed? (ci/mutate_includes.py)
@@ -37,7 +37,7 @@ stage_sanitizers() {
   # The public library on a device. PoCL keeps memory in libraries that it unloads: whose it is, only whole stacks tell.
   build release && CLVET_STATE_DIR=build/state-system build/cli/clvet probe --if-changed --quiet
   ASAN_OPTIONS=fast_unwind_on_malloc=0:$ASAN_OPTIONS CLVET_TEST_REPORT=$PWD/build/state-system/report.json \
-    build-asan/tests/runtime_test '--gtest_filter=*Public*:C*Session*:CMisuse*:CLanguage*:CMachine*'
+    build-asan/tests/runtime_test '--gtest_filter=*Public*:C*Session*:CAnswers*:CMisuse*:CLanguage*:CMachine*'
 }
 # The sanitizer wants memory where the kernel would not put it by itself (setarch -R). What happens within a driver is the driver's.
 stage_threads() {
@@ -45,7 +45,7 @@ stage_threads() {
   CLVET_STATE_DIR=build/state-system build/cli/clvet probe --if-changed --quiet
   cmake --preset tsan "${launcher[@]}" && setarch -R cmake --build --preset tsan --target runtime_test || return
   export TSAN_OPTIONS=${TSAN_OPTIONS:-history_size=5 ignore_noninstrumented_modules=1}
-  local tests='--gtest_filter=*Public*:C*Session*:CMisuse*:CLanguage*:CMachine*:Parallel*' place
+  local tests='--gtest_filter=*Public*:C*Session*:CAnswers*:CMisuse*:CLanguage*:CMachine*:Parallel*' place
   for place in '' "$PWD/build/state-system/report.json"; do
     CLVET_TEST_REPORT=$place setarch -R build-tsan/tests/runtime_test "$tests" || return
   done

@@ -113,7 +113,8 @@ std::string describe_inputs(const Graph& graph) {
 }
 
 Result<std::map<std::string, Tensor>> read_inputs(const InputArguments& arguments,
-                                                  const Graph& graph) {
+                                                  const Graph& graph,
+                                                  const std::vector<std::string>& served) {
   CLVET_ASSIGN_OR_RETURN(ImageOptions image, image_options(arguments));
   std::map<std::string, Tensor> inputs;
   for (const std::string& text : arguments.files) {
@@ -135,7 +136,11 @@ Result<std::map<std::string, Tensor>> read_inputs(const InputArguments& argument
     CLVET_ASSIGN_OR_RETURN(inputs[name],
                            read_input(path, graph.values[static_cast<size_t>(id)], image));
   }
-  if (inputs.size() < graph.inputs.size()) {
+  const bool whole = std::ranges::all_of(graph.inputs, [&](ValueId id) {
+    const std::string& name = graph.values[static_cast<size_t>(id)].name;
+    return inputs.contains(name) || std::ranges::find(served, name) != served.end();
+  });
+  if (!whole) {
     return bad_option(fmt::format("give every input as --input NAME=FILE; the model takes {}",
                                   describe_inputs(graph)));
   }
@@ -160,7 +165,10 @@ void add_inputs(Verb verb, InputArguments& arguments) {
 }
 
 void add_shapes(Verb verb, std::vector<std::string>& shapes) {
-  verb.add_option("--shape", shapes, "ONNX: the shape of an input whose shape the file leaves open")
+  verb.add_option("--shape", shapes,
+                  "ONNX: the shape of an input whose shape the file leaves open, or an "
+                  "extent\nthat the file "
+                  "names: --shape batch=4")
       .type_name("NAME=1x3x320x320");
 }
 

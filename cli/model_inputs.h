@@ -22,12 +22,14 @@ struct InputArguments {
 void add_inputs(Verb verb, InputArguments& arguments);
 
 // By name; pictures are made ready as the options say. kInvalidArgument: an option, a name or a
-// file is wrong, or an input is missing.
+// file is wrong, or an input is missing that is not among `served`, which get their values
+// elsewhere.
 Result<std::map<std::string, Tensor>> read_inputs(const InputArguments& arguments,
-                                                  const Graph& graph);
+                                                  const Graph& graph,
+                                                  const std::vector<std::string>& served = {});
 
 void add_shapes(Verb verb, std::vector<std::string>& shapes);
-// Of NAME=1x3x320x320 each.
+// Of NAME=1x3x320x320 each; NAME may be an extent, too: take_extents().
 Result<std::map<std::string, Shape>> read_shapes(const std::vector<std::string>& texts);
 
 // "x f32[1,3,-1,-1], y i64[1]"

@@ -27,6 +27,7 @@
 #include "probe/worker/worker_limits.h"
 #include "reports/render/bench_text.h"
 #include "runtime/gguf/file.h"
+#include "runtime/graph/extents.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/llm/arch.h"
@@ -88,11 +89,10 @@ Status take_options(const BenchArguments& arguments, Options& options) {
   return check_private(options.state_dir);
 }
 
-Result<std::map<std::string, Tensor>> inputs_of(const BenchArguments& arguments,
-                                                const Graph& graph) {
+Result<std::map<std::string, Tensor>> inputs_of(const BenchArguments& arguments, Graph& graph) {
   if (!arguments.inputs.files.empty()) return read_inputs(arguments.inputs, graph);
-  CLVET_ASSIGN_OR_RETURN(const auto shapes, read_shapes(arguments.shapes));
-  return random_inputs(graph, shapes, arguments.seed);
+  CLVET_ASSIGN_OR_RETURN(auto shapes, read_shapes(arguments.shapes));
+  return random_inputs(graph, take_extents(graph, std::move(shapes)), arguments.seed);
 }
 
 // A driver may die when it is released: that is left to the end of the process.

@@ -20,6 +20,7 @@
 #include "cli/model_inputs.h"
 #include "cli/options.h"
 #include "cli/report_source.h"
+#include "cli/step_options.h"
 #include "cli/terminal.h"
 #include "probe/report/report.h"
 #include "reports/render/run_text.h"
@@ -34,6 +35,7 @@
 #include "runtime/run/network_session.h"
 #include "runtime/run/run_model.h"
 #include "runtime/run/run_record.h"
+#include "runtime/run/steps.h"
 
 namespace clvet::command_run {
 namespace {
@@ -41,6 +43,7 @@ namespace {
 struct RunArguments {
   std::string model, output_dir, report;
   InputArguments inputs;
+  StepArguments steps;
   CombinationArguments combination;
   std::string plan;
   bool explain = false;
@@ -89,7 +92,12 @@ Status take_words(RunArguments& arguments) {
 Result<std::optional<ModelRun>> run_once(RunArguments& arguments) {
   CLVET_RETURN_IF_ERROR(take_words(arguments));
   CLVET_ASSIGN_OR_RETURN(Graph graph, read_onnx(arguments.model));
-  CLVET_ASSIGN_OR_RETURN(auto inputs, read_inputs(arguments.inputs, graph));
+  CLVET_ASSIGN_OR_RETURN(arguments.options.steps, read_steps(arguments.steps));
+  std::vector<std::string> served;
+  if (arguments.options.steps) {
+    CLVET_ASSIGN_OR_RETURN(served, inputs_of_steps(graph, *arguments.options.steps));
+  }
+  CLVET_ASSIGN_OR_RETURN(auto inputs, read_inputs(arguments.inputs, graph, served));
   std::optional<Report> report;
   if (arguments.options.device != "host") {
     CLVET_ASSIGN_OR_RETURN(report, current_report(arguments.report, arguments.options.sink));
@@ -188,6 +196,7 @@ void add(Verb program, int& exit_code) {
       .type_name("MODEL")
       .fits(fault_of_network);
   add_inputs(verb, arguments->inputs);
+  add_steps(verb, arguments->steps);
   add_results(verb, *arguments);
   add_ways(verb, *arguments);
   verb.footer(

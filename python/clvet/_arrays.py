@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import c_int64, c_size_t, c_void_p
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._native import READ, TensorInfo, Values, check, encoded, error_of, lib
+from ._native import READ, Output, TensorInfo, Values, check, encoded, lib, opened
 from .errors import InvalidArgument
 
 Array = NDArray[Any]
@@ -33,8 +33,14 @@ class Memory:
 
     __slots__ = ("__array_interface__", "_free", "_mapping", "keeps")
 
-    def __init__(self, mapping: int, keeps: Any) -> None:
+    def __init__(self, mapping: int, data: Optional[int], info: Any, reads: bool, keeps: Any = None) -> None:
         self._free, self._mapping, self.keeps = lib.clvet_mapping_free, mapping, keeps
+        self.__array_interface__ = {
+            "data": (data or ctypes.addressof(_NOTHING), reads),
+            "shape": tuple(info.shape[: info.rank]),
+            "typestr": _TYPE_STRINGS[info.type],
+            "version": 3,
+        }
 
     def unmap(self) -> None:
         check(lib.clvet_mapping_unmap(self._mapping))
@@ -43,32 +49,29 @@ class Memory:
         self._free(self._mapping)
 
 
-class Mapper:
-    """Maps tensors, one at a time. What the library writes to is made once: a run from cold caches pays for each object."""
+def mapped(session: int, name: Optional[bytes], mode: int, keeps: Any = None) -> Memory:
+    mapping = opened(lib.clvet_session_map, session, name, mode)
+    info, data, size = TensorInfo(), c_void_p(), c_size_t()
+    check(lib.clvet_mapping_info(mapping, ctypes.byref(info)))
+    check(lib.clvet_mapping_data(mapping, info.type, ctypes.byref(data), ctypes.byref(size)))
+    return Memory(mapping, data.value, info, mode == READ, keeps)
 
-    __slots__ = ("_data", "_info", "_mapping", "_to_data", "_to_info", "_to_mapping", "_to_size")
 
-    def __init__(self) -> None:
-        self._mapping, self._info, self._data = c_void_p(), TensorInfo(), c_void_p()
-        self._to_mapping, self._to_info = ctypes.byref(self._mapping), ctypes.byref(self._info)
-        self._to_data, self._to_size = ctypes.byref(self._data), ctypes.byref(c_size_t())
+class Wanted:
+    """The outputs of these names, as the library gives them. Made once: a run from cold caches pays for each object."""
 
-    def memory(self, session: int, name: Optional[bytes], mode: int, keeps: Any = None) -> Memory:
-        code = lib.clvet_session_map(session, name, mode, self._to_mapping)
-        if code:
-            raise error_of(code)
-        mapping, info = self._mapping.value, self._info
-        memory = Memory(mapping, keeps)
-        code = lib.clvet_mapping_info(mapping, self._to_info) or lib.clvet_mapping_data(mapping, info.type, self._to_data, self._to_size)
-        if code:
-            raise error_of(code)
-        memory.__array_interface__ = {
-            "data": (self._data.value or ctypes.addressof(_NOTHING), mode == READ),
-            "shape": tuple(info.shape[: info.rank]),
-            "typestr": _TYPE_STRINGS[info.type],
-            "version": 3,
-        }
-        return memory
+    __slots__ = ("_each", "names", "outputs")
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = list(names)
+        self.outputs = (Output * len(names))()
+        self._each = list(self.outputs)
+        for one, name in zip(self._each, names):
+            one.asked = encoded(name, "the name of an output")
+
+    def take(self) -> List[Array]:
+        """The arrays, once for each time that the library gave them."""
+        return [np.asarray(Memory(one.mapping, one.data, one, True)) for one in self._each]
 
 
 def given_arrays(feeds: Mapping[str, Any], wanted: Mapping[str, "np.dtype[Any]"]) -> Dict[str, Array]:
@@ -90,13 +93,14 @@ def given_arrays(feeds: Mapping[str, Any], wanted: Mapping[str, "np.dtype[Any]"]
 class Given:
     """The library's view of arrays of these names, types and shapes; each call names others of them."""
 
-    __slots__ = ("_kept", "shapes", "values")
+    __slots__ = ("_each", "_kept", "shapes", "values")
 
     def __init__(self, arrays: Mapping[str, Array]) -> None:
         self.shapes = [(name, array.shape) for name, array in arrays.items()]
         self._kept: List[Any] = []  # what the values point to
         self.values = (Values * len(arrays))()
-        for one, (name, array) in zip(self.values, arrays.items()):
+        self._each = list(self.values)
+        for one, (name, array) in zip(self._each, arrays.items()):
             shape = (c_int64 * array.ndim)(*array.shape)
             raw = encoded(name, "the name of an input")
             self._kept += [shape, raw]
@@ -106,5 +110,5 @@ class Given:
         self.point_to(arrays)
 
     def point_to(self, arrays: Mapping[str, Array]) -> None:
-        for one, array in zip(self.values, arrays.values()):
+        for one, array in zip(self._each, arrays.values()):
             one.data = array.__array_interface__["data"][0]

@@ -29,6 +29,11 @@ class Values(ctypes.Structure):
     _fields_ = [("info", TensorInfo), ("data", c_void_p), ("bytes", c_size_t), ("release", c_void_p), ("user", c_void_p)]
 
 
+class Output(ctypes.Structure):
+    _fields_ = [("asked", c_char_p), ("info", TensorInfo), ("data", c_void_p), ("bytes", c_size_t), ("mapping", c_void_p)]
+    _anonymous_ = ("info",)
+
+
 class Options(ctypes.Structure):
     """Options whose defaults are zeros."""
 
@@ -148,6 +153,8 @@ _FUNCTIONS: Dict[str, Tuple[Any, ...]] = {  # what it gives, then what it takes
     "clvet_mapping_data": (c_int32, c_void_p, c_int32, _OUT, _SIZE),
     "clvet_mapping_unmap": (c_int32, c_void_p),
     "clvet_mapping_free": (None, c_void_p),
+    "clvet_session_read": (c_int32, c_void_p, POINTER(Output), c_size_t),
+    "clvet_session_answer": (c_int32, c_void_p, POINTER(Values), c_size_t, POINTER(Output), c_size_t, POINTER(c_int32)),
     "clvet_session_placement": (c_int32, c_void_p, _OUT),
     "clvet_language_placement": (c_int32, c_void_p, _OUT),
     "clvet_placement_device": (c_char_p, c_void_p),

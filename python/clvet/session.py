@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 import numpy as np
 
 from . import _native
-from ._arrays import DTYPES, ONNX_TYPES, Array, Given, Mapper, given_arrays
+from ._arrays import DTYPES, ONNX_TYPES, Array, Given, Wanted, given_arrays, mapped
 from ._handle import Handle, Warnings, interruptible, on_main_thread
 from ._native import READ, WRITE, check, encoded, encoded_words, lib, opened
 from .errors import Cancelled, Error, InvalidArgument
@@ -100,9 +100,10 @@ class Session:
         self._worker: Optional["queue.SimpleQueue[Optional[Run]]"] = None
         self._given: Optional[Given] = None  # the last arrays, as the library sees them
         self._quick = False  # a run with arrays of these shapes takes less than a slice
-        self._mapper = Mapper()
+        self._has_set = c_int32()
+        self._to_has_set = ctypes.byref(self._has_set)
         self._dtypes = {one.name: one.dtype for one in self.inputs}
-        self._names = [encoded(one.name, "the name of an output") for one in self.outputs]
+        self._all = self._wanted = Wanted([one.name for one in self.outputs])  # all outputs, and those of the last call
         self._warnings.raise_faults()
 
     @property
@@ -132,7 +133,7 @@ class Session:
         Arrays are read where they lie, without a copy, if they are contiguous: they must not change during the run. A dtype
         that is not the input's is an error. The results are read-only and lie in the library's memory.
         """
-        return self._answer(output_names, feeds, self._run_now)
+        return self._answer(output_names, feeds)
 
     def run_async(self, output_names: Optional[Sequence[str]], feeds: Feeds) -> "Run":
         """The same on a thread of the session's own, after the runs that were asked for before."""
@@ -194,25 +195,42 @@ class Session:
         finally:
             lib.clvet_tensor_list_free(tensors)
 
-    def _answer(self, names: Optional[Sequence[str]], feeds: Feeds, run: Callable[[int], None]) -> List[Array]:
+    def _answer(self, names: Optional[Sequence[str]], feeds: Feeds, run: Optional[Callable[[int], None]] = None) -> List[Array]:
+        """What `run` computes of `feeds`. By default this thread does: one that Ctrl-C comes to in slices, if runs took long so far."""
         if isinstance(names, str):
             raise InvalidArgument("output_names is one text: give a list of names, or None")
         arrays = given_arrays(feeds, self._dtypes)
         with self._computing, self._handle as session:
-            if arrays:
-                self._lend(session, arrays)
-            run(session)
-            wanted = self._names if names is None else [encoded(name, "the name of an output") for name in names]
-            return [np.asarray(self._mapper.memory(session, name, READ)) for name in wanted]
+            wanted = self._all if names is None else self._wanted
+            if names is not None and wanted.names != list(names):
+                wanted = self._wanted = Wanted(names)
+            given = self._given_of(arrays)
+            start, quick = time.perf_counter(), False
+            try:
+                if run is None and (self._quick or not on_main_thread()):
+                    self._answer_at_once(session, given, arrays, wanted)
+                else:
+                    self._set(session, given, arrays)
+                    (run or run_in_slices)(session)
+                    check(lib.clvet_session_read(session, wanted.outputs, len(wanted.outputs)))
+                outputs = wanted.take()
+                quick = time.perf_counter() - start < SLICE
+                return outputs
+            finally:
+                self._quick = quick
+                self._warnings.raise_faults()
 
-    def _lend(self, session: int, arrays: Dict[str, Array]) -> None:
-        """Gives arrays to the library, which reads them where they lie: they are kept for as long as it may."""
+    def _given_of(self, arrays: Dict[str, Array]) -> Given:
         given = self._given
         if given is not None and given.shapes == [(name, array.shape) for name, array in arrays.items()]:
             given.point_to(arrays)
         else:
             given = self._given = Given(arrays)
             self._quick = False
+        return given
+
+    def _set(self, session: int, given: Given, arrays: Dict[str, Array]) -> None:
+        """The library reads arrays where they lie: they are kept for as long as it may."""
         self._coming.append(arrays)
         code = lib.clvet_session_set(session, given.values, len(arrays))
         if not code:
@@ -220,18 +238,14 @@ class Session:
         self._coming.pop()
         check(code)
 
-    def _run_now(self, session: int) -> None:
-        """On the main thread in slices, so that Ctrl-C cancels it; but a run like one that took less than a slice is waited for."""
-        start, quick = time.perf_counter(), False
-        try:
-            if self._quick or not on_main_thread():
-                check(lib.clvet_session_run(session))
-            else:
-                wait_for(opened(lib.clvet_session_run_async, session), lambda: lib.clvet_session_cancel(session))
-            quick = time.perf_counter() - start < SLICE
-        finally:
-            self._quick = quick
-            self._warnings.raise_faults()
+    def _answer_at_once(self, session: int, given: Given, arrays: Dict[str, Array], wanted: Wanted) -> None:
+        """All in one call: what a run from cold caches pays for in Python is each step."""
+        self._coming.append(arrays)
+        code = lib.clvet_session_answer(session, given.values, len(arrays), wanted.outputs, len(wanted.outputs), self._to_has_set)
+        if self._has_set.value:
+            self._lent = {**self._lent, **arrays}
+        self._coming.pop()
+        check(code)
 
     def _compute(self, function: Callable[[int], int]) -> None:
         def work() -> None:
@@ -247,7 +261,7 @@ class Mapped:
 
     def __init__(self, session: Session, name: str, writes: bool) -> None:
         with session._handle as pointer:
-            self._memory = Mapper().memory(pointer, encoded(name, "the name of a tensor"), WRITE if writes else READ, keeps=session._lent)
+            self._memory = mapped(pointer, encoded(name, "the name of a tensor"), WRITE if writes else READ, keeps=session._lent)
         self._ended = False
         self.array: Array = np.asarray(self._memory)
 
@@ -314,8 +328,11 @@ class Run(concurrent.futures.Future):  # type: ignore[type-arg]
             with self._beginning:
                 lib.clvet_pending_free(self._pointer)
                 self._pointer = 0
-            if self._session is not None:
-                self._session._warnings.raise_faults()
+
+
+def run_in_slices(session: int) -> None:
+    """On the main thread: Ctrl-C cancels it."""
+    wait_for(opened(lib.clvet_session_run_async, session), lambda: lib.clvet_session_cancel(session))
 
 
 def wait_for(pending: int, cancel: Callable[[], object]) -> None:

@@ -14,6 +14,7 @@
 #include "probe/report/report.h"
 #include "runtime/check/check_record.h"
 #include "runtime/check/checked_device.h"
+#include "runtime/graph/extents.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/passes.h"
 #include "runtime/graph/tensor.h"
@@ -35,18 +36,28 @@ bool is_open(const Value& value) {
                                     [](int64_t extent) { return extent < 0; });
 }
 
-std::map<std::string, Shape> filled_in(const Graph& graph,
-                                       const std::map<std::string, Shape>& given, int64_t extent) {
+// Chooses what no name tells.
+Result<std::map<std::string, Shape>> filled_in(const Graph& graph,
+                                               const std::map<std::string, Shape>& given,
+                                               int64_t extent) {
   std::map<std::string, Shape> shapes = given;
-  for (const ValueId id : graph.inputs) {
-    const Value& value = graph.values[static_cast<size_t>(id)];
-    if (given.contains(value.name) || !is_open(value)) continue;
-    Shape shape = *value.shape;
-    for (size_t i = 0; i < shape.size(); ++i) {
-      if (shape[i] < 0) shape[i] = i == 0 ? 1 : extent;
+  CLVET_ASSIGN_OR_RETURN(NamedExtents extents, NamedExtents::of(graph, given));
+  const auto choose = [&](bool sums) {
+    for (const ValueId id : graph.inputs) {
+      const Value& value = graph.values[static_cast<size_t>(id)];
+      if (given.contains(value.name) || !is_open(value)) continue;
+      Shape& shape = shapes.try_emplace(value.name, *value.shape).first->second;
+      for (size_t i = 0; i < shape.size(); ++i) {
+        shape = extents.filled(value, shape);
+        const std::string name = value.extent_name(i);
+        if (shape[i] >= 0 || (!sums && name.find('+') != std::string::npos)) continue;
+        shape[i] = i == 0 ? 1 : extent;
+        if (!name.empty()) extents.set(name, shape[i]);
+      }
     }
-    shapes[value.name] = shape;
-  }
+  };
+  choose(false);
+  choose(true);  // what is no sum of known names
   return shapes;
 }
 
@@ -55,7 +66,7 @@ Result<Graph> with_shapes(const Graph& graph, const std::map<std::string, Shape>
                           CheckRecord& record) {
   Error last;
   for (const int64_t extent : kUsualExtents) {
-    const auto shapes = filled_in(graph, given, extent);
+    CLVET_ASSIGN_OR_RETURN(const auto shapes, filled_in(graph, given, extent));
     auto made = specialise(graph, shapes);
     if (made) {
       if (const Status folded = optimise(*made); !folded) made = tl::unexpected(folded.error());
@@ -204,9 +215,10 @@ Result<CheckRecord> check_onnx(const std::string& path, const std::map<std::stri
   std::vector<Lack> lacks;
   find_lacks(*graph, "", lacks);
   for (const Lack& lack : lacks) record.findings.push_back(finding_of(lack));
+  const auto given = take_extents(*graph, shapes);
   const Status folded = optimise(*graph);
   if (!folded) return found(folded.error(), record).map([&] { return record; });
-  const auto shaped = with_shapes(*graph, shapes, record);
+  const auto shaped = with_shapes(*graph, given, record);
   if (!shaped) return found(shaped.error(), record).map([&] { return record; });
   CLVET_RETURN_IF_ERROR(check_devices(*shaped, report, record));
   return record;

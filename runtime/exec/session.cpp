@@ -332,6 +332,11 @@ Result<double> Session::piped_ms(size_t index, double waited_ms) {
 Result<std::vector<Tensor>> Session::input_values(
     const std::map<std::string, Tensor>& inputs) const {
   std::vector<Tensor> values(graph_.values.size());
+  for (size_t id = 0; id < values.size(); ++id) {
+    const auto type = graph_.values[id].type();
+    if (!type || elements_of(type->shape) > 0) continue;
+    CLVET_ASSIGN_OR_RETURN(values[id], Tensor::create(type->dtype, type->shape));
+  }
   for (const ValueId id : graph_.inputs) {
     const Value& value = graph_.values[static_cast<size_t>(id)];
     const auto found = inputs.find(value.name);

@@ -16,6 +16,9 @@ struct StepAnswer {
   const Tensor& device;
   const Tensor& host;  // of the same inputs, which are the device's own
   bool half = false;   // of the storage type
+  // The model has tensors of float16. A device at precision high does not round them; what the host
+  // gets of them to compute from is rounded.
+  bool of_halves = false;
 };
 using AnswerJudge = std::function<void(const StepAnswer&)>;
 

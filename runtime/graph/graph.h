@@ -67,9 +67,14 @@ struct Value {
   // Known from the file (inputs) or from inference; a dim of -1 is open.
   std::optional<DType> dtype;
   std::optional<Shape> shape;
+  // Of an input, what the model calls its extents; "" where it gives no name, or none at all.
+  std::vector<std::string> extent_names;
   std::optional<Tensor> constant;
   // Type and shape where all of it is known.
   std::optional<TensorType> type() const;
+  std::string extent_name(size_t axis) const {
+    return axis < extent_names.size() ? extent_names[axis] : std::string();
+  }
 };
 
 struct Graph {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,8 +12,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/graph/extents.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/infer/branches.h"
 #include "runtime/ops/contract/op_def.h"
 
 namespace clvet {
@@ -71,31 +74,60 @@ constexpr int64_t kLargestGivenIndices = 64;
 // Whether input `i` of the node is best known before planning.
 bool wants_it_known(const Graph& graph, const Node& node, size_t i) {
   if (!node.def || !wants_known(*node.def, i)) return false;
+  // How often a loop runs changes nothing in a plan.
+  if (!node.graphs().empty() && !is_if(node)) return false;
   if (node.def->row_numbers != static_cast<int>(i)) return true;
   const auto dtype = graph.values[node.inputs[0]].dtype;
   return dtype != DType::kF32 && dtype != DType::kF16;
 }
 
-// Inputs of the graph that every reader wants known. An input that is read by nobody is none.
+// How the readers of a value take it.
+struct Uses {
+  bool read = false;
+  bool directly = true;  // each wants it known itself
+  bool known = true;     // each does, or makes of it what only such readers take
+};
+
+// Only the type of that input counts.
+bool reads_type_alone(const Node& node, size_t i) {
+  return node.def && (!node.def->needs_values || node.def->type_only == static_cast<int>(i));
+}
+
+std::vector<Uses> uses_of_values(const Graph& graph) {
+  std::vector<Uses> uses(graph.values.size());
+  const auto of = [&](ValueId id) -> Uses& { return uses[static_cast<size_t>(id)]; };
+  for (const ValueId output : graph.outputs) of(output).known = false;
+  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
+    // A branch may read anything.
+    const bool leads_on =
+        node->graphs().empty() && std::ranges::all_of(node->outputs, [&](ValueId output) {
+          return output == kNoValue || (of(output).read && of(output).known);
+        });
+    for (size_t i = 0; i < node->inputs.size(); ++i) {
+      if (node->inputs[i] == kNoValue || reads_type_alone(*node, i)) continue;
+      Uses& use = of(node->inputs[i]);
+      const bool wants = wants_it_known(graph, *node, i);
+      use.read = true;
+      use.directly = use.directly && wants;
+      use.known = use.known && (wants || leads_on);
+    }
+  }
+  return uses;
+}
+
+// Inputs of the graph that are parameters: integers that become one, floats that are one, and what
+// decides nothing but branches. An input that is read by nobody is none.
 std::vector<ValueId> inputs_wanted_known(const Graph& graph) {
+  const std::vector<Uses> uses = uses_of_values(graph);
   std::vector<ValueId> wanted;
   for (const ValueId id : graph.inputs) {
     const Value& value = graph.values[id];
-    bool read = false, known = true;
-    for (const Node& node : graph.nodes) {
-      for (size_t i = 0; i < node.inputs.size(); ++i) {
-        if (node.inputs[i] != id) continue;
-        read = true;
-        known = known && wants_it_known(graph, node, i);
-      }
-      for (const auto& [name, attribute] : node.attributes) {
-        // A branch may read anything.
-        if (attribute.kind() == 'g') known = false;
-      }
-    }
+    const Uses& use = uses[static_cast<size_t>(id)];
     const bool integers = value.dtype == DType::kI32 || value.dtype == DType::kI64;
-    if (integers && value.shape && elements_of(*value.shape) > kLargestGivenIndices) known = false;
-    if (read && known && !graph.is_output(id)) wanted.push_back(id);
+    if (integers && value.shape && elements_of(*value.shape) > kLargestGivenIndices) continue;
+    const bool is_parameter =
+        (use.read && (integers ? use.known : use.directly)) || decides_branches(graph, id);
+    if (is_parameter && !graph.is_output(id)) wanted.push_back(id);
   }
   return wanted;
 }
@@ -158,7 +190,16 @@ std::optional<OpCall> call_of(const Graph& graph, const Node& node) {
 Status infer_and_fold(Graph& graph) {
   forget_types(graph);
   std::vector<Node> kept;
-  for (Node& node : graph.nodes) {
+  std::vector<Node> left(std::make_move_iterator(graph.nodes.rbegin()),
+                         std::make_move_iterator(graph.nodes.rend()));
+  while (!left.empty()) {
+    Node node = std::move(left.back());
+    left.pop_back();
+    if (takes_known_branch(graph, node)) {
+      std::vector<Node> taken = nodes_of_branch(graph, node);
+      std::move(taken.rbegin(), taken.rend(), std::back_inserter(left));
+      continue;
+    }
     CLVET_ASSIGN_OR_RETURN(const bool folded, infer_or_fold(graph, node));
     if (!folded) kept.push_back(std::move(node));
   }
@@ -177,6 +218,7 @@ Result<Graph> specialise(const Graph& graph, const std::map<std::string, Shape>&
                          const std::map<std::string, Tensor>& values) {
   Graph out = graph;
   for (const auto& [name, shape] : shapes) CLVET_RETURN_IF_ERROR(set_shape(out, name, shape));
+  CLVET_RETURN_IF_ERROR(NamedExtents::of(out, {}).map([](const NamedExtents&) {}));
   for (const ValueId input : inputs_wanted_known(out)) {
     Value& value = out.values[input];
     const auto found = values.find(value.name);

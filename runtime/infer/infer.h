@@ -16,7 +16,8 @@ namespace clvet {
 // The largest tensor that folding makes a constant of.
 inline constexpr int64_t kMaxFoldedBytes = int64_t{64} << 20;
 
-// Infers types and folds every node whose inputs are constant (or, like Shape, whose result is).
+// Infers types and folds every node whose inputs are constant (or, like Shape, whose result is); an
+// If with a known condition becomes the branch that it takes.
 // Types that depend on open dims or on run-time values stay unknown.
 Status infer_and_fold(Graph& graph);
 
@@ -26,7 +27,7 @@ std::map<std::string, Shape> shapes_of(const std::map<std::string, Tensor>& inpu
 // are not named keep their declared shape. Of `values`, those become constants that only decide
 // shapes, bounds, weights and the like (OpDef::wants_known): Graph::given names them, and the graph
 // then holds for these values alone. kInvalidArgument: an unknown input, or a shape that the model
-// does not allow.
+// does not allow, extents of one name that differ among them.
 Result<Graph> specialise(const Graph& graph, const std::map<std::string, Shape>& shapes,
                          const std::map<std::string, Tensor>& values = {});
 

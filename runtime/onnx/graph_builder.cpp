@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -16,10 +17,13 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/onnx_types.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/onnx/external_data.h"
+#include "runtime/onnx/old_operators.h"
 #include "runtime/onnx/onnx.pb.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/onnx/tensor_reader.h"
 #include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/contract/steps_domain.h"
 
 namespace clvet {
 namespace {
@@ -31,8 +35,8 @@ constexpr size_t kLongestName = 1 << 16;
 class Builder {
  public:
   Builder(const onnx::GraphProto& proto, const OpsetVersions& opsets, const OnnxOptions& options,
-          Builder* outer)
-      : proto_(proto), opsets_(opsets), options_(options), outer_(outer) {}
+          ExternalData& files, Builder* outer)
+      : proto_(proto), opsets_(opsets), options_(options), files_(files), outer_(outer) {}
 
   Result<Graph> build() {
     graph_.name = proto_.name();
@@ -76,7 +80,7 @@ class Builder {
 
   Status declare_initialisers() {
     for (const auto& proto : proto_.initializer()) {
-      auto tensor = tensor_of(proto);
+      auto tensor = tensor_of(proto, files_);
       if (!tensor)
         return fail(tensor.error().code, "initialiser '{}': {}", proto.name(),
                     tensor.error().message);
@@ -121,9 +125,17 @@ class Builder {
       }
       // Some exporters write -1 for an open extent.
       shape.push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? dim.dim_value() : -1);
+      value.extent_names.push_back(name_of_extent(dim.dim_param()));
     }
     value.shape = std::move(shape);
     return {};
+  }
+
+  // Some exporters write a word that says nothing in place of a name.
+  static std::string name_of_extent(const std::string& text) {
+    const bool says_something = text != "None" && text != "none" && text != "unk" &&
+                                text.find_first_not_of("?-_ 0123456789") != std::string::npos;
+    return says_something ? one_line(text, kLongestName) : "";
   }
 
   // What a loop makes of no trips has the type that its body's output is said to have.
@@ -208,7 +220,26 @@ class Builder {
         return fail(status.error().code, "attribute '{}': {}", attribute.name(),
                     status.error().message);
     }
+    const auto axis = modernise(node);
+    if (!axis) return options_.allow_unknown_ops ? Status() : tl::unexpected<Error>(axis.error());
+    if (*axis && node.inputs.size() > 1) align(node, **axis);
     return find_definition(node);
+  }
+
+  // Input 1 begins at that axis of input 0.
+  void align(Node& node, int64_t axis) {
+    Node aligned;
+    aligned.name = node.name + "/" + std::string(kAlignedToAxis);
+    while (!node_names_.insert(aligned.name).second) aligned.name += "#";
+    aligned.op = kAlignedToAxis;
+    aligned.domain = kStepsDomain;
+    aligned.opset = 1;
+    aligned.def = find_op(kStepsDomain, kAlignedToAxis);
+    aligned.inputs = {node.inputs[1], node.inputs[0]};
+    aligned.attributes["axis"] = axis;
+    aligned.outputs = {graph_.add_value(graph_.unique_name(aligned.name))};
+    node.inputs[1] = aligned.outputs[0];
+    graph_.nodes.push_back(std::move(aligned));
   }
 
   static tl::unexpected<Error> unknown_operator(const std::string& domain) {
@@ -258,7 +289,7 @@ class Builder {
         value = proto.s();
         break;
       case 4: {
-        CLVET_ASSIGN_OR_RETURN(value, tensor_of(proto.t()));
+        CLVET_ASSIGN_OR_RETURN(value, tensor_of(proto.t(), files_));
         break;
       }
       case 5: {
@@ -284,7 +315,7 @@ class Builder {
   }
 
   Result<std::shared_ptr<const Graph>> subgraph(const onnx::GraphProto& proto, Node& node) {
-    Builder inner(proto, opsets_, options_, this);
+    Builder inner(proto, opsets_, options_, files_, this);
     CLVET_ASSIGN_OR_RETURN(Graph graph, inner.build());
     for (const std::string& name : inner.captures()) {
       const ValueId id = resolve(name);
@@ -301,6 +332,7 @@ class Builder {
   const onnx::GraphProto& proto_;
   const OpsetVersions& opsets_;
   const OnnxOptions& options_;
+  ExternalData& files_;
   Builder* outer_;
   Graph graph_;
   std::unordered_map<std::string, ValueId> names_;
@@ -312,8 +344,8 @@ class Builder {
 }  // namespace
 
 Result<Graph> build_graph(const onnx::GraphProto& proto, const OpsetVersions& opsets,
-                          const OnnxOptions& options) {
-  return Builder(proto, opsets, options, nullptr).build();
+                          const OnnxOptions& options, ExternalData& files) {
+  return Builder(proto, opsets, options, files, nullptr).build();
 }
 
 }  // namespace clvet

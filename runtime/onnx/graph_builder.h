@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "runtime/graph/graph.h"
+#include "runtime/onnx/external_data.h"
 #include "runtime/onnx/onnx.pb.h"
 #include "runtime/onnx/reader.h"
 
@@ -14,6 +15,6 @@ namespace clvet {
 using OpsetVersions = std::map<std::string, int>;  // by domain, "" is ONNX itself
 
 Result<Graph> build_graph(const onnx::GraphProto& proto, const OpsetVersions& opsets,
-                          const OnnxOptions& options);
+                          const OnnxOptions& options, ExternalData& files);
 
 }  // namespace clvet

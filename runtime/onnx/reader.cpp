@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/onnx/external_data.h"
 #include "runtime/onnx/functions.h"
 #include "runtime/onnx/graph_builder.h"
 #include "runtime/onnx/onnx.pb.h"
@@ -37,14 +38,14 @@ Result<OpsetVersions> opsets_of(const onnx::ModelProto& model) {
   return versions;
 }
 
-Result<Graph> build(onnx::ModelProto& model, const OnnxOptions& options) {
+Result<Graph> build(onnx::ModelProto& model, const OnnxOptions& options, ExternalData& files) {
   if (!model.has_graph()) {
     return fail(ErrorCode::kInvalidArgument,
                 "it has no graph; it is not an ONNX model or is incomplete");
   }
   CLVET_ASSIGN_OR_RETURN(OpsetVersions opsets, opsets_of(model));
   CLVET_RETURN_IF_ERROR(expand_functions(model, opsets));
-  CLVET_ASSIGN_OR_RETURN(Graph graph, build_graph(model.graph(), opsets, options));
+  CLVET_ASSIGN_OR_RETURN(Graph graph, build_graph(model.graph(), opsets, options, files));
   for (const auto& entry : model.metadata_props()) graph.metadata[entry.key()] = entry.value();
   return graph;
 }
@@ -55,10 +56,8 @@ tl::unexpected<Error> in_file(Error error, const std::string& name) {
   return wrap(std::move(error), name);
 }
 
-}  // namespace
-
-Result<Graph> parse_onnx(std::string_view bytes, const std::string& name,
-                         const OnnxOptions& options) {
+Result<Graph> parse(std::string_view bytes, const std::string& name, const OnnxOptions& options,
+                    ExternalData files) {
   if (bytes.empty()) {
     return fail(ErrorCode::kInvalidArgument, "{}: the file is empty; export the model again", name);
   }
@@ -72,14 +71,21 @@ Result<Graph> parse_onnx(std::string_view bytes, const std::string& name,
                 "{}: not an ONNX model, or incomplete ({} bytes); fetch or export it again", name,
                 bytes.size());
   }
-  auto graph = build(model, options);
+  auto graph = build(model, options, files);
   if (!graph) return in_file(graph.error(), name);
   return graph;
 }
 
+}  // namespace
+
+Result<Graph> parse_onnx(std::string_view bytes, const std::string& name,
+                         const OnnxOptions& options) {
+  return parse(bytes, name, options, {});
+}
+
 Result<Graph> read_onnx(const std::string& path, const OnnxOptions& options) {
   CLVET_ASSIGN_OR_RETURN(const std::string bytes, read_file(path, kMaxFile));
-  return parse_onnx(bytes, path, options);
+  return parse(bytes, path, options, ExternalData(path));
 }
 
 Result<Tensor> read_onnx_tensor(const std::string& path) {

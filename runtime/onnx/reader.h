@@ -17,9 +17,10 @@ struct OnnxOptions {
 };
 
 // The graph as the file has it: nodes ordered, Constant nodes and initialisers as they are, nothing
-// folded. Every fault is one line that names the file, what is wrong and what to do.
+// folded. Weights may lie in other files of the model's folder. Every fault is one line that names
+// the file, what is wrong and what to do.
 Result<Graph> read_onnx(const std::string& path, const OnnxOptions& options = {});
-// The same from memory; `name` stands for the file in messages.
+// The same from memory, with all weights inside; `name` stands for the file in messages.
 Result<Graph> parse_onnx(std::string_view bytes, const std::string& name,
                          const OnnxOptions& options = {});
 

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "runtime/graph/onnx_types.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/onnx/external_data.h"
 #include "runtime/onnx/onnx.pb.h"
 
 namespace clvet {
@@ -72,11 +73,7 @@ Result<Tensor> from_fields(DType dtype, const Shape& shape, int64_t elements,
 
 }  // namespace
 
-Result<Tensor> tensor_of(const onnx::TensorProto& proto) {
-  if (proto.data_location() == 1) {
-    return fail(ErrorCode::kUnsupported,
-                "its data is in another file; save the model with the data inside");
-  }
+Result<Tensor> tensor_of(const onnx::TensorProto& proto, ExternalData& files) {
   const auto dtype = dtype_of_onnx(proto.data_type());
   if (!dtype) {
     return fail(ErrorCode::kUnsupported, "the ONNX element type {} is not supported",
@@ -84,8 +81,18 @@ Result<Tensor> tensor_of(const onnx::TensorProto& proto) {
   }
   const Shape shape(proto.dims().begin(), proto.dims().end());
   CLVET_ASSIGN_OR_RETURN(const int64_t elements, checked_elements(shape));
+  if (proto.data_location() == 1) {
+    CLVET_ASSIGN_OR_RETURN(Tensor tensor, Tensor::create(*dtype, shape));
+    CLVET_RETURN_IF_ERROR(files.read(proto, tensor));
+    return tensor;
+  }
   if (proto.has_raw_data()) return from_raw(*dtype, shape, elements, proto.raw_data());
   return from_fields(*dtype, shape, elements, proto);
+}
+
+Result<Tensor> tensor_of(const onnx::TensorProto& proto) {
+  ExternalData none;
+  return tensor_of(proto, none);
 }
 
 }  // namespace clvet

@@ -16,6 +16,7 @@
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/normalization.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_batch_normalization {
 namespace {
@@ -155,6 +156,38 @@ Values constant(const OpCall& call, const LoweredConstant& which) {
   return which.role == "w" ? scale_values(call) : shift_values(call);
 }
 
+// In training, or with parameters that are computed at run time.
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  const Shape& shape = call.shape(0);
+  if (shape.size() < 2 || elements_of(shape) == 0) return {};
+  Shape apart(shape.size(), 1);
+  apart[1] = shape[1];
+  std::vector<int64_t> axes;
+  for (int64_t i = 0; i < std::ssize(shape); ++i) {
+    if (i != 1) axes.push_back(i);
+  }
+  const auto parameter = [&](size_t i) { return s.reshaped(s.input(i), apart); };
+  const Term x = s.input(0);
+  const bool training = trains(call.node);
+  const Term mean = training ? s.reduced("ReduceMean", x, axes) : parameter(3);
+  const Term centred = s.one("Sub", {x, mean});
+  const Term variance =
+      training ? s.reduced("ReduceMean", s.one("Mul", {centred, centred}), axes) : parameter(4);
+  const Term deviation = s.one(
+      "Sqrt", {s.one("Add", {variance, number(call.node.float_attr("epsilon", kNormEpsilon))})});
+  const Term factor = s.one("Div", {parameter(1), deviation});
+  const Term y = s.one("Add", {s.one("Mul", {centred, factor}), parameter(2)});
+  if (!training) return {y};
+  const double momentum = call.node.float_attr("momentum", 0.9);
+  const auto moved = [&](size_t running, const Term& batch) {
+    const Term old = s.one("Mul", {s.input(running), number(momentum)});
+    const Term fresh = s.one("Mul", {s.reshaped(batch, call.shape(running)), number(1 - momentum)});
+    return s.one("Add", {old, fresh});
+  };
+  return {y, moved(3, mean), moved(4, variance)};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -168,6 +201,7 @@ const OpDef def{
     .infer = infer,
     .host = host,
     .lower = lower,
+    .expand = steps,
     .constant = constant,
 };
 

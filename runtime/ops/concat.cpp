@@ -14,6 +14,7 @@
 #include "runtime/ops/contract/shapes.h"
 #include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shape_rules.h"
 
 namespace clvet::op_concat {
@@ -91,6 +92,7 @@ void put_part(LoweredInput input, int64_t length, LoweredCall& lowered) {
 
 // What the calls so far have made of the first inputs.
 struct Progress {
+  std::vector<size_t> of;  // the inputs that have elements
   Shape shape;
   size_t inputs = 0;
   int calls = 0;
@@ -103,24 +105,43 @@ LoweredCall next_call(const OpCall& call, size_t axis, const View& view, Progres
   lowered.view = view;
   int64_t& length = done.shape[axis];
   if (done.calls > 0) put_part({"", -done.calls, View::kChannelsLast}, length, lowered);
-  while (lowered.inputs.size() < kInputsOfACall && done.inputs < call.inputs.size()) {
-    const int64_t part = call.shape(done.inputs)[axis];
-    put_part({"", static_cast<int>(done.inputs++), view}, part, lowered);
+  while (lowered.inputs.size() < kInputsOfACall && done.inputs < done.of.size()) {
+    const size_t input = done.of[done.inputs++];
+    const int64_t part = call.shape(input)[axis];
+    put_part({"", static_cast<int>(input), view}, part, lowered);
     length += part;
   }
   while (lowered.inputs.size() < kInputsOfACall) put_part(lowered.inputs[0], 0, lowered);
   const Joined joined = joined_of(done.shape, view, static_cast<int64_t>(axis));
   put_nhwc(joined.extent, lowered.dims);
   lowered.dims["axis"] = joined.axis;
-  lowered.output = done.inputs == call.inputs.size() ? 0 : kTemporary;
+  lowered.output = done.inputs == done.of.size() ? 0 : kTemporary;
   ++done.calls;
   return lowered;
 }
 
+// The output is that input.
+Lowering lower_single(const OpCall& call, size_t input, View preferred) {
+  const View view = usable_view(call.shape(input), preferred);
+  if (!call.inputs[input].value) {
+    Lowering lowering = lower_alias(view, view);
+    lowering.source.input = static_cast<int>(input);
+    return lowering;
+  }
+  auto copy = change_view(call.shape(input), view, view);
+  if (!copy) return host_only(kTooManyAxes);
+  copy->inputs[0].input = static_cast<int>(input);
+  return kernel_call(std::move(*copy));
+}
+
 Lowering lower(const OpCall& call, View preferred) {
   if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
-  if (call.inputs.size() < 2) return host_only("it has a single input");
-  Progress done{call.shape(0)};
+  Progress done;
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    if (elements_of(call.shape(i)) > 0) done.of.push_back(i);
+  }
+  if (done.of.size() == 1) return lower_single(call, done.of[0], preferred);
+  done.shape = call.shape(0);
   const auto rank = static_cast<int64_t>(done.shape.size());
   const auto axis = normal_axis(call.node.int_attr("axis", 1), rank);
   if (!axis) return host_only(axis.error().message);
@@ -128,7 +149,7 @@ Lowering lower(const OpCall& call, View preferred) {
   done.shape[at] = 0;
   const View view = usable_view(done.shape, preferred);
   std::vector<LoweredCall> calls;
-  while (done.inputs < call.inputs.size()) calls.push_back(next_call(call, at, view, done));
+  while (done.inputs < done.of.size()) calls.push_back(next_call(call, at, view, done));
   return kernel_calls(std::move(calls));
 }
 
@@ -141,6 +162,7 @@ const OpDef def{
     .types = "fiub",
     .attributes = "axis:i",
     .moves_elements = true,
+    .lowers_empty = true,
     .infer = infer,
     .host = host,
     .lower = lower,

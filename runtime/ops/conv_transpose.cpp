@@ -17,6 +17,7 @@
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shape_rules.h"
 #include "runtime/ops/support/steps.h"
+#include "runtime/ops/support/transposed_volume.h"
 #include "runtime/ops/support/window.h"
 
 namespace clvet::op_conv_transpose {
@@ -119,10 +120,12 @@ Values constant(const OpCall& call, const LoweredConstant& which) {
   return which.role == "w" ? weight_values(call) : bias_values(call);
 }
 
-// A product for each group.
+// A product for each group, or for each tap of a third axis.
 std::vector<Term> steps(Steps& s) {
   constexpr int64_t kMostGroups = 16;
   const OpCall& call = s.call();
+  const auto window = check(call);
+  if (window && window->rank == 3) return transposed_volume(s, *window);
   const int64_t groups = call.node.int_attr("group", 1);
   if (groups < 2 || groups > kMostGroups) return {};
   const auto part_of = [&](size_t i, int64_t axis) {

@@ -1,6 +1,9 @@
 // DFT.
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numbers>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -11,6 +14,7 @@
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
 #include "runtime/ops/support/spectrum.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_dft {
 namespace {
@@ -75,6 +79,44 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return transform<float>(call, outputs[0]);
 }
 
+// Larger matrices take longer than a fast transform on the host.
+constexpr int64_t kLargestMatrix = int64_t{1} << 20;
+
+// From rows of values, or pairs of them, to rows of pairs.
+Tensor matrix_of(const Problem& p, int64_t parts) {
+  std::vector<float> values;
+  for (int64_t t = 0; t < p.extent; ++t) {
+    for (int64_t part = 0; part < parts; ++part) {
+      for (int64_t k = 0; k < p.bins; ++k) {
+        const double turn = static_cast<double>(t % p.length * k % p.length);
+        const double angle =
+            (p.inverse ? 2 : -2) * std::numbers::pi * turn / static_cast<double>(p.length);
+        // What lies beyond the transform's length does not count.
+        const double size = t >= p.length ? 0 : p.inverse ? 1 / static_cast<double>(p.length) : 1;
+        const double c = size * std::cos(angle), i = size * std::sin(angle);
+        values.push_back(static_cast<float>(part == 0 ? c : -i));
+        values.push_back(static_cast<float>(part == 0 ? i : c));
+      }
+    }
+  }
+  return Tensor::from({p.extent * parts, 2 * p.bins}, std::span<const float>(values));
+}
+
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  const auto p = problem_of(call);
+  const int64_t parts = call.shape(kSignal).back();
+  if (!p || elements_of(call.shape(kSignal)) == 0 ||
+      p->extent * parts > kLargestMatrix / (2 * p->bins))
+    return {};
+  const Term x = s.reshaped(s.input(kSignal), {p->before, p->extent, p->behind, parts});
+  const Term lines =
+      s.reshaped(s.transposed(x, {0, 2, 1, 3}), {p->before * p->behind, p->extent * parts});
+  const Term made = s.one("MatMul", {lines, constant_term(matrix_of(*p, parts))});
+  const Term y = s.transposed(s.reshaped(made, {p->before, p->behind, p->bins, 2}), {0, 2, 1, 3});
+  return {s.reshaped(y, (*infer(call))[0].shape)};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -85,6 +127,7 @@ const OpDef def{
     .attributes = "axis:i inverse:i onesided:i",
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_dft

@@ -72,20 +72,8 @@ std::vector<Term> steps(Steps& s) {
   const auto axis = axis_of(call);
   const int64_t elements = elements_of(call.shape(0));
   if (!axis || elements == 0 || elements_of(call.shape(1)) > kMostPicked) return {};
-  const auto along = static_cast<size_t>(*axis);
-  const Shape& out = call.shape(1);
-  // Of the element that has the same other indices, and 0 along the axis.
-  std::vector<int64_t> strides = strides_of(call.shape(0));
-  const int64_t step = std::exchange(strides[along], 0);
-  const std::vector<int64_t> walk[1] = {strides};
-  std::vector<int64_t> bases;
-  for_each_row(out, walk, [&](const int64_t(&at)[1]) {
-    for (int64_t i = 0; i < out.back(); ++i) bases.push_back(at[0] + i * strides.back());
-  });
-  const Term base = constant_term(Tensor::from(out, std::span<const int64_t>(bases)));
-  const Term inside = numbers_inside(s, s.input(1), call.shape(0)[along], true);
-  const Term at = s.one("Add", {s.one("Mul", {inside, integers({step})}), base});
-  return {picked(s, s.reshaped(s.input(0), {elements, 1}), at, out)};
+  const Term at = places_along(s, s.input(1), call.shape(0), *axis);
+  return {picked(s, s.reshaped(s.input(0), {elements, 1}), at, call.shape(1))};
 }
 
 }  // namespace

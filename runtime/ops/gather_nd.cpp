@@ -69,21 +69,14 @@ std::vector<Term> steps(Steps& s) {
   const auto depth = static_cast<size_t>(indices.back());
   const int64_t tuples = elements_of(indices) / indices.back();
   const int64_t batches = elements_of(std::span(data).first(batch));
-  int64_t rows = elements_of(std::span(data).first(batch + depth));
+  const int64_t rows = elements_of(std::span(data).first(batch + depth));
   const int64_t block = elements_of(data) / rows;
   std::vector<int64_t> bases;
   for (int64_t t = 0; t < tuples; ++t) bases.push_back(t / (tuples / batches) * (rows / batches));
-  Term at = integers(bases);
   const Term table = s.reshaped(s.input(0), {rows, block});
-  const auto columns =
-      s.cut(s.reshaped(s.input(1), {tuples, indices.back()}), std::vector<int64_t>(depth, 1));
-  rows /= batches;
-  for (size_t k = 0; k < columns.size(); ++k) {
-    const int64_t extent = data[batch + k];
-    rows /= extent;
-    const Term inside = numbers_inside(s, s.reshaped(columns[k], {tuples}), extent, true);
-    at = s.one("Add", {at, s.one("Mul", {inside, integers({rows})})});
-  }
+  const Term within = rows_of_tuples(s, s.reshaped(s.input(1), {tuples, indices.back()}),
+                                     std::span(data).subspan(batch, depth));
+  const Term at = s.one("Add", {integers(bases), within});
   return {picked(s, table, at, (*types)[0].shape)};
 }
 

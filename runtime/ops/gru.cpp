@@ -10,7 +10,9 @@
 #include "runtime/host/gemm.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/support/recurrent.h"
+#include "runtime/ops/support/recurrent_steps.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_gru {
 namespace {
@@ -78,6 +80,37 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+// The cell above in terms.
+StateTerms next(Steps& s, const GateFunction* f, bool reset_after, const RecurrentWeights& w,
+                const Term& from_x, const Term& h) {
+  const int64_t n = w.hidden;
+  const auto rows = s.all("Split", {w.r, integers({2 * n, n})}, {{"axis", int64_t{0}}}, 2);
+  const auto biases = w.bias.present ? s.cut(w.bias, {2 * n, n}) : std::vector<Term>(2, no_term());
+  const auto sums = s.cut(from_x, {2 * n, n});
+  const auto gates =
+      s.cut(applied(s, f[0], sum_of(s, sums[0], from_state(s, h, rows[0], biases[0]))), {n, n});
+  const Term &keep = gates[0], &reset = gates[1];
+  const Term rest = reset_after ? product_of(s, reset, from_state(s, h, rows[1], biases[1]))
+                                : from_state(s, product_of(s, reset, h), rows[1], biases[1]);
+  const Term fresh = applied(s, f[1], sum_of(s, sums[1], rest));
+  const Term open = s.one("Sub", {number(1), keep});
+  return {sum_of(s, product_of(s, open, fresh), product_of(s, keep, h))};
+}
+
+std::vector<Term> steps(Steps& s) {
+  const auto p = recurrent_of(s.call(), kGates, kDefaults);
+  if (!p) return {};
+  const bool reset_after = s.call().node.int_attr("linear_before_reset", 0) != 0;
+  const std::array<size_t, 1> initial = {kInitialH};
+  return recurrent_steps(s, *p, initial, [&](int64_t d) -> CellTerms {
+    const GateFunction* f = &p->functions[static_cast<size_t>(d) * kDefaults.size()];
+    return [&s, f, reset_after](const RecurrentWeights& w, const Term& from_x,
+                                const StateTerms& state) {
+      return next(s, f, reset_after, w, from_x, state[0]);
+    };
+  });
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -92,6 +125,7 @@ const OpDef def{
     .max_outputs = 2,
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_gru

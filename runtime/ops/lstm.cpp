@@ -28,6 +28,7 @@ const OpDef def{
     .max_outputs = 3,
     .infer = infer_lstm,
     .host = host,
+    .expand = lstm_steps,
 };
 
 }  // namespace clvet::op_lstm

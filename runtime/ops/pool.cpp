@@ -17,6 +17,7 @@
 #include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
+#include "runtime/ops/support/max_places.h"
 #include "runtime/ops/support/max_pool.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
@@ -270,7 +271,8 @@ std::vector<Term> norm_steps(Steps& s, const SlidingWindow& w) {
 std::vector<Term> steps(Steps& s) {
   const OpCall& call = s.call();
   const auto window = window_for(call);
-  if (!window || call.node.outputs.size() > 1) return {};
+  if (!window) return {};
+  if (call.node.outputs.size() > 1) return largest_with_places(s, *window);
   if (call.node.op == "LpPool") return norm_steps(s, *window);
   return window->rank == 3 ? pooled_volume(s, *window) : std::vector<Term>{};
 }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <numbers>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -24,6 +25,7 @@
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_reduce {
 namespace {
@@ -275,17 +277,43 @@ Lowering lower_axes(const OpCall& call, const std::vector<bool>& reduced) {
   return placed({std::move(*matrix), std::move(rows)}, out);
 }
 
-Lowering lower(const OpCall& call, View) {
+Lowering lower(const OpCall& call, View preferred) {
   if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
   const auto reduced = reduced_axes(call);
   if (!reduced) return host_only(reduced.error().message);
-  const bool none = std::none_of(reduced->begin(), reduced->end(), [](bool r) { return r; });
-  if (none || call.shape(0).size() > kMaxViewRank)
-    return host_only("it reduces no axis, or its tensor has too many axes");
+  if (call.shape(0).size() > kMaxViewRank) return host_only("a tensor has too many axes");
   const bool plain = call.node.activation.act == Act::kNone;
+  if (std::none_of(reduced->begin(), reduced->end(), [](bool r) { return r; })) {
+    if (plain && call.node.int_attr("noop_with_empty_axes", 0))
+      return lower_reshape(call, preferred);
+    return host_only("it reduces no axis");
+  }
   const bool pools = plain && (call.node.op == "ReduceMean" || call.node.op == "ReduceMax");
   if (pools && *reduced == std::vector<bool>{false, false, true, true}) return lower_planes(call);
   return lower_axes(call, *reduced);
+}
+
+// Over no elements: what its start value alone gives.
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  const auto reduced = reduced_axes(call);
+  const auto types = infer(call);
+  if (!reduced || !types || elements_of(call.shape(0)) > 0) return {};
+  const Shape kept = kept_extents(call.shape(0), *reduced);
+  const auto axis = std::ranges::find(*reduced, true) - reduced->begin();
+  if (elements_of(kept) == 0 || axis == std::ssize(*reduced)) return {};
+  Shape none = kept;
+  none[static_cast<size_t>(axis)] = 0;
+  const bool mean = call.node.op == "ReduceMean";
+  const double start =
+      mean ? std::numeric_limits<double>::quiet_NaN() : kind_of(call.node.op).start;
+  const std::vector<float> starts(static_cast<size_t>(elements_of(kept)),
+                                  static_cast<float>(start));
+  const Term both = s.one("Concat",
+                          {s.reshaped(s.input(0), none),
+                           constant_term(Tensor::from(kept, std::span<const float>(starts)))},
+                          {{"axis", int64_t{axis}}});
+  return {s.reshaped(s.reduced(call.node.op.c_str(), both, {int64_t{axis}}), (*types)[0].shape)};
 }
 
 }  // namespace
@@ -300,6 +328,7 @@ const OpDef def{
     .infer = infer,
     .host = host,
     .lower = lower,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_reduce

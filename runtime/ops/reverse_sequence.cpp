@@ -7,8 +7,10 @@
 #include "base/result.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/support/picking.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_reverse_sequence {
 namespace {
@@ -45,6 +47,26 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  const Shape& x = call.shape(0);
+  if (!infer(call) || elements_of(x) == 0 || elements_of(x) > kMostPicked) return {};
+  const bool batch_first = call.node.int_attr("batch_axis", 1) == 0;
+  const int64_t steps = x[batch_first ? 1 : 0], batch = x[batch_first ? 0 : 1];
+  const auto along = [&](const Term& term, bool is_batch) {
+    const int64_t count = is_batch ? batch : steps;
+    return s.reshaped(term, is_batch == batch_first ? Shape{count, 1} : Shape{1, count});
+  };
+  const Term length = along(numbers_inside(s, s.input(1), steps + 1, false), true);
+  const Term time = along(counted(steps), false);
+  const Term mirrored = s.one("Sub", {s.one("Sub", {length, integers({1})}), time});
+  const Term from = s.one("Where", {s.one("Less", {time, length}), mirrored, time});
+  const Term row = s.one("Add", {s.one("Mul", {from, integers({batch_first ? 1 : batch})}),
+                                 along(counted(batch, batch_first ? steps : 1), true)});
+  return {
+      picked(s, s.reshaped(s.input(0), {steps * batch, elements_of(x) / (steps * batch)}), row, x)};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -56,6 +78,7 @@ const OpDef def{
     .moves_elements = true,
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_reverse_sequence

@@ -9,7 +9,9 @@
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/support/recurrent.h"
+#include "runtime/ops/support/recurrent_steps.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_rnn {
 namespace {
@@ -39,6 +41,18 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+std::vector<Term> steps(Steps& s) {
+  const auto p = recurrent_of(s.call(), 1, kDefaults);
+  if (!p) return {};
+  const std::array<size_t, 1> initial = {kInitialH};
+  return recurrent_steps(s, *p, initial, [&](int64_t d) -> CellTerms {
+    return [&s, f = p->functions[static_cast<size_t>(d)]](
+               const RecurrentWeights& w, const Term& from_x, const StateTerms& state) {
+      return StateTerms{applied(s, f, sum_of(s, from_x, from_state(s, state[0], w.r, w.bias)))};
+    };
+  });
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -53,6 +67,7 @@ const OpDef def{
     .max_outputs = 2,
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_rnn

@@ -10,9 +10,11 @@
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/shapes.h"
+#include "runtime/ops/support/picking.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/scatter.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_scatter_elements {
 namespace {
@@ -66,6 +68,19 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  const auto axis = axis_attribute(call, "axis", 0);
+  const int64_t elements = elements_of(call.shape(0)), count = elements_of(call.shape(1));
+  if (!axis || elements == 0 || count == 0 || elements + count > kMostPicked) return {};
+  const Term places = places_along(s, s.input(1), call.shape(0), *axis);
+  const Term table = s.reshaped(s.input(0), {elements, 1}),
+             updates = s.reshaped(s.input(2), {count, 1});
+  const auto [op, neutral] = step_of(reduction_of(call.node.string_attr("reduction", "none")));
+  if (op) return with_rows_reduced(s, table, updates, places, call.shape(0), op, neutral);
+  return {with_rows(s, table, updates, places, call.shape(0))};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -76,6 +91,7 @@ const OpDef def{
     .attributes = "axis:i reduction:s=none|add|mul|max|min",
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_scatter_elements

@@ -10,9 +10,11 @@
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/shapes.h"
+#include "runtime/ops/support/picking.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/scatter.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 #include "runtime/ops/support/tuples.h"
 
 namespace clvet::op_scatter_nd {
@@ -60,6 +62,22 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  const Shape &data = call.shape(0), &indices = call.shape(1);
+  const int64_t numbers = elements_of(indices);
+  if (!infer(call) || elements_of(data) == 0 || numbers == 0 || numbers > kMostPicked) return {};
+  const auto extents = std::span(data).first(static_cast<size_t>(indices.back()));
+  const int64_t rows = elements_of(extents), tuples = numbers / indices.back();
+  const int64_t block = elements_of(data) / rows;
+  const Term places = rows_of_tuples(s, s.reshaped(s.input(1), {tuples, indices.back()}), extents);
+  const Term table = s.reshaped(s.input(0), {rows, block}),
+             updates = s.reshaped(s.input(2), {tuples, block});
+  const auto [op, neutral] = step_of(reduction_of(call.node.string_attr("reduction", "none")));
+  if (op) return with_rows_reduced(s, table, updates, places, data, op, neutral);
+  return {with_rows(s, table, updates, places, data)};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -70,6 +88,7 @@ const OpDef def{
     .attributes = "reduction:s=none|add|mul|max|min",
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_scatter_nd

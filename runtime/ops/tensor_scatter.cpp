@@ -8,8 +8,10 @@
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/support/axis_span.h"
+#include "runtime/ops/support/picking.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_tensor_scatter {
 namespace {
@@ -59,6 +61,29 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  const auto axis = axis_of(call);
+  const int64_t elements = elements_of(call.shape(0));
+  if (!axis || !infer(call) || elements == 0 || elements > kMostPicked ||
+      elements_of(call.shape(1)) == 0)
+    return {};
+  const AxisSpan cache(call.shape(0), *axis), update(call.shape(1), *axis);
+  const int64_t batch = call.shape(0)[0], rows = cache.outer * cache.extent;
+  const bool circular = call.node.string_attr("mode", "linear") == "circular";
+  const int64_t starts = cache.extent - (circular ? 0 : update.extent - 1);
+  const Term given = call.has(2) ? s.input(2) : integers(std::vector<int64_t>(batch, 0));
+  const Term start = s.reshaped(numbers_inside(s, given, starts, false), {batch, 1, 1});
+  const Term row =
+      s.one("Mod", {s.one("Add", {start, counted(update.extent)}), integers({cache.extent})});
+  const Term first =
+      s.reshaped(counted(cache.outer, cache.extent), {batch, cache.outer / batch, 1});
+  const Term places = s.one("Add", {row, first});
+  return {with_rows(s, s.reshaped(s.input(0), {rows, cache.inner}),
+                    s.reshaped(s.input(1), {cache.outer * update.extent, cache.inner}), places,
+                    call.shape(0))};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -70,6 +95,7 @@ const OpDef def{
     .moves_elements = true,
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_tensor_scatter

@@ -144,6 +144,11 @@ Status PlanBuilder::place(int index) {
                            : host_only("its shapes are known only at run time");
   for (LoweredCall& one : lowering.calls) simplify(one);
   if (fixed_) return place_fixed(index, lowering);
+  if (lowering.kind == LoweringKind::kNothing) {
+    planned.place = Place::kDevice;
+    note_empty(index);
+    return {};
+  }
   if (lowering.kind == LoweringKind::kAlias) {
     if (alias(index, lowering)) return {};
     planned.reason = "it is a view of a tensor on the host";
@@ -180,6 +185,11 @@ Status PlanBuilder::place_fixed(int index, const Lowering& lowering) {
   const PlannedNode& row = rows.at(static_cast<size_t>(index));
   phase().nodes.back().reason = row.reason;
   if (row.place == Place::kHost) return run_on_host(index);
+  if (lowering.kind == LoweringKind::kNothing) {
+    phase().nodes.back().place = row.place;
+    note_empty(index);
+    return {};
+  }
   if (row.place == Place::kAlias) {
     if (lowering.kind == LoweringKind::kAlias && alias(index, lowering)) return {};
     return fail(ErrorCode::kInvalidArgument, "node '{}' is not a view of a tensor on the device",
@@ -203,6 +213,15 @@ View PlanBuilder::preferred_view(const Node& node) const {
     }
   }
   return View::kChannelsFirst;
+}
+
+// What has no elements is wherever it is asked for.
+void PlanBuilder::note_empty(int index) {
+  for (const ValueId output : node_at(index).outputs) {
+    if (output == kNoValue) continue;
+    const auto& shape = graph_.values[static_cast<size_t>(output)].shape;
+    if (shape && elements_of(*shape) == 0) on_host_[static_cast<size_t>(output)] = true;
+  }
 }
 
 Status PlanBuilder::run_on_host(int index) {
@@ -276,6 +295,7 @@ Status PlanBuilder::run_on_device(int index, const std::vector<LoweredCall>& cal
   for (const ChosenVariant& one : chosen) {
     if (timed) planned.ms += one.ms + chooser_.cost().node_launch_ms();
   }
+  note_empty(index);
   std::vector<int> made;
   for (size_t i = 0; i < calls.size(); ++i) {
     CLVET_ASSIGN_OR_RETURN(const int output, add_call(index, calls[i], chosen[i], made));

@@ -58,6 +58,7 @@ class PlanBuilder {
   Status place_fixed(int index, const Lowering& lowering);
   View preferred_view(const Node& node) const;
   Status run_on_host(int index);
+  void note_empty(int index);
   Status bring_to_host(ValueId value);
 
   int add_tensor(DeviceTensor tensor, ValueId value);

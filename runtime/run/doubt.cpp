@@ -26,6 +26,14 @@ Precision precision_of(const StepAnswer& answer) {
   return answer.half ? Precision::kNormal : Precision::kHigh;
 }
 
+// A value beside a tie of its own type falls on either side: a step of half.
+double type_part(const Tensor& value) { return value.dtype() == DType::kF16 ? 0x1p-10 : 0; }
+
+double allowed_part(Precision precision, bool of_halves) {
+  const double part = rounding_part(precision);
+  return of_halves ? std::max(part, rounding_part(Precision::kNormal)) : part;
+}
+
 // Between neighbours that may be larger than the result, at places whose own rounding counts.
 constexpr double kInterpolation = 8;
 bool interpolates(const StepAnswer& answer) {
@@ -94,7 +102,8 @@ void FaultFinder::look(const StepAnswer& answer) {
   if (fault_) return;
   const Precision precision = precision_of(answer);
   const AnswerDifference difference = difference_of(answer.device, answer.host);
-  const double allowed = rounding_part(precision) * (interpolates(answer) ? kInterpolation : 1);
+  const double allowed =
+      allowed_part(precision, answer.of_halves) * (interpolates(answer) ? kInterpolation : 1);
   worst_ = std::max(worst_, difference.part / allowed);
   if (!difference.not_finite && difference.part <= allowed) return;
   fault_ = Fault{
@@ -148,7 +157,7 @@ std::string disagreement(const Outputs& one, const Outputs& other, Precision pre
     if (found == other.end()) return fmt::format("output '{}' is missing", name);
     if (bitwise_equal(tensor, found->second)) continue;
     const AnswerDifference difference = difference_of(tensor, found->second);
-    if (difference.not_finite || difference.part > rounding_part(precision))
+    if (difference.not_finite || difference.part > rounding_part(precision) + type_part(tensor))
       return fmt::format("output '{}' differs by {:.2g} of its largest value from run to run", name,
                          difference.part);
   }

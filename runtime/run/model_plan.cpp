@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "runtime/gguf/file.h"
+#include "runtime/graph/extents.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/passes.h"
 #include "runtime/graph/tensor.h"
@@ -29,6 +30,7 @@ namespace {
 Status settle(Graph& graph, std::map<std::string, Shape> shapes,
               const std::map<std::string, Tensor>& values) {
   if (!values.empty()) CLVET_RETURN_IF_ERROR(check_inputs(graph, values));
+  shapes = take_extents(graph, std::move(shapes));
   for (const auto& [name, tensor] : values) shapes[name] = tensor.shape();
   CLVET_RETURN_IF_ERROR(optimise(graph));
   CLVET_ASSIGN_OR_RETURN(graph, specialise(graph, shapes, values));

@@ -19,6 +19,7 @@
 #include "runtime/run/doubt.h"
 #include "runtime/run/network_session.h"
 #include "runtime/run/run_record.h"
+#include "runtime/run/steps.h"
 #include "runtime/run/warn.h"
 
 namespace clvet {
@@ -72,6 +73,29 @@ class Repeats {
   std::vector<double> ms_;
 };
 
+// The answers, and the inputs of the last of them; how long each but the first took.
+struct Answered {
+  Outputs outputs;
+  std::map<std::string, Tensor> inputs;
+  std::vector<double> ms;
+  std::vector<std::string> warnings;
+};
+
+Result<Answered> answered(NetworkSession& session, const std::map<std::string, Tensor>& inputs,
+                          const ModelRunOptions& options) {
+  if (!options.steps) {
+    Repeats repeats(session, inputs, options);
+    CLVET_ASSIGN_OR_RETURN(Outputs outputs, repeats.run());
+    return Answered{std::move(outputs), inputs, repeats.ms(), {}};
+  }
+  CLVET_ASSIGN_OR_RETURN(StepAnswers steps, run_steps(session, inputs, *options.steps));
+  Answered answered{std::move(steps.outputs), std::move(steps.inputs), std::move(steps.ms), {}};
+  for (const std::string& name : steps.changing)
+    answered.warnings.push_back(fmt::format(
+        "output '{}' has another shape in each step; that of the last step is given", name));
+  return answered;
+}
+
 }  // namespace
 
 Result<ModelRun> run_model(Graph graph, const std::map<std::string, Tensor>& inputs,
@@ -79,11 +103,11 @@ Result<ModelRun> run_model(Graph graph, const std::map<std::string, Tensor>& inp
   ModelRun result;
   CLVET_ASSIGN_OR_RETURN(result.session, NetworkSession::open(std::move(graph), report, options));
   NetworkSession& session = *result.session;
-  Repeats repeats(session, inputs, options);
-  CLVET_ASSIGN_OR_RETURN(result.outputs, repeats.run());
-  const Status timed = options.node_times ? session.time_nodes(inputs) : Status();
+  CLVET_ASSIGN_OR_RETURN(Answered answers, answered(session, inputs, options));
+  result.outputs = std::move(answers.outputs);
+  const Status timed = options.node_times ? session.time_nodes(answers.inputs) : Status();
   if (options.profile) {
-    auto profile = session.profile(inputs);
+    auto profile = session.profile(answers.inputs);
     if (profile)
       result.profile = std::move(*profile);
     else
@@ -95,8 +119,9 @@ Result<ModelRun> run_model(Graph graph, const std::map<std::string, Tensor>& inp
   if (!timed)
     warn(options.sink, result.record.warnings,
          fmt::format("the nodes could not be timed: {}", timed.error().message));
-  result.record.samples_ms = repeats.ms();
-  if (const std::vector<double>& ms = repeats.ms(); !ms.empty()) {
+  for (const std::string& text : answers.warnings) warn(options.sink, result.record.warnings, text);
+  result.record.samples_ms = answers.ms;
+  if (const std::vector<double>& ms = answers.ms; !ms.empty()) {
     result.record.min_ms = *std::ranges::min_element(ms);
     result.record.median_ms = median(ms);
   }

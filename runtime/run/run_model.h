@@ -14,6 +14,7 @@
 #include "runtime/run/network_session.h"
 #include "runtime/run/profile.h"
 #include "runtime/run/run_record.h"
+#include "runtime/run/steps.h"
 
 namespace clvet {
 
@@ -21,6 +22,7 @@ struct ModelRunOptions : NetworkOptions {
   int repeat = 1;              // timed runs after the first
   std::function<bool()> stop;  // true: no more timed runs; may be empty
   bool node_times = false;
+  std::optional<StepOptions> steps;  // in place of the timed runs
   bool profile = false;
 };
 
@@ -32,7 +34,8 @@ struct ModelRun {
   std::shared_ptr<NetworkSession> session;
 };
 
-// `graph` as read from the file; `report` may be null for the host. Inputs are checked by name,
+// `graph` as read from the file; `report` may be null for the host. With steps, `inputs` are those
+// of the first one. Inputs are checked by name,
 // type and shape. Errors: kInvalidArgument (inputs), kNoDevice (selector), kUnavailable (strict and
 // a fallback was needed; the message names it).
 Result<ModelRun> run_model(Graph graph, const std::map<std::string, Tensor>& inputs,

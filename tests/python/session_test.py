@@ -98,6 +98,19 @@ class Runs(Folder):
         np.testing.assert_array_equal(session.run(["y"], {})[0], np.full((100, 2), 6))
         del other
 
+    def test_arrays_of_a_run_that_failed_live_as_long_as_they_are_needed(self):
+        session = self.session()
+        for _ in range(3):  # later runs are asked for in another way than the first
+            session.run(None, {"x": np.ones((100, 2), np.float32), "n": N})
+        with self.assertRaises(clvet.InvalidArgument):
+            session.run(["z"], {"x": np.full((100, 2), 3, np.float32)})
+        with self.assertRaises(clvet.InvalidArgument):
+            session.run(None, {"x": np.ones((100, 3), np.float32)})
+        gc.collect()
+        other = np.zeros((100, 2), np.float32)
+        np.testing.assert_array_equal(session.run(("y",), {})[0], np.full((100, 2), 6))
+        del other
+
     def test_other_layouts_are_copied(self):
         session = self.session()
         wide = np.arange(8, dtype=np.float32).reshape(2, 4)

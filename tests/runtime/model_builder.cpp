@@ -35,10 +35,7 @@ ModelBuilder& ModelBuilder::input(const std::string& name, const Shape& shape, i
   type->mutable_shape();
   for (const int64_t dim : shape) {
     auto* out = type->mutable_shape()->add_dim();
-    if (dim < 0)
-      out->set_dim_param("D");
-    else
-      out->set_dim_value(dim);
+    if (dim >= 0) out->set_dim_value(dim);
   }
   return *this;
 }

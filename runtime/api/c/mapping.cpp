@@ -1,3 +1,5 @@
+#include "runtime/api/c/mapping.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -47,6 +49,11 @@ Result<Access> access_of(clvet_access access) {
 }
 
 }  // namespace
+
+Result<std::span<const std::byte>> values_of(const Mapping& mapping, DataType type) {
+  return kViews[static_cast<size_t>(type)](mapping);
+}
+
 }  // namespace clvet::v1::c
 
 using namespace clvet::v1::c;
@@ -77,7 +84,7 @@ clvet_code clvet_mapping_data(const clvet_mapping* mapping, clvet_data_type type
   return call(__func__, {{"mapping", mapping}, {"data", data}, {"bytes", bytes}}, [&]() -> Status {
     const auto known = type_of(type);
     if (!known) return known.error();
-    const auto values = kViews[static_cast<size_t>(*known)](mapping->mapping);
+    const auto values = values_of(mapping->mapping, *known);
     if (!values) return values.error();
     *data = const_cast<std::byte*>(values->data());
     *bytes = values->size();

@@ -1,4 +1,5 @@
-// Values that stay where the caller has them.
+#include "runtime/api/c/values.h"
+
 #include <fmt/format.h>
 
 #include <cstddef>
@@ -27,29 +28,6 @@ void release(const clvet_values& values) noexcept {
   }
 }
 
-// The caller's values, each of which is released once, whatever happens.
-class Given {
- public:
-  Given(const clvet_values* values, size_t count)
-      : next_(values), end_(values && count <= kTooMany ? values + count : values) {}
-  Given(const Given&) = delete;
-  Given& operator=(const Given&) = delete;
-  ~Given() {
-    while (next_ != end_) release(*next_++);
-  }
-
-  const clvet_values* next() const { return next_ == end_ ? nullptr : next_; }
-  std::shared_ptr<const void> take() {
-    const clvet_values values = *next_++;
-    // Also releases where there is no memory for the pointer itself.
-    return {values.data, [values](const void*) { release(values); }};
-  }
-
- private:
-  const clvet_values* next_;
-  const clvet_values* end_;
-};
-
 Result<size_t> bytes_of(const char* name, DataType type, const Shape& shape) {
   size_t bytes = size_of(type);
   for (const int64_t size : shape) {
@@ -76,12 +54,32 @@ Result<Values> checked(const clvet_values& given) {
   return Values{*type, std::move(*shape), {}};
 }
 
-Status set(Session& session, Given& given) {
+}  // namespace
+
+Given::Given(const clvet_values* values, size_t count)
+    : there_(check_array("values", values, count)),
+      next_(values),
+      end_(there_ && values ? values + count : values) {}
+
+Given::~Given() {
+  while (next_ != end_) release(*next_++);
+}
+
+const clvet_values* Given::next() const { return next_ == end_ ? nullptr : next_; }
+
+std::shared_ptr<const void> Given::take() {
+  const clvet_values values = *next_++;
+  // Also releases where there is no memory for the pointer itself.
+  return {values.data, [values](const void*) { release(values); }};
+}
+
+Status Given::set_in(Session& session) {
+  if (!there_) return there_.error();
   std::map<std::string, Values> values;
-  while (const clvet_values* next = given.next()) {
+  while (const clvet_values* next = this->next()) {
     const std::string name = text_or(next->info.name);
     Result<Values> one = checked(*next);
-    auto data = given.take();
+    auto data = take();
     if (!one) return one.error();
     one->data = std::move(data);
     if (!values.emplace(name, std::move(*one)).second)
@@ -90,15 +88,11 @@ Status set(Session& session, Given& given) {
   return session.set(values);
 }
 
-}  // namespace
 }  // namespace clvet::v1::c
 
 using namespace clvet::v1::c;
 
 clvet_code clvet_session_set(clvet_session* session, const clvet_values* values, size_t count) {
   Given given(values, count);
-  return call(__func__, {{"session", session}}, [&]() -> clvet::v1::Status {
-    if (const auto there = check_array("values", values, count); !there) return there.error();
-    return set(session->session, given);
-  });
+  return call(__func__, {{"session", session}}, [&] { return given.set_in(session->session); });
 }

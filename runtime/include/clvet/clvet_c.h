@@ -189,6 +189,25 @@ CLVET_C_API clvet_code clvet_mapping_data(const clvet_mapping* mapping, clvet_da
 CLVET_C_API clvet_code clvet_mapping_unmap(clvet_mapping* mapping);
 CLVET_C_API void clvet_mapping_free(clvet_mapping* mapping);
 
+/* A tensor to read. The caller sets the name; the rest is the call's. */
+typedef struct clvet_output {
+  const char* name;
+  clvet_tensor_info info; /* lives as long as the mapping, and so does the data */
+  const void* data;       /* as clvet_mapping_data gives it */
+  size_t bytes;
+  clvet_mapping* mapping; /* for clvet_mapping_free */
+} clvet_output;
+/* clvet_session_map with CLVET_READ of several tensors, and what they hold. After an error none of
+ * them is mapped. */
+CLVET_C_API clvet_code clvet_session_read(clvet_session* session, clvet_output* outputs,
+                                          size_t count);
+/* clvet_session_set, clvet_session_run and clvet_session_read in one call, for languages in which a
+ * call costs much. It fails as the first of them that fails, and none after that one happens.
+ * `has_set` may be null; it is 1 where the inputs have these values now, also after an error. */
+CLVET_C_API clvet_code clvet_session_answer(clvet_session* session, const clvet_values* values,
+                                            size_t value_count, clvet_output* outputs,
+                                            size_t output_count, int32_t* has_set);
+
 /* What runs where, at the moment. */
 typedef struct clvet_placement clvet_placement;
 CLVET_C_API clvet_code clvet_session_placement(const clvet_session* session, clvet_placement** out);

@@ -210,6 +210,8 @@ bool wants_known(const OpDef& def, size_t input) {
   }
   const auto words = split(def.inputs, ' ');
   if (input >= words.size()) return false;
+  // What comes first is data.
+  if (words[input][0] == 'f') return input > 0;
   return words[input][0] != 'T' && words[input][0] != '*';
 }
 
@@ -244,20 +246,41 @@ Lowering no_kernel(const OpCall& call) {
   return host_only(fmt::format("no kernel computes {}", call.node.op));
 }
 
+namespace {
+
+// Floats without elements: they lie on the device as well as anywhere.
+bool is_nothing(const OpCall& call, const std::vector<TensorType>& types) {
+  bool floats = false;
+  for (size_t i = 0; i < call.node.outputs.size(); ++i) {
+    if (call.node.outputs[i] == kNoValue) continue;
+    if (elements_of(types[i].shape) > 0) return false;
+    floats = floats || types[i].dtype == DType::kF32 || types[i].dtype == DType::kF16;
+  }
+  return floats;
+}
+
+bool reads_nothing(const OpCall& call) {
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    const bool counts = call.has(i) && static_cast<int>(i) != call.node.def->type_only;
+    if (counts && !call.inputs[i].value && elements_of(call.shape(i)) == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 Lowering lower_node(const OpCall& call, View preferred) {
   const OpDef* def = call.node.def;
   if (!def) return host_only(fmt::format("clvet does not support the operator {}", call.node.op));
-  if (!def->lower) return no_kernel(call);
-  for (const OpInput& input : call.inputs) {
-    const bool empty = input.present && elements_of(input.type.shape) == 0;
-    if (empty && !input.value) return host_only("a tensor has no elements");
-  }
   const auto types = infer_node(call);
-  if (!types) return host_only(types.error().message);
-  for (const TensorType& type : *types) {
-    if (elements_of(type.shape) == 0) return host_only("a tensor has no elements");
+  if (types && is_nothing(call, *types)) {
+    Lowering nothing;
+    nothing.kind = LoweringKind::kNothing;
+    return nothing;
   }
-  return def->lower(call, preferred);
+  if (!def->lower) return no_kernel(call);
+  if (!def->lowers_empty && reads_nothing(call)) return host_only("a tensor has no elements");
+  return types ? def->lower(call, preferred) : host_only(types.error().message);
 }
 
 }  // namespace clvet

@@ -56,9 +56,10 @@ struct LoweredConstant {
 };
 
 enum class LoweringKind {
-  kKernel,  // calls of kernels ops, one after the other
-  kAlias,   // the output has the bytes of an input on the device: nothing to enqueue
-  kHost,    // only the host can; `reason` says why
+  kKernel,   // calls of kernels ops, one after the other
+  kAlias,    // the output has the bytes of an input on the device: nothing to enqueue
+  kNothing,  // no output has an element: nothing to compute
+  kHost,     // only the host can; `reason` says why
 };
 
 // The output of a call that only later calls of the same lowering read.
@@ -113,8 +114,9 @@ struct OpDef {
   std::string_view inputs = "T";
   std::string_view types =
       "f";  // classes T may be: f floats, s f32 and f16, i signed, u unsigned, b bool
-  // Inputs that are best known before planning (weights, bounds), besides those whose word is not T
-  // or *: a graph input that nothing else reads is then taken as a constant of the session.
+  // Inputs that are best known before planning (weights, bounds), besides those whose word is i, l
+  // or b, or f behind the first input: a graph input that nothing else reads is then taken as a
+  // constant of the session.
   std::vector<size_t> wants_known = {};
   // The input of row numbers that a kernel takes at run time where input 0 is of floats; -1: none.
   int row_numbers = -1;
@@ -132,6 +134,8 @@ struct OpDef {
   bool needs_values = true;
   // An input of which only the type counts (CastLike); -1: none.
   int type_only = -1;
+  // True where `lower` copes with inputs that have no elements, and are not constant.
+  bool lowers_empty = false;
 
   // Types of the outputs. kUnavailable where they depend on values that are not known yet. Inputs
   // have been checked against `inputs`, `types` and `attributes`.

@@ -10,7 +10,9 @@
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/support/recurrent.h"
+#include "runtime/ops/support/recurrent_steps.h"
 #include "runtime/ops/support/refusals.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet {
 namespace {
@@ -53,7 +55,50 @@ struct Cell {
   }
 };
 
+// The cell above in terms; `peepholes` are three rows i, o, f, or none.
+struct TermCell {
+  Steps& s;
+  const GateFunction* f;
+  std::vector<Term> peepholes;
+  bool input_forget;
+
+  Term gate(const Term& sum, size_t k, const Term& c) const {
+    if (peepholes.empty()) return sum;
+    return applied(s, f[0], sum_of(s, sum, product_of(s, peepholes[k], c)));
+  }
+  StateTerms operator()(const RecurrentWeights& w, const Term& from_x,
+                        const StateTerms& state) const {
+    const Term &h = state[0], &c = state[1];
+    const int64_t n = w.hidden;
+    const auto parts = s.cut(sum_of(s, from_x, from_state(s, h, w.r, w.bias)), {3 * n, n});
+    // Without peepholes the three gates are one row for their function.
+    const auto sums = s.cut(peepholes.empty() ? applied(s, f[0], parts[0]) : parts[0], {n, n, n});
+    const Term in = gate(sums[0], 0, c);
+    const Term forget = input_forget ? s.one("Sub", {number(1), in}) : gate(sums[2], 2, c);
+    const Term cell =
+        sum_of(s, product_of(s, forget, c), product_of(s, in, applied(s, f[1], parts[1])));
+    const Term out = gate(sums[1], 1, cell);
+    return {product_of(s, out, f[2].step(s, cell, f[2].alpha, f[2].beta)), cell};
+  }
+};
+
 }  // namespace
+
+std::vector<Term> lstm_steps(Steps& s) {
+  const OpCall& call = s.call();
+  const auto p = problem_of(call);
+  if (!p) return {};
+  const bool input_forget = call.node.int_attr("input_forget", 0) != 0;
+  const std::array<size_t, 2> initial = {kInitialH, kInitialC};
+  return recurrent_steps(s, *p, initial, [&](int64_t d) -> CellTerms {
+    TermCell cell{s, &p->functions[static_cast<size_t>(d) * kDefaults.size()], {}, input_forget};
+    if (call.has(kPeepholes)) {
+      const int64_t n = p->hidden;
+      cell.peepholes = s.cut(direction_term(s, *p, kPeepholes, d, {3 * n}), {n, n, n});
+    }
+    return cell;
+  });
+}
 
 Result<std::vector<TensorType>> infer_lstm(const OpCall& call) {
   CLVET_ASSIGN_OR_RETURN(const Recurrent p, problem_of(call));

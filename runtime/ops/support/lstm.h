@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet {
 
@@ -13,5 +14,7 @@ namespace clvet {
 Result<std::vector<TensorType>> infer_lstm(const OpCall& call);
 // `rounds_state`: as Recurrent has it.
 Status run_lstm(const OpCall& call, bool rounds_state, std::vector<Tensor>& outputs);
+// OpDef::expand of LSTM.
+std::vector<Term> lstm_steps(Steps& s);
 
 }  // namespace clvet

@@ -200,13 +200,29 @@ std::optional<LoweredCall> reshape_call(const Shape& from, const View& view, con
   return lowered;
 }
 
+namespace {
+
+// Shapes whose axes do not split into the same stretches: by way of a single row.
+Lowering lower_by_row(const Shape& from, View preferred, const Shape& to) {
+  const Shape row{elements_of(from)};
+  auto first = reshape_call(from, usable_view(from, preferred), row);
+  auto second = reshape_call(row, View::kChannelsLast, to);
+  if (!first || !second) return host_only(kTooManyAxes);
+  first->output = kTemporary;
+  first->temporary = row;
+  second->inputs[0].input = -1;
+  return kernel_calls({std::move(*first), std::move(*second)});
+}
+
+}  // namespace
+
 Lowering lower_reshape(const OpCall& call, View preferred) {
   if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
   const auto types = call.node.def->infer(call);
   if (!types) return host_only("its shape is computed at run time");
   const Shape &from = call.shape(0), &to = (*types)[0].shape;
   const auto shared = shared_stretches(from, to);
-  if (!shared) return host_only("its two shapes have no axes in common");
+  if (!shared) return lower_by_row(from, preferred, to);
   if (from.empty() || preferred.order(from.size()).size() != from.size())
     preferred = View::kChannelsLast;
   const auto order = kept_order(from, to, *shared, preferred);

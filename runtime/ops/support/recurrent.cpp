@@ -16,6 +16,7 @@
 #include "runtime/host/gemm.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/support/refusals.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet {
 namespace {
@@ -25,6 +26,7 @@ enum Input : size_t { kX, kW, kR, kB, kLengths, kInitialH };
 struct FunctionRow {
   std::string_view name;
   float (*function)(float x, float alpha, float beta);
+  Term (*step)(Steps& s, const Term& x, double alpha, double beta);
   bool has_alpha = false, has_beta = false;
   double alpha = 0, beta = 0;  // defaults
 };
@@ -32,20 +34,47 @@ struct FunctionRow {
 float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 float softplus(float x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
 
+Term affine(Steps& s, const Term& x, double a, double b) {
+  return s.one("Add", {s.one("Mul", {x, number(a)}), number(b)});
+}
+Term scaled_tanh(Steps& s, const Term& x, double a, double b) {
+  return s.one("Mul", {s.one("Tanh", {s.one("Mul", {x, number(b)})}), number(a)});
+}
+
 constexpr FunctionRow kFunctions[] = {
-    {"sigmoid", [](float x, float, float) { return sigmoid(x); }},
-    {"tanh", [](float x, float, float) { return std::tanh(x); }},
-    {"relu", [](float x, float, float) { return x < 0 ? 0 : x; }},
-    {"affine", [](float x, float a, float b) { return a * x + b; }, true, true, 1, 0},
-    {"leakyrelu", [](float x, float a, float) { return x < 0 ? a * x : x; }, true, false, 0.01},
-    {"thresholdedrelu", [](float x, float a, float) { return x > a ? x : 0; }, true, false, 1},
-    {"scaledtanh", [](float x, float a, float b) { return a * std::tanh(b * x); }, true, true, 1,
-     1},
-    {"hardsigmoid", [](float x, float a, float b) { return std::clamp(a * x + b, 0.f, 1.f); }, true,
-     true, 0.2, 0.5},
-    {"elu", [](float x, float a, float) { return x < 0 ? a * std::expm1(x) : x; }, true, false, 1},
-    {"softsign", [](float x, float, float) { return x / (1 + std::fabs(x)); }},
-    {"softplus", [](float x, float, float) { return softplus(x); }},
+    {"sigmoid", [](float x, float, float) { return sigmoid(x); },
+     [](Steps& s, const Term& x, double, double) { return s.one("Sigmoid", {x}); }},
+    {"tanh", [](float x, float, float) { return std::tanh(x); },
+     [](Steps& s, const Term& x, double, double) { return s.one("Tanh", {x}); }},
+    {"relu", [](float x, float, float) { return x < 0 ? 0 : x; },
+     [](Steps& s, const Term& x, double, double) { return s.one("Relu", {x}); }},
+    {"affine", [](float x, float a, float b) { return a * x + b; }, affine, true, true, 1, 0},
+    {"leakyrelu", [](float x, float a, float) { return x < 0 ? a * x : x; },
+     [](Steps& s, const Term& x, double a, double) {
+       return s.one("LeakyRelu", {x}, {{"alpha", a}});
+     },
+     true, false, 0.01},
+    {"thresholdedrelu", [](float x, float a, float) { return x > a ? x : 0; },
+     [](Steps& s, const Term& x, double a, double) {
+       return s.one("ThresholdedRelu", {x}, {{"alpha", a}});
+     },
+     true, false, 1},
+    {"scaledtanh", [](float x, float a, float b) { return a * std::tanh(b * x); }, scaled_tanh,
+     true, true, 1, 1},
+    {"hardsigmoid", [](float x, float a, float b) { return std::clamp(a * x + b, 0.f, 1.f); },
+     [](Steps& s, const Term& x, double a, double b) {
+       return s.one("HardSigmoid", {x}, {{"alpha", a}, {"beta", b}});
+     },
+     true, true, 0.2, 0.5},
+    {"elu", [](float x, float a, float) { return x < 0 ? a * std::expm1(x) : x; },
+     [](Steps& s, const Term& x, double a, double) {
+       return s.one("Elu", {x}, {{"alpha", a}});
+     },
+     true, false, 1},
+    {"softsign", [](float x, float, float) { return x / (1 + std::fabs(x)); },
+     [](Steps& s, const Term& x, double, double) { return s.one("Softsign", {x}); }},
+    {"softplus", [](float x, float, float) { return softplus(x); },
+     [](Steps& s, const Term& x, double, double) { return s.one("Softplus", {x}); }},
 };
 
 // Names do not depend on case, as in onnxruntime.
@@ -82,7 +111,7 @@ Result<std::vector<GateFunction>> functions_of(const OpCall& call, int64_t direc
     const auto next = [](bool has, const std::vector<double>* values, size_t& at, double fallback) {
       return static_cast<float>(has && values && at < values->size() ? (*values)[at++] : fallback);
     };
-    GateFunction gate{row->function, 0, 0, static_cast<float>(clip)};
+    GateFunction gate{row->function, row->step, 0, 0, static_cast<float>(clip)};
     gate.alpha = next(row->has_alpha, alphas, alpha, row->alpha);
     gate.beta = next(row->has_beta, betas, beta, row->beta);
     functions.push_back(gate);

@@ -14,9 +14,14 @@
 
 namespace clvet {
 
+class Steps;
+struct Term;
+
 // A function of a gate; `alpha` and `beta` as ONNX names them.
 struct GateFunction {
   float (*function)(float x, float alpha, float beta) = nullptr;
+  // The same as steps (runtime/ops/support/steps.h).
+  Term (*step)(Steps& s, const Term& x, double alpha, double beta) = nullptr;
   float alpha = 0, beta = 0;
   float clip = 0;  // bounds of what goes in; 0: none
   float operator()(float x) const;

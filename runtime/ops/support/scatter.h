@@ -1,6 +1,7 @@
 // What a written element becomes in ScatterElements, ScatterND and TensorScatter.
 #pragma once
 
+#include <limits>
 #include <string_view>
 
 #include "base/numbers.h"
@@ -15,6 +16,29 @@ inline Reduction reduction_of(std::string_view word) {
   if (word == "mul") return Reduction::kMul;
   if (word == "max") return Reduction::kMax;
   return word == "min" ? Reduction::kMin : Reduction::kNone;
+}
+
+// The operator of two operands that does it, and what it leaves as it is with any other; nullptr
+// where elements are replaced.
+struct ReductionStep {
+  const char* op = nullptr;
+  double neutral = 0;
+};
+inline ReductionStep step_of(Reduction reduction) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  switch (reduction) {
+    case Reduction::kNone:
+      return {};
+    case Reduction::kAdd:
+      return {"Add", 0};
+    case Reduction::kMul:
+      return {"Mul", 1};
+    case Reduction::kMax:
+      return {"Max", -kInf};
+    case Reduction::kMin:
+      return {"Min", kInf};
+  }
+  return {};
 }
 
 // Truth values: or, and, or, and.

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -13,11 +12,9 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/contract/steps_domain.h"
 
 namespace clvet {
-
-// The domain of operators that only steps use.
-inline constexpr std::string_view kStepsDomain = "clvet.steps";
 
 // What a step reads or makes.
 struct Term {

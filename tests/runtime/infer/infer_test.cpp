@@ -217,6 +217,48 @@ TEST(Specialise, MakesAConstantOfAnInputThatOnlyDecidesShapes) {
   EXPECT_EQ(graph->values[graph->outputs[0]].type()->shape, (Shape{3, 2}));
 }
 
+TEST(Specialise, MakesAConstantOfAnInputThatAShapeIsComputedFrom) {
+  ModelBuilder model;
+  model.input("x", {6}).input("count", {1}, 7).constant_i64("one", {1}).constant_i64("rest", {-1});
+  model.node("Shape", {"count"}, {"s"});
+  model.node("Add", {"count", "one"}, {"rows"});
+  test::set_int(model.node("Concat", {"rows", "rest"}, {"shape"}), "axis", 0);
+  model.node("Reshape", {"x", "shape"}, {"y"});
+  model.output("y").output("s");
+  const auto graph = specialise(
+      model.build(), {}, {{"x", test::noise({6})}, {"count", Tensor::of<int64_t>({1}, {1})}});
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_EQ(graph->given.count("count"), 1u);
+  EXPECT_EQ(graph->given.count("x"), 0u) << "x is data";
+  EXPECT_EQ(graph->values[graph->outputs[0]].type()->shape, (Shape{2, 3}));
+}
+
+TEST(Specialise, LeavesFloatsThatAParameterIsComputedFrom) {
+  ModelBuilder model;
+  model.input("x", {1, 1, 2, 2}).input("w", {1, 1, 1, 1});
+  model.node("Exp", {"w"}, {"e"});
+  model.node("Conv", {"x", "e"}, {"y"});
+  model.output("y");
+  const auto graph = specialise(
+      model.build(), {}, {{"x", test::noise({1, 1, 2, 2})}, {"w", test::noise({1, 1, 1, 1})}});
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_TRUE(graph->given.empty());
+}
+
+TEST(Specialise, LeavesWhatBatchNormalizationNormalises) {
+  ModelBuilder model;
+  model.input("x", {1, 2, 3});
+  for (const char* name : {"scale", "bias", "mean", "variance"}) model.input(name, {2});
+  model.node("BatchNormalization", {"x", "scale", "bias", "mean", "variance"}, {"y"});
+  model.output("y");
+  std::map<std::string, Tensor> values = {{"x", test::noise({1, 2, 3})}};
+  for (const char* name : {"scale", "bias", "mean", "variance"}) values[name] = test::noise({2});
+  const auto graph = specialise(model.build(), {}, values);
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_EQ(graph->inputs.size(), 1u);
+  EXPECT_EQ(graph->given.count("x"), 0u);
+}
+
 TEST(Specialise, LeavesAnInputThatIsReadAsDataToo) {
   ModelBuilder also_data = reshaped_by_input();
   also_data.node("Neg", {"shape"}, {"n"});

@@ -337,6 +337,32 @@ std::vector<Case> cases() {
         noise({2, 3, 6})},
        {false, false, false, false, false, false},
        View::kChannelsLast},
+      {"concat_without_the_empty_ones",
+       make_node("Concat", 4, {{"axis", int64_t{1}}}),
+       {noise({2, 3, 4}), Tensor::of<float>({2, 0, 4}, {}), noise({2, 1, 4}, 2),
+        Tensor::of<float>({2, 0, 4}, {})},
+       {false, false, false, true}},
+      {"concat_of_one_that_has_elements",
+       make_node("Concat", 2, {{"axis", int64_t{-1}}}),
+       {Tensor::of<float>({2, 0}, {}), noise({2, 3})},
+       {false, false}},
+      {"concat_of_a_constant_alone",
+       make_node("Concat", 2, {{"axis", int64_t{1}}}),
+       {Tensor::of<float>({2, 0, 4, 5}, {}), noise({2, 3, 4, 5})},
+       {false, true}},
+      {"reshape_across_axes",
+       make_node("Reshape", 2),
+       {noise({2, 3, 4}), Tensor::of<int64_t>({3}, {4, 2, 3})},
+       {false, true}},
+      {"reshape_across_axes_of_channels_last",
+       make_node("Reshape", 2),
+       {noise({2, 9, 5}), Tensor::of<int64_t>({2}, {6, 15})},
+       {false, true},
+       View::kChannelsLast},
+      {"reduce_no_axis",
+       make_node("ReduceSum", 2, {{"noop_with_empty_axes", int64_t{1}}}),
+       {noise({2, 3, 4}), Tensor::of<int64_t>({0}, {})},
+       {false, true}},
       {"concat_outer_of_five",
        make_node("Concat", 2, {{"axis", int64_t{1}}}),
        {noise({2, 3, 2, 2, 5}), noise({2, 1, 2, 2, 5}, 2)},
@@ -448,6 +474,32 @@ TEST(Lowering, SaysWhyOnlyTheHostCan) {
                                     Tensor::of<int64_t>({2}, {1, 2})};
   EXPECT_EQ(lower_node(test::make_call(integer, ints, {false, false}), View::kChannelsLast).kind,
             LoweringKind::kHost);
+}
+
+TEST(Lowering, HasNothingToComputeWhereNoOutputHasAnElement) {
+  const auto kind = [](const Node& node, const std::vector<Tensor>& inputs) {
+    return lower_node(test::make_call(node, inputs, std::vector<bool>(inputs.size(), false)),
+                      View::kChannelsFirst)
+        .kind;
+  };
+  EXPECT_EQ(kind(test::make_node("Abs", 1), {Tensor::of<float>({2, 0}, {})}),
+            LoweringKind::kNothing);
+  EXPECT_EQ(kind(test::make_node("Abs", 1), {Tensor::of<int32_t>({2, 0}, {})}),
+            LoweringKind::kHost);
+  EXPECT_EQ(kind(test::make_node("Add", 2), {Tensor::of<float>({0}, {}), test::noise({1})}),
+            LoweringKind::kNothing);
+  EXPECT_EQ(kind(test::make_node("Softmax", 1), {test::noise({2, 3})}), LoweringKind::kKernel);
+}
+
+TEST(Lowering, CutsOnlyThePartsThatHaveElements) {
+  const Node node = test::make_node("Split", 2, {{"axis", int64_t{1}}}, 18, 3);
+  const std::vector<Tensor> inputs = {test::noise({2, 4}), Tensor::of<int64_t>({3}, {1, 0, 3})};
+  const Lowering lowering =
+      lower_node(test::make_call(node, inputs, {false, true}), View::kChannelsLast);
+  ASSERT_EQ(lowering.kind, LoweringKind::kKernel) << lowering.reason;
+  ASSERT_EQ(lowering.calls.size(), 2u);
+  EXPECT_EQ(lowering.calls[0].output, 0);
+  EXPECT_EQ(lowering.calls[1].output, 2);
 }
 
 TEST(Lowering, TakesASquareAsAProductAndNoOtherPower) {

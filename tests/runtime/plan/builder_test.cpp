@@ -256,6 +256,19 @@ TEST(NetworkPlanSteps, OfACompositeKeepFloatsFromTheirFirstViewOn) {
   for (const DeviceTensor& tensor : plan->tensors) EXPECT_FALSE(tensor.half) << tensor.value;
 }
 
+TEST(NetworkPlanSteps, LaunchNothingForTensorsWithoutElements) {
+  test::ModelBuilder model;
+  model.input("x", {2, 6}).output("y").output("none").constant_i64("parts", {6, 0});
+  test::set_int(model.node("Split", {"x", "parts"}, {"y", "some"}), "axis", 1);
+  model.node("Relu", {"some"}, {"none"});
+  const Graph graph = test::ready(model);
+  const auto plan = plan_network_for(graph, *chooser_that(test::all_pass), test::kBuffers);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(test::node_of(*plan, "Relu_none").place, Place::kDevice);
+  EXPECT_THAT(outline(*plan), ElementsAre("upload x", "kernel move", "download y"));
+  EXPECT_TRUE(check_network_plan(graph, *chooser_that(test::all_pass), *plan));
+}
+
 TEST(NetworkPlanSteps, GoThroughTheHostWhereNoCastIsTrusted) {
   const Graph graph = relu_chain({"Relu", "Sigmoid"});
   const auto chooser = chooser_that([](const Variant& variant) {

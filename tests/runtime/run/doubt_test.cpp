@@ -47,6 +47,18 @@ TEST(FaultFinder, FindsWhatRoundsToHalfByStealth) {
   EXPECT_TRUE(fault_in({1 + 0x1p-11F, 0.5F}, {1, 0.5F}, kHigh));
 }
 
+TEST(FaultFinder, AllowsRoundingToHalfWhereTheModelHasTensorsOfHalves) {
+  const auto fault_of = [&](float device, bool of_halves) {
+    const Tensor got = row({device, 0.5F}), want = row({1, 0.5F});
+    FaultFinder finder;
+    finder.look({"node", test::table()->find(kHigh), "y", got, want, false, of_halves});
+    return finder.fault().has_value();
+  };
+  EXPECT_FALSE(fault_of(1 + 0x1p-10F, true));
+  EXPECT_TRUE(fault_of(1 + 0x1p-10F, false));
+  EXPECT_TRUE(fault_of(1.1F, true));
+}
+
 TEST(FaultFinder, NamesTheKernelAndTheNode) {
   const auto fault = fault_in({0, 0}, {1, 2}, kHigh);
   ASSERT_TRUE(fault);

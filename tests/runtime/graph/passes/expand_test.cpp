@@ -55,6 +55,7 @@ Graph graph_of(const Sample& sample) {
   for (size_t i = 0; i < sample.inputs.size(); ++i) {
     const std::string name = "i" + std::to_string(i);
     const Tensor& tensor = sample.inputs[i];
+    if (node.inputs[i] == kNoValue) continue;
     if (i < sample.constant.size() && sample.constant[i]) {
       node.inputs[i] = graph.add_constant(name, tensor);
       continue;
@@ -114,6 +115,59 @@ bool has_kernel(const Graph& graph, const Node& node) {
                   lower_node(*call, View::kChannelsLast).kind != LoweringKind::kHost);
 }
 
+// LSTM, GRU and RNN: X of two steps and a batch of three. `more` are the inputs from the lengths
+// on.
+Sample recurrent(const char* name, const char* op, int64_t gates, Attributes attributes,
+                 std::vector<Tensor> more = {}, int64_t directions = 1, bool with_bias = true) {
+  constexpr int64_t kInput = 4, kHidden = 5;
+  const bool batch_first = attributes.contains("layout");
+  attributes["hidden_size"] = kHidden;
+  std::vector<Tensor> inputs = {noise(batch_first ? Shape{3, 2, kInput} : Shape{2, 3, kInput}),
+                                noise({directions, gates * kHidden, kInput}, 2),
+                                noise({directions, gates * kHidden, kHidden}, 3),
+                                noise({directions, 2 * gates * kHidden}, 4)};
+  Node node = make_node(op, inputs.size() + more.size(), std::move(attributes), 14,
+                        std::string(op) == "LSTM" ? 3 : 2);
+  if (!with_bias) node.inputs[3] = kNoValue;
+  std::vector<bool> constant(inputs.size(), false);
+  for (Tensor& tensor : more) {
+    const bool absent = tensor.rank() == 0;
+    if (absent) node.inputs[inputs.size()] = kNoValue;
+    constant.push_back(tensor.dtype() == DType::kI32);
+    inputs.push_back(std::move(tensor));
+  }
+  return {name, node, std::move(inputs), std::move(constant)};
+}
+
+std::vector<Sample> recurrent_samples() {
+  const Tensor absent = Tensor::scalar(0.0f), whole_lengths = Tensor::of<int32_t>({3}, {2, 2, 2});
+  const auto words = [](std::vector<std::string> list) { return list; };
+  return {
+      recurrent("lstm", "LSTM", 4, {}),
+      recurrent("lstm_with_states_and_peepholes", "LSTM", 4, {{"layout", int64_t{1}}},
+                {whole_lengths, noise({3, 1, 5}, 5), noise({3, 1, 5}, 6), noise({1, 15}, 7)}),
+      recurrent("lstm_of_both_directions", "LSTM", 4, {{"direction", std::string("bidirectional")}},
+                {absent, noise({2, 3, 5}, 5), noise({2, 3, 5}, 6), noise({2, 15}, 7)}, 2),
+      recurrent("lstm_of_other_functions", "LSTM", 4,
+                {{"direction", std::string("reverse")},
+                 {"activations", words({"HardSigmoid", "ScaledTanh", "Affine"})},
+                 {"activation_alpha", std::vector<double>{0.3, 1.5, 0.7}},
+                 {"activation_beta", std::vector<double>{0.4, 0.6, 0.1}},
+                 {"clip", 0.8},
+                 {"input_forget", int64_t{1}}},
+                {absent, absent, noise({1, 3, 5}, 6)}, 1, false),
+      recurrent("gru_that_resets_before", "GRU", 3, {}, {absent, noise({1, 3, 5}, 5)}),
+      recurrent("gru_that_resets_after", "GRU", 3,
+                {{"linear_before_reset", int64_t{1}}, {"layout", int64_t{1}}},
+                {absent, noise({3, 1, 5}, 5)}),
+      recurrent("gru_without_a_state", "GRU", 3, {{"linear_before_reset", int64_t{1}}}),
+      recurrent("rnn", "RNN", 1,
+                {{"direction", std::string("bidirectional")},
+                 {"activations", words({"Softsign", "LeakyRelu"})}},
+                {}, 2),
+  };
+}
+
 std::vector<Sample> samples() {
   const Tensor targets = whole({2, 3}, {0, 3, 1, 2, 2, 0});
   const auto attention = [](Attributes attributes, size_t outputs = 1, size_t inputs = 3) {
@@ -139,6 +193,23 @@ std::vector<Sample> samples() {
       {"group_norm_by_group",
        make_node("GroupNormalization", 3, {{"num_groups", int64_t{2}}}, 18),
        {noise({2, 4, 3, 3}), noise({2}, 2), noise({2}, 3)}},
+      {"batch_norm_in_training",
+       make_node("BatchNormalization", 5,
+                 {{"training_mode", int64_t{1}}, {"momentum", 0.7}, {"epsilon", 0.01}}, 15, 3),
+       {noise({2, 3, 4, 5}), noise({3}, 2), noise({3}, 3), noise({3}, 4), noise({3}, 5)}},
+      {"batch_norm_of_parameters_at_run_time",
+       make_node("BatchNormalization", 5, {}, 15),
+       {noise({2, 3, 4}), noise({3}, 2), noise({3}, 3), noise({3}, 4),
+        Tensor::of<float>({3}, {0.1f, 2, 1e6f})}},
+      {"largest_of_nothing",
+       make_node("ReduceMax", 2, {{"keepdims", int64_t{0}}}, 20),
+       {Tensor::of<float>({2, 0, 3}, {}), whole({1}, {1})},
+       {false, true}},
+      {"mean_of_nothing", make_node("ReduceMean", 1, {}, 13), {Tensor::of<float>({0, 2}, {})}},
+      {"logarithm_of_nothing",
+       make_node("ReduceLogSumExp", 2, {}, 18),
+       {Tensor::of<float>({2, 0, 0}, {}), whole({2}, {1, 2})},
+       {false, true}},
       {"mean_variance", make_node("MeanVarianceNormalization", 1), {noise({2, 3, 4, 5})}},
       {"lp_norm_of_zeros",
        make_node("LpNormalization", 1, {{"axis", int64_t{1}}}),
@@ -193,6 +264,78 @@ std::vector<Sample> samples() {
       {"gather_nd",
        make_node("GatherND", 2, {{"batch_dims", int64_t{1}}}),
        {noise({2, 3, 4, 2}), whole({2, 2, 2}, {0, -1, 2, 3, 1, 1, 0, 0})}},
+      {"scatter_elements",
+       make_node("ScatterElements", 3, {{"axis", int64_t{1}}}, 18),
+       {noise({2, 3, 2}), whole({2, 2, 1}, {-1, 0, 2, 2}), noise({2, 2, 1}, 2)}},
+      {"scatter_nd",
+       make_node("ScatterND", 3, {}, 18),
+       {noise({4, 3, 2}), whole({3, 2}, {0, -1, 3, 1, 0, 2}), noise({3, 2}, 2)}},
+      {"scatter_of_infinities",
+       make_node("ScatterND", 3, {}, 18),
+       {odd, whole({2, 1}, {1, -1}), Tensor::of<float>({2}, {kNan, -kInf})}},
+      {"scatter_that_adds_twice",
+       make_node("ScatterElements", 3, {{"reduction", std::string("add")}}, 18),
+       {noise({3, 2}), whole({2, 2}, {1, -1, 1, 0}), noise({2, 2}, 2)},
+       {false, true}},
+      {"scatter_of_the_largest",
+       make_node("ScatterND", 3, {{"reduction", std::string("max")}}, 18),
+       {Tensor::of<float>({3, 2}, {0, -kInf, kNan, 1, kInf, 2}), whole({4, 1}, {0, 1, 2, 0}),
+        Tensor::of<float>({4, 2}, {1, -5, 3, kNan, 0, 9, -2, -kInf})},
+       {false, true}},
+      {"scatter_that_multiplies",
+       make_node("ScatterND", 3, {{"reduction", std::string("mul")}}, 18),
+       {noise({4, 2}), whole({3, 1}, {2, 2, -4}), noise({3, 2}, 2)},
+       {false, true}},
+      {"tensor_scatter",
+       make_node("TensorScatter", 3, {}, 24),
+       {noise({2, 3, 4, 2}), noise({2, 3, 2, 2}, 2), whole({2}, {2, 0})}},
+      {"tensor_scatter_around",
+       make_node("TensorScatter", 3, {{"mode", std::string("circular")}, {"axis", int64_t{1}}}, 24),
+       {noise({2, 4, 3}), noise({2, 3, 3}, 2), whole({2}, {3, 1})}},
+      {"reversed_by_time",
+       make_node("ReverseSequence", 2),
+       {noise({4, 3, 2}), whole({3}, {4, 0, 3})}},
+      {"reversed_by_batch",
+       make_node("ReverseSequence", 2, {{"batch_axis", int64_t{0}}, {"time_axis", int64_t{1}}}),
+       {noise({3, 4}), whole({3}, {1, 4, 3})}},
+      {"transform_of_real_values",
+       make_node("DFT", 1, {{"axis", int64_t{1}}, {"onesided", int64_t{1}}}, 17),
+       {noise({2, 5, 3, 1})}},
+      {"inverse_transform_of_another_length",
+       make_node("DFT", 3, {{"inverse", int64_t{1}}}, 20),
+       {noise({2, 6, 2}), Tensor::scalar<int64_t>(4), Tensor::scalar<int64_t>(-2)},
+       {false, true, true}},
+      {"longer_transform",
+       make_node("DFT", 2, {}, 20),
+       {noise({2, 3, 2}), Tensor::scalar<int64_t>(5)},
+       {false, true}},
+      {"places_of_the_largest",
+       make_node("MaxPool", 1,
+                 {{"kernel_shape", list({3, 2})},
+                  {"pads", list({1, 1, 1, 0})},
+                  {"strides", list({2, 1})},
+                  {"dilations", list({1, 2})}},
+                 12, 2),
+       {noise({2, 3, 5, 6})}},
+      {"places_by_column_of_equal_values",
+       make_node("MaxPool", 1,
+                 {{"kernel_shape", list({2, 2})},
+                  {"storage_order", int64_t{1}},
+                  {"ceil_mode", int64_t{1}},
+                  {"strides", list({2, 2})}},
+                 12, 2),
+       {Tensor::of<float>({1, 1, 3, 3}, {1, 2, -kInf, 2, 1, -kInf, 0, 0, kInf})}},
+      {"places_in_a_line",
+       make_node("MaxPool", 1, {{"kernel_shape", list({3})}, {"pads", list({2, 1})}}, 12, 2),
+       {Tensor::of<float>({1, 2, 4}, {-3, -kInf, -kInf, -kInf, kNan, 1, kNan, 2})}},
+      {"transposed_convolution_of_volumes",
+       make_node("ConvTranspose", 3,
+                 {{"strides", list({2, 1, 2})},
+                  {"dilations", list({1, 2, 1})},
+                  {"pads", list({1, 0, 1, 0, 1, 0})},
+                  {"output_padding", list({1, 0, 1})}}),
+       {noise({2, 3, 2, 3, 4}), noise({3, 2, 3, 2, 2}, 2), noise({2}, 3)},
+       {false, true, true}},
       {"one_hot",
        make_node("OneHot", 3),
        {whole({3}, {1, -1, 7}), Tensor::scalar<int64_t>(4), Tensor::of<float>({2}, {0.1f, kInf})},
@@ -289,6 +432,17 @@ TEST_P(EachComposite, LeavesNoFloatsToTheHost) {
 
 INSTANTIATE_TEST_SUITE_P(Samples, EachComposite, testing::ValuesIn(samples()),
                          [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Recurrent, EachComposite, testing::ValuesIn(recurrent_samples()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(ExpandComposites, LeavesALongWalkAndUnevenSequencesWhole) {
+  Sample longer = recurrent("", "RNN", 1, {});
+  longer.inputs[0] = noise({9, 3, 4});
+  EXPECT_THAT(test::ops_of(expanded(longer)), ElementsAre("RNN"));
+  EXPECT_THAT(
+      test::ops_of(expanded(recurrent("", "GRU", 3, {}, {Tensor::of<int32_t>({3}, {1, 2, 2})}))),
+      ElementsAre("GRU"));
+}
 
 TEST(ExpandComposites, LeavesWhatHasAKernel) {
   const Graph graph = expanded({"",

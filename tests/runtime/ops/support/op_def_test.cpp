@@ -208,10 +208,20 @@ TEST(LowerBinary, FoldsASingleConstantIntoTheCall) {
             "eltwise_binary");
 }
 
-TEST(LowerNode, LeavesWhatIsEmptyOrNoFloatToTheHost) {
-  EXPECT_EQ(test::lowered(make_node("Relu", 1), {noise({0, 3})}).reason,
-            "a tensor has no elements");
-  EXPECT_EQ(test::lowered(make_node("Slice", 3), {noise({3}), i64s({2}), i64s({1})}).reason,
+TEST(LowerNode, HasNothingToDoForWhatIsEmpty) {
+  EXPECT_EQ(test::lowered(make_node("Relu", 1), {noise({0, 3})}).kind, LoweringKind::kNothing);
+  EXPECT_EQ(test::lowered(make_node("Slice", 3), {noise({3}), i64s({2}), i64s({1})}).kind,
+            LoweringKind::kNothing);
+  EXPECT_NE(lower_node(test::make_call(make_node("CastLike", 2, {}, 15), {noise({3}), noise({0})},
+                                       {false, false}),
+                       View::kChannelsLast)
+                .kind,
+            LoweringKind::kHost)
+      << "of the second one only the type counts";
+}
+
+TEST(LowerNode, LeavesWhatReadsNothingOrNoFloatToTheHost) {
+  EXPECT_EQ(test::lowered(make_node("ReduceSum", 1), {noise({0, 3})}).reason,
             "a tensor has no elements");
   EXPECT_THAT(test::lowered(make_node("Relu", 1), {noise({3}).cast(DType::kF64).value()}).reason,
               HasSubstr("the tensor is not of a float type"));
