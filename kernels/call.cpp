@@ -83,6 +83,11 @@ class CallBuilder {
         break;
       }
     }
+    if (!spec.where.empty() && arg.storage == Storage::kBuffer) {
+      const auto read = evaluate(spec.where);
+      if (!read) return wrap(read.error(), manifest_.id + " args");
+      arg.absent = *read == 0;
+    }
     call_.args.push_back(std::move(arg));
     return {};
   }

@@ -22,6 +22,7 @@ struct CallArg {
   int32_t int_value = 0;               // kInt
   float float_value = 0.f;             // kFloat
   Storage storage = Storage::kBuffer;  // where a tensor or the weights lie; buffer for all others
+  bool absent = false;                 // the kernel does not read it: a null pointer
 };
 
 struct KernelCall {

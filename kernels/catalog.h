@@ -37,6 +37,9 @@ struct ArgSpec {
   // Tensors: where this one lies, when that differs from the variant's storage (copies between the
   // two). In a manifest: "in:x@buffer".
   std::optional<Storage> storage;
+  // A buffer that the kernel reads only where this expression is not zero ("in:r?add"); else it
+  // gets a null pointer, which costs a launch less. Empty: always.
+  std::string where;
 };
 
 // Dims and scalars of one trial case.

@@ -57,12 +57,22 @@ void with_lanes(int64_t lanes, const Visit& visit) {
   if (lanes == 4) visit(std::integral_constant<int64_t, 4>());
 }
 
-// visit(first value on the host, its texel, lanes) for each texel, so that both are walked in
-// blocks that stay in a cache.
+// visit(first value on the host, its texel, lanes) for each texel. Planes are walked in blocks that
+// stay in a cache on both sides; rows of texels lie on both sides one behind the other.
 template <class Visit>
 void each_texel(const TensorRole& role, Strides strides, const Visit& visit) {
   constexpr int64_t kBlock = 64;
   const int64_t pixels = role.h * role.w, quads = round_up(role.c, 4) / 4;
+  if (strides.channel == 1 && quads > 1) {
+    for (int64_t row = 0; row < role.n * pixels; ++row) {
+      const int64_t value = row * role.c, texel = row * quads, whole = role.c / 4;
+      for (int64_t quad = 0; quad < whole; ++quad) {
+        visit(value + 4 * quad, texel + quad, std::integral_constant<int64_t, 4>());
+      }
+      with_lanes(role.c % 4, [&](auto lanes) { visit(value + 4 * whole, texel + whole, lanes); });
+    }
+    return;
+  }
   const int64_t blocks = (pixels + kBlock - 1) / kBlock;
   for (int64_t block = 0; block < role.n * blocks * quads; ++block) {
     const int64_t quad = block % quads;

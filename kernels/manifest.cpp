@@ -66,6 +66,15 @@ ArgSpec arg_of(const std::string& text) {
                      text);
   }
   spec.name = named ? text.substr(colon + 1) : (spec.kind == ArgKind::kWeights ? "w" : "scales");
+  const bool tensor = spec.kind != ArgKind::kInt && spec.kind != ArgKind::kFloat;
+  if (const size_t mark = spec.name.find('?'); tensor && mark != std::string::npos) {
+    spec.where = spec.name.substr(mark + 1);
+    spec.name.resize(mark);
+    if (spec.where.empty()) throw FieldError("field 'args' has an empty condition in '{}'", text);
+    if (spec.kind == ArgKind::kOutput) {
+      throw FieldError("field 'args' has an output with a condition in '{}'", text);
+    }
+  }
   if (spec.kind == ArgKind::kInput || spec.kind == ArgKind::kOutput) {
     if (const size_t at = spec.name.find('@'); at != std::string::npos) {
       spec.storage = parse_storage(spec.name.substr(at + 1));

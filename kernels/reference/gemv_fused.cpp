@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -17,8 +18,8 @@ namespace {
 // gemv with what is around it in a language model: z[N] = n(x)[K] * w[K, N] + bias[N], where n is
 // rms_norm (norm = 1: x * scale / sqrt(mean(x^2) + epsilon)) or x itself. y is act(z), or of half
 // as many values (gated = 1) act(z[i]) * z[N / 2 + i]; with add = 1 r + that. In float between x, r
-// and y. Without norm `scale` is not read; without add `r` is not, and has the length of x. Of a
-// gated call N is a multiple of 32.
+// and y. Without norm `scale` is not read; with biased = 0 `bias` is not, and is 0; without add `r`
+// is not, and has the length of x. Of a gated call N is a multiple of 32.
 struct Shape {
   int64_t n, k, outputs;
   bool norm, gated, add;
@@ -110,8 +111,12 @@ class Epilogues {
   const Values& r_;
 };
 
-ReferenceResult reference(const CallValues& values) {
-  const Shape at(values.dims);
+ReferenceResult reference(const CallValues& given) {
+  const Shape at(given.dims);
+  CallValues values = given;
+  if (dim_or(given.dims, "biased", 1) == 0) {
+    std::ranges::fill(values.tensors.find("bias")->second, 0.0);
+  }
   const ReferenceResult z = matmul_sums(values, normed(values, at), 1);
   const Epilogues epilogues(values, at, z);
   ReferenceResult result;

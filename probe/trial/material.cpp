@@ -339,6 +339,8 @@ Result<PreparedTrial> prepare_trial(const TrialCase& trial, const Material& mate
     } else if (arg.kind == ArgKind::kFloat) {
       row.is_float = true;
       row.float_value = arg.float_value;
+    } else if (arg.absent) {
+      row.memory = ArgRequest::kNull;
     } else {
       row.memory = static_cast<int>(request.memory.size());
       CLVET_RETURN_IF_ERROR(builder.add(arg));

@@ -153,6 +153,7 @@ DrivenStatus set_args(DriverSession& session, const TrialRequest& request,
         return session.api().clSetKernelArg(session.kernel.get(), index, sizeof value, &value);
       };
       if (arg.memory >= 0) return set(memory[static_cast<size_t>(arg.memory)].argument());
+      if (arg.memory == ArgRequest::kNull) return set(cl_mem{});
       return arg.is_float ? set(arg.float_value) : set(arg.int_value);
     }));
     ++index;

@@ -33,7 +33,8 @@ struct MemoryRequest {
 };
 
 struct ArgRequest {
-  int memory = -1;  // index of a memory object, else a scalar
+  static constexpr int kScalar = -1, kNull = -2;
+  int memory = kScalar;  // index of a memory object, or one of these
   bool is_float = false;
   int32_t int_value = 0;
   float float_value = 0;

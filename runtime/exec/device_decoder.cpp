@@ -171,6 +171,8 @@ Result<DeviceDecoder::ReadyStep> DeviceDecoder::ready(const PlanStep& step, cons
       CLVET_RETURN_IF_ERROR(set_arg(device_, ready.kernel.get(), i, arg.int_value));
     } else if (arg.kind == ArgKind::kFloat) {
       CLVET_RETURN_IF_ERROR(set_arg(device_, ready.kernel.get(), i, arg.float_value));
+    } else if (arg.absent) {
+      CLVET_RETURN_IF_ERROR(set_arg(device_, ready.kernel.get(), i, cl_mem{}));
     } else {
       CLVET_ASSIGN_OR_RETURN(const cl_mem object, object_of(step, launch, arg));
       CLVET_RETURN_IF_ERROR(set_arg(device_, ready.kernel.get(), i, object));

@@ -45,6 +45,7 @@ DecoderCall of_product(const DecoderCall& product) {
   DecoderCall call = product;
   call.op = "gemv_fused";
   for (const char* flag : {"norm", "gated", "add"}) call.dims[flag] = 0;
+  call.dims["biased"] = tensor_of(product, "bias") != "zeros";
   call.scalars["epsilon"] = 0;
   call.tensors["scale"] = "zeros";
   call.tensors["r"] = tensor_of(product, "x");

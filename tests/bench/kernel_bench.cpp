@@ -230,6 +230,10 @@ Status set_args(const Target& target, const Variant& variant, const std::vector<
       CLVET_RETURN_IF_ERROR(arg.kind == ArgKind::kInt ? set(arg.int_value) : set(arg.float_value));
       continue;
     }
+    if (arg.absent) {
+      CLVET_RETURN_IF_ERROR(set(cl_mem{}));
+      continue;
+    }
     const TensorRole* role = role_of(roles, arg);
     if (!role) return fail(ErrorCode::kInternal, "no tensor '{}'", arg.name);
     Content content = content_of(variant, arg, *role);

@@ -80,6 +80,8 @@ TEST(Manifest, WithABadFieldIsRefusedNamingFileAndField) {
                            {"args", R"(["tensor:x"])", "unknown kind"},
                            {"args", R"(["in:x@disk"])", "unknown storage"},
                            {"args", R"(["weights:w"])", "no name"},
+                           {"args", R"(["in:x?"])", "empty condition"},
+                           {"args", R"(["out:y?K"])", "an output with a condition"},
                            {"local", R"(["8"])", "as many dimensions"},
                            {"global", "[]", "empty"},
                            {"tests", "[{}]", "tests[0].name"}};
@@ -135,6 +137,26 @@ TEST_F(SampleCall, OfFloatWeightsHasNoScales) {
   Variant variant{&manifest_, Precision::kHigh, Storage::kBuffer, Storage::kBuffer,
                   WeightType::kFloat};
   EXPECT_EQ(make_call(variant, dims_, scalars_)->args.size(), 7u);
+}
+
+TEST(ConditionalArgument, IsANullPointerWhereItsConditionIsZeroUnlessItIsAnImage) {
+  const std::string manifest = test::with_field(
+      kSample, "/args",
+      R"(["in:x@buffer?M - 3", "in:x@image?M - 3", "weights", "scales", "vector:bias?K", "out:y"])");
+  const auto catalog = parse(manifest);
+  ASSERT_TRUE(catalog) << catalog.error().message;
+  const Manifest& sample = *catalog->find("gemm_sample");
+  EXPECT_EQ(sample.args[0].name, "x");
+  EXPECT_EQ(sample.args[0].storage, Storage::kBuffer);
+  EXPECT_EQ(sample.args[4].name, "bias");
+  const auto call =
+      make_call(variants_of(sample)[0], sample.tests[0].dims, sample.tests[0].scalars);
+  ASSERT_TRUE(call) << call.error().message;
+  std::vector<bool> absent;
+  for (const CallArg& arg : call->args) {
+    if (arg.kind != ArgKind::kScales) absent.push_back(arg.absent);
+  }
+  EXPECT_THAT(absent, ElementsAre(true, false, false, false, false));
 }
 
 TEST_F(SampleCall, IsUnsupportedWhereAConditionIsNotMet) {

@@ -105,9 +105,9 @@ TEST(Activation, ComesBackAsItWentIn) {
 }
 
 TEST(Activation, OfFloatsIsTheSameAsThatOfDoubles) {
-  for (const int64_t channels : {3, 8}) {
+  for (const int64_t channels : {3, 5, 8, 11}) {
     for (const Precision precision : {Precision::kNormal, Precision::kHigh}) {
-      const TensorRole role = activation(1, 2, 5, channels);
+      const TensorRole role = activation(2, 2, 5, channels);
       const Values values = ramp(role.elements(), 0.5);
       const std::vector<float> floats(values.begin(), values.end());
       Bytes bytes(activation_bytes(role, precision), std::byte{0xff});

@@ -72,8 +72,8 @@
 
 __kernel void gemv_fused_pair16(BUFFER_IN(x), __global const float4* restrict scale, W_ARGS,
                                 __global const float16* restrict bias, BUFFER_IN(r), BUFFER_OUT(y),
-                                int N, int K, int norm, int gated, int add, int act, float act_lo,
-                                float act_hi, float epsilon) {
+                                int N, int K, int norm, int gated, int add, int biased, int act,
+                                float act_lo, float act_hi, float epsilon) {
   const int pair = get_global_id(0);
   const int columns = gated ? N / 2 : N;
   const int panels = (N + 15) / 16;
@@ -101,8 +101,8 @@ __kernel void gemv_fused_pair16(BUFFER_IN(x), __global const float4* restrict sc
     CLOSE(1);
   }
   const float factor = norm ? 1.0f / sqrt(sum_of4(square) / (float)K + epsilon) : 1.0f;
-  const float16 left = sum0 * factor + bias[one];
-  const float16 right = sum1 * factor + bias[other];
+  float16 left = sum0 * factor, right = sum1 * factor;
+  if (biased) left += bias[one], right += bias[other];
   const int last = gated ? one : other;
   for (int panel = one; panel <= last; ++panel) {
     float16 v = activate(panel == one ? left : right, act, act_lo, act_hi);

@@ -18,8 +18,8 @@
 
 __kernel void gemv_fused_split(BUFFER_IN(x), __global const float4* restrict scale, W_ARGS,
                                __global const float4* restrict bias, BUFFER_IN(r), BUFFER_OUT(y),
-                               int N, int K, int norm, int gated, int add, int act, float act_lo,
-                               float act_hi, float epsilon) {
+                               int N, int K, int norm, int gated, int add, int biased, int act,
+                               float act_lo, float act_hi, float epsilon) {
   __local float4 sums[2 * SLICES * COLUMNS];
   __local float squares[2 * SLICES * COLUMNS];
   const int slice = get_local_id(1);
@@ -61,8 +61,12 @@ __kernel void gemv_fused_split(BUFFER_IN(x), __global const float4* restrict sca
   }
   if (slice > 0 || part > 0 || texel >= quads_y) return;
   const float factor = norm ? 1.0f / sqrt(squares[own] / (float)K + epsilon) : 1.0f;
-  float4 v = activate(sums[own] * factor + bias[texel], act, act_lo, act_hi);
-  if (gated) v *= sums[own + SLICES * COLUMNS] * factor + bias[quads_y + texel];
+  float4 v = sums[own] * factor, up = gated ? sums[own + SLICES * COLUMNS] * factor : 1.0f;
+  if (biased) {
+    v += bias[texel];
+    if (gated) up += bias[quads_y + texel];
+  }
+  v = activate(v, act, act_lo, act_hi) * up;
   if (add) v += to_float4(buffer_load4(r, texel));
   buffer_store4(y, texel, mask_texel(v, texel, gated ? N / 2 : N));
 }

@@ -133,6 +133,8 @@ TEST(FusedCalls, HaveTheTensorsOfTheirPartsInTheRolesOfTheContract) {
                                        {"w", "0.gate_up"},
                                        {"bias", "zeros"},
                                        {"y", "gated"}}));
+  EXPECT_EQ(calls[0].dims.at("biased"), 1);
+  for (const size_t product : {2, 3, 4}) EXPECT_EQ(calls[product].dims.at("biased"), 0);
   EXPECT_EQ(calls[4].tensors.at("r"), "between");
   EXPECT_EQ(calls[4].tensors.at("y"), "hidden");
   EXPECT_EQ(calls[3].dims.at("act"), static_cast<int64_t>(Act::kSilu));
