@@ -11,7 +11,6 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shape_rules.h"
-#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_truths {
 namespace {
