@@ -129,8 +129,12 @@ class Sentences {
     if (const auto exact = catalogue().find(sentence); exact != catalogue().end())
       return exact->second;
     for (const Entry& entry : entries_with_fields()) {
-      if (const auto values = values_in(sentence, entry.english))
-        return filled(entry.chinese, *values);
+      const auto values = values_in(sentence, entry.english);
+      if (!values) continue;
+      if (takes_name(entry.english, *values)) {
+        if (auto rest = known_after_name(sentence)) return rest;
+      }
+      return filled(entry.chinese, *values);
     }
     if (auto rest = known_after_name(sentence)) return rest;
     return sentence.find(", ") == std::string_view::npos ? std::nullopt : known_list(sentence);
@@ -144,6 +148,12 @@ class Sentences {
       text += known(value).value_or(std::string(value)) + format.texts[i + 1];
     }
     return text;
+  }
+
+  // Whether "--option: " before the sentence has become a part of the first value.
+  static bool takes_name(const Parts& english, const std::vector<std::string_view>& values) {
+    return english.texts.front().empty() && values[0].starts_with("--") &&
+           values[0].find(": ") < values[0].find(' ');
   }
 
   // "name: sentence", where the sentence is known.

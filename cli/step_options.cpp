@@ -14,12 +14,11 @@
 namespace clvet {
 namespace {
 
-// Both sides of '='.
-Result<std::pair<std::string, std::string>> sides_of(const char* option, const std::string& text,
-                                                     size_t equals, const char* form) {
-  if (equals != std::string::npos && equals > 0 && equals + 1 < text.size())
-    return std::pair(text.substr(0, equals), text.substr(equals + 1));
-  return fail(ErrorCode::kInvalidArgument, "{} '{}' is not {}", option, text, form);
+// Both sides of '='; nothing where one is empty.
+std::optional<std::pair<std::string, std::string>> sides_of(const std::string& text,
+                                                            size_t equals) {
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) return std::nullopt;
+  return std::pair(text.substr(0, equals), text.substr(equals + 1));
 }
 
 }  // namespace
@@ -41,14 +40,17 @@ Result<std::optional<StepOptions>> read_steps(const StepArguments& arguments) {
     return std::nullopt;
   StepOptions options;
   for (const std::string& text : arguments.feedback) {
-    CLVET_ASSIGN_OR_RETURN(auto sides,
-                           sides_of("--feedback", text, text.rfind('='), "OUTPUT=INPUT"));
-    if (!options.feedback.insert(std::move(sides)).second)
+    auto sides = sides_of(text, text.rfind('='));
+    if (!sides)
+      return fail(ErrorCode::kInvalidArgument, "--feedback '{}' is not OUTPUT=INPUT", text);
+    if (!options.feedback.insert(std::move(*sides)).second)
       return fail(ErrorCode::kInvalidArgument, "--feedback '{}': the output is named before", text);
   }
   for (const std::string& text : arguments.series) {
-    CLVET_ASSIGN_OR_RETURN(auto sides, sides_of("--series", text, text.find('='), "NAME=FILE.npy"));
-    CLVET_ASSIGN_OR_RETURN(options.series[sides.first], read_npy(sides.second));
+    const auto sides = sides_of(text, text.find('='));
+    if (!sides)
+      return fail(ErrorCode::kInvalidArgument, "--series '{}' is not NAME=FILE.npy", text);
+    CLVET_ASSIGN_OR_RETURN(options.series[sides->first], read_npy(sides->second));
   }
   if (arguments.count > 0 && !options.series.empty())
     return fail(ErrorCode::kInvalidArgument, "--steps: the series tells how many there are");
