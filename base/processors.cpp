@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/whole_number.h"
 
 namespace clvet {
 namespace {
@@ -30,10 +31,9 @@ std::string text_of(const std::string& path) {
 }
 
 std::optional<double> positive(std::string_view text) {
-  long long value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value <= 0) return std::nullopt;
-  return static_cast<double>(value);
+  const auto value = whole_number(text);
+  if (!value || *value <= 0) return std::nullopt;
+  return static_cast<double>(*value);
 }
 
 // Processors; the largest int where there is no quota.

@@ -2,18 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <map>
 #include <string>
-#include <system_error>
 #include <tl/expected.hpp>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "base/text.h"
+#include "base/whole_number.h"
 #include "cli/options.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
@@ -83,13 +82,12 @@ Result<std::pair<std::string, Shape>> parse_shape(const std::string& text) {
   Shape shape;
   if (equals != std::string::npos) {
     for (const std::string& word : split(std::string_view(text).substr(equals + 1), 'x')) {
-      int64_t extent = -1;
-      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), extent);
-      if (error != std::errc() || end != word.data() + word.size() || extent < 0) {
+      const auto extent = whole_number(word);
+      if (!extent || *extent < 0) {
         shape.clear();
         break;
       }
-      shape.push_back(extent);
+      shape.push_back(*extent);
     }
   }
   if (shape.empty()) {

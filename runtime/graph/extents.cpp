@@ -1,19 +1,17 @@
 #include "runtime/graph/extents.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "base/result.h"
 #include "base/text.h"
+#include "base/whole_number.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 
@@ -22,13 +20,6 @@ namespace {
 
 const Value& input_at(const Graph& graph, ValueId id) {
   return graph.values[static_cast<size_t>(id)];
-}
-
-std::optional<int64_t> number_in(std::string_view text) {
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 std::string trimmed(const std::string& text) {
@@ -71,7 +62,7 @@ std::optional<int64_t> NamedExtents::value(const std::string& name) const {
   for (const std::string& part : split(name, '+')) {
     const std::string word = trimmed(part);
     const auto found = values_.find(word);
-    const auto number = found == values_.end() ? number_in(word) : found->second;
+    const auto number = found == values_.end() ? whole_number(word) : found->second;
     if (!number || __builtin_add_overflow(sum, *number, &sum)) return std::nullopt;
   }
   return sum < 0 ? std::nullopt : std::optional(sum);

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -20,6 +19,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/whole_number.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/onnx/onnx.pb.h"
 
@@ -35,9 +35,7 @@ struct Place {
 };
 
 Result<int64_t> count_of(const std::string& key, const std::string& text) {
-  int64_t count = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error == std::errc() && end == text.data() + text.size() && count >= 0) return count;
+  if (const auto count = whole_number(text); count && *count >= 0) return *count;
   return fail(ErrorCode::kInvalidArgument, "its {} in another file, '{}', is not a number", key,
               one_line(text, 60));
 }
