@@ -110,6 +110,27 @@ Status set_arg(const Device& device, cl_kernel kernel, size_t index, const T& va
       "clSetKernelArg");
 }
 
+// All arguments of a call; object_of(arg) gives the cl_mem of one that is neither a number nor
+// absent, as a Result.
+template <class ObjectOf>
+Status set_args(const Device& device, cl_kernel kernel, const KernelCall& call,
+                const ObjectOf& object_of) {
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    const CallArg& arg = call.args[i];
+    if (arg.kind == ArgKind::kInt) {
+      CLVET_RETURN_IF_ERROR(set_arg(device, kernel, i, arg.int_value));
+    } else if (arg.kind == ArgKind::kFloat) {
+      CLVET_RETURN_IF_ERROR(set_arg(device, kernel, i, arg.float_value));
+    } else if (arg.absent) {
+      CLVET_RETURN_IF_ERROR(set_arg(device, kernel, i, cl_mem{}));
+    } else {
+      CLVET_ASSIGN_OR_RETURN(const cl_mem object, object_of(arg));
+      CLVET_RETURN_IF_ERROR(set_arg(device, kernel, i, object));
+    }
+  }
+  return {};
+}
+
 // Memory that holds `bytes`.
 Result<ClMem> filled_buffer(Device& device, std::span<const std::byte> bytes);
 Result<ClMem> filled_image(Device& device, const ImageExtent& extent, cl_channel_type type,

@@ -164,19 +164,11 @@ Result<DeviceDecoder::ReadyStep> DeviceDecoder::ready(const PlanStep& step, cons
   ReadyStep ready;
   ready.launched.row = launch.row;
   CLVET_ASSIGN_OR_RETURN(ready.kernel, device_.kernel(*launch.row));
+  CLVET_RETURN_IF_ERROR(set_args(device_, ready.kernel.get(), launch.call,
+                                 [&](const CallArg& arg) { return object_of(step, launch, arg); }));
   for (size_t i = 0; i < launch.call.args.size(); ++i) {
     const CallArg& arg = launch.call.args[i];
-    if (arg.kind == ArgKind::kInt) {
-      if (arg.name == "P") ready.position_arg = static_cast<int>(i);
-      CLVET_RETURN_IF_ERROR(set_arg(device_, ready.kernel.get(), i, arg.int_value));
-    } else if (arg.kind == ArgKind::kFloat) {
-      CLVET_RETURN_IF_ERROR(set_arg(device_, ready.kernel.get(), i, arg.float_value));
-    } else if (arg.absent) {
-      CLVET_RETURN_IF_ERROR(set_arg(device_, ready.kernel.get(), i, cl_mem{}));
-    } else {
-      CLVET_ASSIGN_OR_RETURN(const cl_mem object, object_of(step, launch, arg));
-      CLVET_RETURN_IF_ERROR(set_arg(device_, ready.kernel.get(), i, object));
-    }
+    if (arg.kind == ArgKind::kInt && arg.name == "P") ready.position_arg = static_cast<int>(i);
   }
   ready.call = std::move(launch.call);
   return ready;

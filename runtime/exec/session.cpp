@@ -167,19 +167,8 @@ Status Session::prepare(const PlanStep& step, const VariantTable& table, ReadySt
   auto kernel = device_->kernel(*launch.row);
   if (!kernel) return wrap(kernel.error(), program.entry);
   ready.kernel = std::move(*kernel);
-  for (size_t i = 0; i < launch.call.args.size(); ++i) {
-    const CallArg& arg = launch.call.args[i];
-    if (arg.kind == ArgKind::kInt) {
-      CLVET_RETURN_IF_ERROR(set_arg(*device_, ready.kernel.get(), i, arg.int_value));
-    } else if (arg.kind == ArgKind::kFloat) {
-      CLVET_RETURN_IF_ERROR(set_arg(*device_, ready.kernel.get(), i, arg.float_value));
-    } else if (arg.absent) {
-      CLVET_RETURN_IF_ERROR(set_arg(*device_, ready.kernel.get(), i, cl_mem{}));
-    } else {
-      CLVET_ASSIGN_OR_RETURN(const cl_mem object, object_of(step, launch, arg));
-      CLVET_RETURN_IF_ERROR(set_arg(*device_, ready.kernel.get(), i, object));
-    }
-  }
+  CLVET_RETURN_IF_ERROR(set_args(*device_, ready.kernel.get(), launch.call,
+                                 [&](const CallArg& arg) { return object_of(step, launch, arg); }));
   ready.row = launch.row;
   ready.call = std::move(launch.call);
   return {};
@@ -333,8 +322,10 @@ Result<std::vector<Tensor>> Session::input_values(
     const std::map<std::string, Tensor>& inputs) const {
   std::vector<Tensor> values(graph_.values.size());
   for (size_t id = 0; id < values.size(); ++id) {
-    const auto type = graph_.values[id].type();
-    if (!type || elements_of(type->shape) > 0) continue;
+    const Value& value = graph_.values[id];
+    if (!value.shape || elements_of(*value.shape) != 0) continue;
+    const auto type = value.type();
+    if (!type) continue;
     CLVET_ASSIGN_OR_RETURN(values[id], Tensor::create(type->dtype, type->shape));
   }
   for (const ValueId id : graph_.inputs) {
