@@ -52,8 +52,12 @@ class Memory:
 def mapped(session: int, name: Optional[bytes], mode: int, keeps: Any = None) -> Memory:
     mapping = opened(lib.clvet_session_map, session, name, mode)
     info, data, size = TensorInfo(), c_void_p(), c_size_t()
-    check(lib.clvet_mapping_info(mapping, ctypes.byref(info)))
-    check(lib.clvet_mapping_data(mapping, info.type, ctypes.byref(data), ctypes.byref(size)))
+    try:
+        check(lib.clvet_mapping_info(mapping, ctypes.byref(info)))
+        check(lib.clvet_mapping_data(mapping, info.type, ctypes.byref(data), ctypes.byref(size)))
+    except BaseException:
+        lib.clvet_mapping_free(mapping)
+        raise
     return Memory(mapping, data.value, info, mode == READ, keeps)
 
 

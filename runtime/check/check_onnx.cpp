@@ -57,7 +57,7 @@ Result<std::map<std::string, Shape>> filled_in(const Graph& graph,
     }
   };
   choose(false);
-  choose(true);  // what is no sum of known names
+  choose(true);  // sums of which a part has no value
   return shapes;
 }
 

@@ -73,7 +73,7 @@ class Repeats {
   std::vector<double> ms_;
 };
 
-// The answers, and the inputs of the last of them; how long each but the first took.
+// The answers, and inputs like those of the last of them; how long each but the first took.
 struct Answered {
   Outputs outputs;
   std::map<std::string, Tensor> inputs;

@@ -35,9 +35,8 @@ struct ModelRun {
 };
 
 // `graph` as read from the file; `report` may be null for the host. With steps, `inputs` are those
-// of the first one. Inputs are checked by name,
-// type and shape. Errors: kInvalidArgument (inputs), kNoDevice (selector), kUnavailable (strict and
-// a fallback was needed; the message names it).
+// of the first one. Inputs are checked by name, type and shape. Errors: kInvalidArgument (inputs),
+// kNoDevice (selector), kUnavailable (strict and a fallback was needed; the message names it).
 Result<ModelRun> run_model(Graph graph, const std::map<std::string, Tensor>& inputs,
                            const Report* report, const ModelRunOptions& options);
 
