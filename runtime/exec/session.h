@@ -113,6 +113,10 @@ class Session {
   Status share(size_t tensor);
   Status hand_over(size_t tensor, const Tensor& value);
   bool writes_last(size_t index, size_t tensor) const;
+  // What StepAnswer::right_by_reference asks, right behind the step.
+  bool right_by_reference(size_t index);
+  Result<Values> held_by(const DeviceTensor& tensor, cl_mem object, const TensorRole& role);
+  Result<Values> read_by(const PlanStep& step, const Variant& variant, const TensorRole& role);
 
   Status give_kernel(size_t index, const Observer& observer);
   Status watch_kernel(size_t index, std::vector<Tensor>& values, const Observer& observer);

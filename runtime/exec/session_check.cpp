@@ -94,7 +94,8 @@ Status Session::check_written(size_t index, Checked& state, Checker& checker) {
       if (node->outputs[i] == id) host = &state.answers[step.node][i];
     if (!host) return fail(ErrorCode::kInternal, "a step writes a value that is not its node's");
     checker.judge({node ? node->name : "", ready_[index].row, plan_.tensors[at].value, device,
-                   *host, plan_.tensors[at].half, state.of_halves});
+                   *host, plan_.tensors[at].half, state.of_halves,
+                   [&] { return right_by_reference(index); }});
     state.see(id, std::move(device));
   }
   return {};

@@ -21,6 +21,7 @@ namespace clvet {
 //  - normal: 2^-6. Weights and results are rounded to half (2^-11 each).
 //  - low: 2^-3. Partial sums are rounded to half as well: 2^-11 * sqrt(n).
 // Where the model itself has tensors of float16 it is 2^-6 at least: StepAnswer::of_halves.
+// Beyond it, the bound of the kernel's own trials decides: StepAnswer::right_by_reference.
 double rounding_part(Precision precision);
 
 struct AnswerDifference {
@@ -49,11 +50,9 @@ class FaultFinder {
     return {[this](const StepAnswer& answer) { look(answer); }};
   }
   const std::optional<Fault>& fault() const { return fault_; }
-  double worst() const { return worst_; }  // as a part of what is allowed
 
  private:
   std::optional<Fault> fault_;
-  double worst_ = 0;
 };
 
 using Outputs = std::map<std::string, Tensor>;

@@ -6,9 +6,7 @@ differ by 1e-4 of the largest. An index that a rounding mode takes may not. DIFF
 onnxruntime does otherwise than the ONNX standard; those cases are not drawn. CLVET_TEST_DEVICE: see random_nodes.py.
 """
 
-import os
 import pathlib
-import random
 import sys
 import tempfile
 from fractions import Fraction
@@ -16,7 +14,7 @@ from fractions import Fraction
 import numpy
 from onnx import TensorProto, helper
 
-from random_nodes import Case, Counts, device_options, finish, run_cases
+from random_nodes import Case, Counts, asked_for, device_options, finish, run_cases
 
 NODES = 40
 DIFFERENCES = {
@@ -121,11 +119,10 @@ def same(case, got, want):
 
 def main():
     clvet = sys.argv[1]
-    count = int(sys.argv[4]) if len(sys.argv) > 4 else int(os.environ.get("CLVET_TEST_COUNT", 2000))
-    draw = random.Random(int(sys.argv[5]) if len(sys.argv) > 5 else 1)
+    count, draw = asked_for(2000)
     counts = Counts()
     with tempfile.TemporaryDirectory() as name:
-        while sum(counts.cases.values()) < count and len(counts.failures) < 40:
+        while counts.wants(count):
             run_cases(clvet, pathlib.Path(name), list(cases_of(draw)), same, counts, device_options())
     return finish(counts)
 

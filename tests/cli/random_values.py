@@ -9,16 +9,14 @@ DIFFERENCES.
 """
 
 import math
-import os
 import pathlib
-import random
 import sys
 import tempfile
 
 import numpy
 from onnx import TensorProto, helper
 
-from random_nodes import Case, Counts, device_options, expected, finish, model_of, run_cases
+from random_nodes import Case, Counts, asked_for, device_options, expected, finish, model_of, run_cases
 
 NODES = 40
 # Here onnxruntime loses NaN, or takes it for another number; what is right stands beside.
@@ -207,12 +205,11 @@ def rounded(cases):
 
 def main():
     clvet = sys.argv[1]
-    count = int(sys.argv[4]) if len(sys.argv) > 4 else int(os.environ.get("CLVET_TEST_COUNT", 4000))
-    draw = random.Random(int(sys.argv[5]) if len(sys.argv) > 5 else 1)
+    count, draw = asked_for(4000)
     counts, options = Counts(), device_options()
     device = "host" not in options
     with tempfile.TemporaryDirectory() as name:
-        while sum(counts.cases.values()) < count and len(counts.failures) < 40:
+        while counts.wants(count):
             dtype = draw.choice([numpy.float32, numpy.float16])
             cases = cases_of(draw, dtype)
             wanted = rounded(cases) if dtype == numpy.float16 else expected

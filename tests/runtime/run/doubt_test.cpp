@@ -59,6 +59,26 @@ TEST(FaultFinder, AllowsRoundingToHalfWhereTheModelHasTensorsOfHalves) {
   EXPECT_TRUE(fault_of(1.1F, true));
 }
 
+// The end of Gelu's negative side: 1 + erf(x) has few digits left.
+TEST(FaultFinder, AsksTheReferenceWhereDigitsCancel) {
+  const Tensor got = row({-1.5902e-3F}), want = row({-1.5900e-3F});
+  int asked = 0;
+  const auto fault_of = [&](const Tensor& device, bool right) {
+    FaultFinder finder;
+    finder.look({"node", test::table()->find(kHigh), "y", device, want, false, false, [&] {
+                   ++asked;
+                   return right;
+                 }});
+    return finder.fault().has_value();
+  };
+  EXPECT_FALSE(fault_of(got, true));
+  EXPECT_TRUE(fault_of(got, false));
+  EXPECT_EQ(asked, 2);
+  EXPECT_FALSE(fault_of(want, false));
+  EXPECT_TRUE(fault_of(row({kNan}), true));
+  EXPECT_EQ(asked, 2) << "it takes long";
+}
+
 TEST(FaultFinder, NamesTheKernelAndTheNode) {
   const auto fault = fault_in({0, 0}, {1, 2}, kHigh);
   ASSERT_TRUE(fault);
