@@ -34,12 +34,6 @@ double allowed_part(Precision precision, bool of_halves) {
   return of_halves ? std::max(part, rounding_part(Precision::kNormal)) : part;
 }
 
-// Between neighbours that may be larger than the result, at places whose own rounding counts.
-constexpr double kInterpolation = 8;
-bool interpolates(const StepAnswer& answer) {
-  return answer.row && answer.row->variant.manifest->op == "resize";
-}
-
 std::string evidence_of(const AnswerDifference& difference) {
   if (difference.not_finite) return "it gave values that are not finite";
   return fmt::format(
@@ -102,8 +96,7 @@ void FaultFinder::look(const StepAnswer& answer) {
   if (fault_) return;
   const Precision precision = precision_of(answer);
   const AnswerDifference difference = difference_of(answer.device, answer.host);
-  const double allowed =
-      allowed_part(precision, answer.of_halves) * (interpolates(answer) ? kInterpolation : 1);
+  const double allowed = allowed_part(precision, answer.of_halves);
   if (!difference.not_finite &&
       (difference.part <= allowed || (answer.right_by_reference && answer.right_by_reference())))
     return;
