@@ -17,6 +17,7 @@
 #include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/exit_code.h"
+#include "cli/input_files.h"
 #include "cli/interrupt.h"
 #include "cli/isolate.h"
 #include "cli/model_inputs.h"
@@ -89,8 +90,9 @@ Status take_options(const BenchArguments& arguments, Options& options) {
   return check_private(options.state_dir);
 }
 
-Result<std::map<std::string, Tensor>> inputs_of(const BenchArguments& arguments, Graph& graph) {
-  if (!arguments.inputs.files.empty()) return read_inputs(arguments.inputs, graph);
+Result<std::map<std::string, Tensor>> inputs_of(const BenchArguments& arguments, Graph& graph,
+                                                Notes& notes) {
+  if (!arguments.inputs.files.empty()) return read_inputs(arguments.inputs, graph, notes);
   CLVET_ASSIGN_OR_RETURN(auto shapes, read_shapes(arguments.shapes));
   return random_inputs(graph, take_extents(graph, std::move(shapes)), arguments.seed);
 }
@@ -114,7 +116,8 @@ Result<std::optional<BenchRecord>> bench_onnx(const BenchArguments& arguments) {
     return fail(ErrorCode::kInvalidArgument, "--prompt is for GGUF models; networks take --input");
   BenchRecord record = empty_record(arguments, "onnx");
   CLVET_ASSIGN_OR_RETURN(Graph graph, read_onnx(arguments.model));
-  CLVET_ASSIGN_OR_RETURN(const auto inputs, inputs_of(arguments, graph));
+  Notes notes;
+  CLVET_ASSIGN_OR_RETURN(const auto inputs, inputs_of(arguments, graph, notes));
   record.random = arguments.inputs.files.empty();
   for (const auto& [name, tensor] : inputs) record.inputs.push_back({name, tensor.type()});
   ModelRunOptions options;
@@ -129,6 +132,7 @@ Result<std::optional<BenchRecord>> bench_onnx(const BenchArguments& arguments) {
     CLVET_ASSIGN_OR_RETURN(options.model_key, sha256_of_file(arguments.model));
     if (wants_isolation(*report)) return std::nullopt;
   }
+  say(notes, arguments.sink);
   const ProcessGuard process_guard;
   CLVET_ASSIGN_OR_RETURN(ModelRun run,
                          run_model(std::move(graph), inputs, report ? &*report : nullptr, options));

@@ -15,6 +15,7 @@
 #include "cli/diagnose_place.h"
 #include "cli/exit_code.h"
 #include "cli/failing_files.h"
+#include "cli/input_files.h"
 #include "cli/interrupt.h"
 #include "cli/isolate.h"
 #include "cli/model_inputs.h"
@@ -65,7 +66,9 @@ void tell(const DiagnoseArguments& arguments, const std::vector<std::string>& le
 Result<std::vector<CalibrationInput>> inputs_of(const DiagnoseArguments& arguments,
                                                 const Graph& graph) {
   if (arguments.calibration.empty()) {
-    CLVET_ASSIGN_OR_RETURN(auto values, read_inputs(arguments.inputs, graph));
+    Notes notes;
+    CLVET_ASSIGN_OR_RETURN(auto values, read_inputs(arguments.inputs, graph, notes));
+    say(notes, arguments.options.sink);
     return std::vector{CalibrationInput{"input", std::move(values)}};
   }
   std::vector<std::string> left_out;

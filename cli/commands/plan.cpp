@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/exit_code.h"
+#include "cli/input_files.h"
 #include "cli/model_inputs.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
@@ -42,7 +43,9 @@ Result<ExecutionPlan> plan_network(const PlanArguments& arguments,
   std::map<std::string, Tensor> values;
   CLVET_ASSIGN_OR_RETURN(auto shapes, read_shapes(arguments.shapes));
   if (!arguments.inputs.files.empty()) {
-    CLVET_ASSIGN_OR_RETURN(values, read_inputs(arguments.inputs, graph));
+    Notes notes;
+    CLVET_ASSIGN_OR_RETURN(values, read_inputs(arguments.inputs, graph, notes));
+    say(notes, terminal_sink(arguments.output.quiet));
   }
   return plan_onnx(std::move(graph), std::move(shapes), values, request);
 }

@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/exit_code.h"
+#include "cli/input_files.h"
 #include "cli/interrupt.h"
 #include "cli/isolate.h"
 #include "cli/model_file.h"
@@ -92,12 +93,14 @@ Status take_words(RunArguments& arguments) {
 Result<std::optional<ModelRun>> run_once(RunArguments& arguments) {
   CLVET_RETURN_IF_ERROR(take_words(arguments));
   CLVET_ASSIGN_OR_RETURN(Graph graph, read_onnx(arguments.model));
-  CLVET_ASSIGN_OR_RETURN(arguments.options.steps, read_steps(arguments.steps));
+  Notes notes;
+  CLVET_ASSIGN_OR_RETURN(arguments.options.steps,
+                         read_steps(arguments.steps, graph, arguments.inputs.sample_rate, notes));
   std::vector<std::string> served;
   if (arguments.options.steps) {
     CLVET_ASSIGN_OR_RETURN(served, inputs_of_steps(graph, *arguments.options.steps));
   }
-  CLVET_ASSIGN_OR_RETURN(auto inputs, read_inputs(arguments.inputs, graph, served));
+  CLVET_ASSIGN_OR_RETURN(auto inputs, read_inputs(arguments.inputs, graph, notes, served));
   std::optional<Report> report;
   if (arguments.options.device != "host") {
     CLVET_ASSIGN_OR_RETURN(report, current_report(arguments.report, arguments.options.sink));
@@ -106,6 +109,7 @@ Result<std::optional<ModelRun>> run_once(RunArguments& arguments) {
     CLVET_RETURN_IF_ERROR(check_private(arguments.options.state_dir));
     if (wants_isolation(*report)) return std::nullopt;
   }
+  say(notes, arguments.options.sink);
   std::vector<std::string> characters;
   if (arguments.decode == "ctc") {
     CLVET_ASSIGN_OR_RETURN(characters, ctc_characters(graph));
