@@ -115,21 +115,22 @@ Result<std::optional<BenchRecord>> bench_onnx(const BenchArguments& arguments) {
   if (!arguments.prompt.empty())
     return fail(ErrorCode::kInvalidArgument, "--prompt is for GGUF models; networks take --input");
   BenchRecord record = empty_record(arguments, "onnx");
-  CLVET_ASSIGN_OR_RETURN(Graph graph, read_onnx(arguments.model));
+  const bool host = arguments.device == "host";
+  ModelRunOptions options;
+  CLVET_ASSIGN_OR_RETURN(Graph graph,
+                         read_keyed_onnx(arguments.model, host ? nullptr : &options.model_key));
   Notes notes;
   CLVET_ASSIGN_OR_RETURN(const auto inputs, inputs_of(arguments, graph, notes));
   record.random = arguments.inputs.files.empty();
   for (const auto& [name, tensor] : inputs) record.inputs.push_back({name, tensor.type()});
-  ModelRunOptions options;
   CLVET_RETURN_IF_ERROR(take_options(arguments, options));
   options.overrides = arguments.combination.overrides();
   options.repeat = arguments.warm_up + arguments.repeat - 1;
   options.stop = interrupted;
   options.profile = !arguments.profile.empty();
   std::optional<Report> report;
-  if (arguments.device != "host") {
+  if (!host) {
     CLVET_ASSIGN_OR_RETURN(report, current_report(arguments.report, arguments.sink));
-    CLVET_ASSIGN_OR_RETURN(options.model_key, sha256_of_file(arguments.model));
     if (wants_isolation(*report)) return std::nullopt;
   }
   say(notes, arguments.sink);

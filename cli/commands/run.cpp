@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/result.h"
 #include "cli/combination_options.h"
 #include "cli/command.h"
@@ -92,7 +91,9 @@ Status take_words(RunArguments& arguments) {
 // Nothing where another process has to do it.
 Result<std::optional<ModelRun>> run_once(RunArguments& arguments) {
   CLVET_RETURN_IF_ERROR(take_words(arguments));
-  CLVET_ASSIGN_OR_RETURN(Graph graph, read_onnx(arguments.model));
+  const bool host = arguments.options.device == "host";
+  CLVET_ASSIGN_OR_RETURN(
+      Graph graph, read_keyed_onnx(arguments.model, host ? nullptr : &arguments.options.model_key));
   Notes notes;
   CLVET_ASSIGN_OR_RETURN(arguments.options.steps,
                          read_steps(arguments.steps, graph, arguments.inputs.sample_rate, notes));
@@ -102,9 +103,8 @@ Result<std::optional<ModelRun>> run_once(RunArguments& arguments) {
   }
   CLVET_ASSIGN_OR_RETURN(auto inputs, read_inputs(arguments.inputs, graph, notes, served));
   std::optional<Report> report;
-  if (arguments.options.device != "host") {
+  if (!host) {
     CLVET_ASSIGN_OR_RETURN(report, current_report(arguments.report, arguments.options.sink));
-    CLVET_ASSIGN_OR_RETURN(arguments.options.model_key, sha256_of_file(arguments.model));
     arguments.options.state_dir = state_dir();
     CLVET_RETURN_IF_ERROR(check_private(arguments.options.state_dir));
     if (wants_isolation(*report)) return std::nullopt;

@@ -66,14 +66,14 @@ Result<Subject> read_subject(const TuneArguments& arguments) {
   CLVET_RETURN_IF_ERROR(check_model_file(arguments.model));
   Subject subject;
   subject.gguf = is_gguf(arguments.model);
-  CLVET_ASSIGN_OR_RETURN(subject.sha256, sha256_of_file(arguments.model));
   if (subject.gguf) {
+    CLVET_ASSIGN_OR_RETURN(subject.sha256, sha256_of_file(arguments.model));
     CLVET_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::open(arguments.model));
     CLVET_ASSIGN_OR_RETURN(const LlmConfig config, load_config(file));
     subject.needs = needs_of(config);
     return subject;
   }
-  CLVET_ASSIGN_OR_RETURN(subject.graph, read_onnx(arguments.model));
+  CLVET_ASSIGN_OR_RETURN(subject.graph, read_keyed_onnx(arguments.model, &subject.sha256));
   CLVET_ASSIGN_OR_RETURN(subject.shapes, read_shapes(arguments.shapes));
   if (!arguments.inputs.files.empty()) {
     Notes notes;
