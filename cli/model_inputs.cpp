@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <tl/expected.hpp>
 #include <utility>
@@ -39,21 +42,56 @@ Result<std::array<double, 3>> three(const std::vector<double>& values, double fa
 Result<ImageOptions> image_options(const InputArguments& arguments) {
   ImageOptions options;
   if (!arguments.image_size.empty()) {
-    int used = 0;
-    const int found = std::sscanf(arguments.image_size.c_str(), "%dx%d%n", &options.width,
-                                  &options.height, &used);
-    if (found != 2 || static_cast<size_t>(used) != arguments.image_size.size() ||
-        options.width <= 0 || options.height <= 0 || options.width > 16384 ||
-        options.height > 16384) {
+    const std::vector<std::string> words = split(arguments.image_size, 'x');
+    const auto width = whole_number(words.front()), height = whole_number(words.back());
+    const auto fits = [](std::optional<int64_t> pixels) {
+      return pixels && *pixels > 0 && *pixels <= 16384;
+    };
+    if (words.size() != 2 || !fits(width) || !fits(height)) {
       return bad_option(
           fmt::format("--image-size '{}' is not WIDTHxHEIGHT, e.g. 192x48", arguments.image_size));
     }
+    options.width = static_cast<int>(*width);
+    options.height = static_cast<int>(*height);
   }
   CLVET_ASSIGN_OR_RETURN(options.mean, three(arguments.mean, 0, "--mean"));
   CLVET_ASSIGN_OR_RETURN(options.scale, three(arguments.scale, 1, "--scale"));
   options.nhwc = arguments.layout == "nhwc";
   options.bgr = arguments.bgr;
   return options;
+}
+
+// Pixels, f32, as whole numbers of a byte.
+Result<Tensor> as_bytes(const Tensor& pixels, const std::string& name, const std::string& path) {
+  const std::span<const float> values = pixels.values<float>();
+  const auto [least, most] = std::ranges::minmax_element(values);
+  if (!(*least >= -0.5f && *most < 255.5f))
+    return bad_option(fmt::format(
+        "{}: input '{}' takes u8, but with --mean and --scale the pixels are {} to {}; leave these "
+        "options out",
+        path, name, *least, *most));
+  CLVET_ASSIGN_OR_RETURN(Tensor bytes, Tensor::create(DType::kU8, pixels.shape()));
+  std::ranges::transform(values, bytes.data<uint8_t>(),
+                         [](float value) { return static_cast<uint8_t>(std::lround(value)); });
+  return bytes;
+}
+
+Result<Tensor> as_type_of(const Value& value, const Tensor& pixels, const std::string& path) {
+  switch (value.dtype.value_or(DType::kF32)) {
+    case DType::kF32:
+      return pixels;
+    case DType::kF16:
+    case DType::kF64:
+      return pixels.cast(*value.dtype);
+    case DType::kU8:
+      return as_bytes(pixels, value.name, path);
+    default:
+      return bad_option(
+          fmt::format("{}: input '{}' takes {}, but pictures become floats or u8; convert it as "
+                      "the model wants "
+                      "it and give a .npy file",
+                      path, value.name, to_string(*value.dtype)));
+  }
 }
 
 // As many channels as the input has, if that is 1; else three.
@@ -69,7 +107,8 @@ Result<Tensor> read_picture(const std::string& path, const Value& value, ImageOp
                         value.name, values == &arguments.mean ? "--mean" : "--scale"));
     }
   }
-  return read_image(path, options);
+  CLVET_ASSIGN_OR_RETURN(const Tensor pixels, read_image(path, options));
+  return as_type_of(value, pixels, path);
 }
 
 Result<Tensor> read_sound_input(const std::string& path, const Value& value, int rate,
@@ -169,6 +208,8 @@ Result<std::map<std::string, Tensor>> read_inputs(const InputArguments& argument
                                  : text.substr(0, equals);
     const std::string path = equals == std::string::npos ? text : text.substr(equals + 1);
     CLVET_ASSIGN_OR_RETURN(const Value* value, input_named(graph, name));
+    if (inputs.contains(name))
+      return bad_option(fmt::format("--input: '{}' is given twice; leave one out", name));
     CLVET_ASSIGN_OR_RETURN(inputs[name], read_input(path, *value, arguments, image, notes));
   }
   const bool whole = std::ranges::all_of(graph.inputs, [&](ValueId id) {
@@ -215,6 +256,9 @@ Result<std::map<std::string, Shape>> read_shapes(const std::vector<std::string>&
   std::map<std::string, Shape> shapes;
   for (const std::string& text : texts) {
     CLVET_ASSIGN_OR_RETURN(auto shape, parse_shape(text));
+    if (shapes.contains(shape.first))
+      return fail(ErrorCode::kInvalidArgument, "--shape: '{}' is given twice; leave one out",
+                  shape.first);
     shapes.insert(std::move(shape));
   }
   return shapes;

@@ -93,6 +93,9 @@ Result<std::optional<StepOptions>> read_steps(const StepArguments& arguments, co
     const auto sides = sides_of(text, text.find('='));
     if (!sides) return fail(ErrorCode::kInvalidArgument, "--series '{}' is not NAME=FILE", text);
     CLVET_ASSIGN_OR_RETURN(const Value* input, input_named(graph, sides->first));
+    if (options.series.contains(sides->first))
+      return fail(ErrorCode::kInvalidArgument, "--series: '{}' is given twice; leave one out",
+                  sides->first);
     CLVET_ASSIGN_OR_RETURN(options.series[sides->first],
                            read_series(arguments, sides->second, *input, sample_rate, notes));
   }

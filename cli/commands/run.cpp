@@ -88,6 +88,16 @@ Status take_words(RunArguments& arguments) {
   return {};
 }
 
+Status check_given_once(const std::map<std::string, Tensor>& inputs,
+                        const std::optional<StepOptions>& steps) {
+  for (const auto& [name, tensor] : inputs) {
+    if (steps && steps->series.contains(name))
+      return fail(ErrorCode::kInvalidArgument, "'{}' has both --input and --series; leave one out",
+                  name);
+  }
+  return {};
+}
+
 // Nothing where another process has to do it.
 Result<std::optional<ModelRun>> run_once(RunArguments& arguments) {
   CLVET_RETURN_IF_ERROR(take_words(arguments));
@@ -102,6 +112,7 @@ Result<std::optional<ModelRun>> run_once(RunArguments& arguments) {
     CLVET_ASSIGN_OR_RETURN(served, inputs_of_steps(graph, *arguments.options.steps));
   }
   CLVET_ASSIGN_OR_RETURN(auto inputs, read_inputs(arguments.inputs, graph, notes, served));
+  CLVET_RETURN_IF_ERROR(check_given_once(inputs, arguments.options.steps));
   std::optional<Report> report;
   if (!host) {
     CLVET_ASSIGN_OR_RETURN(report, current_report(arguments.report, arguments.options.sink));

@@ -152,6 +152,58 @@ TEST_F(RunOfAFile, GivesPicturesAsManyChannelsAsTheInputHas) {
   EXPECT_THAT(with({}).out, HasSubstr("y f32[1,3,3,2]: "));
 }
 
+TEST_F(RunOfAFile, GivesPicturesTheTypeOfTheInput) {
+  const std::string picture = std::string(CLVET_SOURCE_DIR) + "/tests/data/images/text-1.png";
+  const auto with = [&](int onnx_type, std::vector<std::string> more) {
+    test::ModelBuilder model;
+    model.input("x", {1, 3, -1, -1}, onnx_type).node("Identity", {"x"}, {"y"});
+    model.output("y");
+    test::put(bench_ / "m.onnx", model.bytes());
+    more.insert(more.end(), {"--input", picture, "--image-size", "1x1"});
+    return run(more);
+  };
+  EXPECT_THAT(with(10, {}).out, HasSubstr("y f16[1,3,1,1]: 255, 255, 255"));
+  EXPECT_THAT(with(11, {}).out, HasSubstr("y f64[1,3,1,1]: 255, 255, 255"));
+  EXPECT_THAT(with(2, {}).out, HasSubstr("y u8[1,3,1,1]: 255, 255, 255"));
+  EXPECT_THAT(with(2, {"--scale", "0.01"}).out, HasSubstr("y u8[1,3,1,1]: 3, 3, 3"));
+  for (const char* scale : {"-1", "2", "1e30", "1e308"}) {
+    const auto done = with(2, {"--scale", scale});
+    EXPECT_EQ(done.exit_code, 2) << scale;
+    EXPECT_THAT(done.err, HasSubstr("takes u8, but with --mean and --scale the pixels are"));
+  }
+  EXPECT_THAT(with(3, {}).err, HasSubstr("takes i8, but pictures become floats or u8"));
+}
+
+TEST_F(RunOfAFile, RefusesASizeThatIsNone) {
+  model({1, 3, -1, -1});
+  const std::string picture = std::string(CLVET_SOURCE_DIR) + "/tests/data/images/text-1.png";
+  for (const char* size : {"4294967298x2", "2x4294967298", "99999999999999999999x2", " 2x2", "2x+2",
+                           "2", "2x", "x2", "2x2x2", "0x2", "2x-2", "16385x2"}) {
+    const auto done = run({"--input", picture, "--image-size", size});
+    EXPECT_EQ(done.exit_code, 2) << size;
+    EXPECT_THAT(done.err, HasSubstr("is not WIDTHxHEIGHT")) << size;
+  }
+}
+
+TEST_F(RunOfAFile, RefusesTwoValuesForOneInput) {
+  model({1, 2});
+  const std::string value = "x=" + file("a.wav", wav("\xC0\x40"));
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--input", value, "--input"},
+        {"--series", value, "--series"},
+        {"--input", value, "--series"}}) {
+    std::vector<std::string> twice = words;
+    twice.push_back(value);
+    const auto done = run(twice);
+    EXPECT_EQ(done.exit_code, 2) << words.back();
+    EXPECT_THAT(done.err, HasSubstr("leave one out")) << words.back();
+  }
+  const auto shapes = bench_.run(
+      {"plan", bench_ / "m.onnx", "--device", "host", "--shape", "x=1x2", "--shape", "x=1x2"});
+  EXPECT_EQ(shapes.exit_code, 2);
+  EXPECT_THAT(shapes.err, HasSubstr("--shape: 'x' is given twice"));
+}
+
 TEST_F(RunOfAFile, ReadsEndingsInAnyCase) {
   model({1, -1});
   const auto done = run({"--input", file("a.NPY", "none")});
