@@ -10,8 +10,8 @@ set -euo pipefail
 cd "$CLVET_ROOT"
 
 c_library=(libc6/bullseye libc6-dev/bullseye linux-libc-dev/bullseye)
-libraries=(libcli11-dev libeigen3-dev libexpected-dev libfmt-dev libpcre2-dev libprotobuf-dev libstb-dev nettle-dev
-  nlohmann-json3-dev opencl-c-headers)
+libraries=(libcli11-dev libeigen3-dev libexpected-dev libfmt-dev libpcre2-dev libprotobuf-dev libspeexdsp-dev libstb-dev
+  nettle-dev nlohmann-json3-dev opencl-c-headers)
 
 # names NAME: sets debian (what Debian calls the machine) and triplet
 names() {

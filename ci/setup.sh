@@ -19,7 +19,7 @@ case $mode in
 esac
 
 build_packages=(g++ clang-19 cmake make ninja-build pkg-config opencl-headers libcli11-dev libfmt-dev nlohmann-json3-dev
-  libexpected-dev libeigen3-dev libpcre2-dev libprotobuf-dev protobuf-compiler libstb-dev nettle-dev
+  libexpected-dev libeigen3-dev libpcre2-dev libprotobuf-dev libspeexdsp-dev protobuf-compiler libstb-dev nettle-dev
   ca-certificates python3 python3-venv)
 # libvalijson-dev draws in Qt, MySQL and POCO: the program must build without it.
 test_packages=(fonts-dejavu-core libgtest-dev libgmock-dev libbenchmark-dev libvalijson-dev ocl-icd-libopencl1 ocl-icd-opencl-dev

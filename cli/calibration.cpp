@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/event.h"
 #include "base/result.h"
+#include "cli/input_files.h"
 #include "cli/model_inputs.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
@@ -51,10 +53,13 @@ Result<std::vector<std::string>> options_of(const fs::path& entry, const Graph& 
 }
 
 Result<CalibrationInput> read_set(const fs::path& entry, InputArguments arguments,
-                                  const Graph& graph) {
+                                  const Graph& graph, std::vector<std::string>& warnings) {
   CLVET_ASSIGN_OR_RETURN(arguments.files, options_of(entry, graph));
   CalibrationInput input{entry.filename().string(), {}};
-  CLVET_ASSIGN_OR_RETURN(input.values, read_inputs(arguments, graph));
+  Notes notes;
+  CLVET_ASSIGN_OR_RETURN(input.values, read_inputs(arguments, graph, notes));
+  for (const Event& note : notes)
+    if (note.level == EventLevel::kWarning) warnings.push_back(note.text);
   CLVET_RETURN_IF_ERROR(check_inputs(graph, input.values));
   return input;
 }
@@ -96,7 +101,7 @@ Result<std::vector<CalibrationInput>> read_calibration(const std::string& folder
                                                        std::vector<std::string>& left_out) {
   std::vector<CalibrationInput> inputs;
   const auto take = [&](const fs::path& entry) -> Status {
-    CLVET_ASSIGN_OR_RETURN(CalibrationInput input, read_set(entry, arguments, graph));
+    CLVET_ASSIGN_OR_RETURN(CalibrationInput input, read_set(entry, arguments, graph, left_out));
     const std::string other = inputs.empty() ? "" : difference(inputs.front(), input);
     if (!other.empty()) return fail(ErrorCode::kInvalidArgument, "{}", other);
     inputs.push_back(std::move(input));

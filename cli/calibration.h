@@ -24,8 +24,9 @@ tl::unexpected<Error> nothing_taken(const std::filesystem::path& folder,
                                     const std::vector<std::string>& left_out);
 
 // The sets of inputs in `folder`, as take_entries() has them. For a model with one input, each file
-// (.npy, .png, .jpg, raw) is a set. For any model, each folder in it is a set: it has one file for
-// each input, named after the input ("x.npy"). kInvalidArgument: there is no set that can be used.
+// (.npy, .png, .jpg, .wav, raw) is a set. For any model, each folder in it is a set: it has one
+// file for each input, named after the input ("x.npy"). `left_out` also gets the warnings about
+// files that are taken. kInvalidArgument: there is no set that can be used.
 Result<std::vector<CalibrationInput>> read_calibration(const std::string& folder,
                                                        const InputArguments& arguments,
                                                        const Graph& graph,

@@ -83,18 +83,17 @@ Status check_diagnose_place(const DiagnosePlace& place, bool naive, bool languag
 }
 
 Result<PrecisionDiagnosis> diagnose_there(const DiagnosePlace& place, const Report& report,
-                                          const std::string& model, const EventSink& sink,
+                                          const KeyedModel& model, const EventSink& sink,
                                           const DiagnoseOnDevice& diagnose) {
-  CLVET_ASSIGN_OR_RETURN(const std::string model_key, sha256_of_file(model));
   const Precision precision = place.precision == "normal" ? Precision::kNormal : Precision::kLow;
-  const DeviceTarget target{&report, place.device, precision, model_key, state_dir()};
+  const DeviceTarget target{&report, place.device, precision, model.key, state_dir()};
   CLVET_RETURN_IF_ERROR(check_private(target.state_dir));
   const ProcessGuard process_guard;
   CLVET_ASSIGN_OR_RETURN(DeviceDiagnosis made, diagnose(target));
   // A driver may die when it is released: that is left to the end of the process.
   static const auto* kept = new std::shared_ptr(std::move(made.opened));
   static_cast<void>(kept);
-  const Status saved = place.save_plan.empty() ? Status() : save(place, model, target, made);
+  const Status saved = place.save_plan.empty() ? Status() : save(place, model.path, target, made);
   if (!saved)
     sink({EventLevel::kWarning, fmt::format("the plan was not saved: {}", saved.error().message)});
   return std::move(made.found);

@@ -26,11 +26,14 @@ void add_diagnose_place(Verb verb, DiagnosePlace& place);
 // kInvalidArgument: the words contradict each other, or the policy or kind of model.
 Status check_diagnose_place(const DiagnosePlace& place, bool naive, bool language_model);
 
+struct KeyedModel {
+  std::string path, key;  // of an ONNX model: read_keyed_onnx(); else the SHA-256 of the file
+};
 using DiagnoseOnDevice = std::function<Result<DeviceDiagnosis>(const DeviceTarget& target)>;
 // What `diagnose` finds with `report`; its plan is saved where that was asked for. A plan that
 // cannot be saved is a warning.
 Result<PrecisionDiagnosis> diagnose_there(const DiagnosePlace& place, const Report& report,
-                                          const std::string& model, const EventSink& sink,
+                                          const KeyedModel& model, const EventSink& sink,
                                           const DiagnoseOnDevice& diagnose);
 
 }  // namespace clvet

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <tl/expected.hpp>
 #include <utility>
@@ -13,11 +16,13 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/whole_number.h"
+#include "cli/input_files.h"
 #include "cli/options.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/media/image_input.h"
 #include "runtime/media/npy.h"
+#include "runtime/media/sound_input.h"
 
 namespace clvet {
 namespace {
@@ -37,15 +42,17 @@ Result<std::array<double, 3>> three(const std::vector<double>& values, double fa
 Result<ImageOptions> image_options(const InputArguments& arguments) {
   ImageOptions options;
   if (!arguments.image_size.empty()) {
-    int used = 0;
-    const int found = std::sscanf(arguments.image_size.c_str(), "%dx%d%n", &options.width,
-                                  &options.height, &used);
-    if (found != 2 || static_cast<size_t>(used) != arguments.image_size.size() ||
-        options.width <= 0 || options.height <= 0 || options.width > 16384 ||
-        options.height > 16384) {
+    const std::vector<std::string> words = split(arguments.image_size, 'x');
+    const auto width = whole_number(words.front()), height = whole_number(words.back());
+    const auto fits = [](std::optional<int64_t> pixels) {
+      return pixels && *pixels > 0 && *pixels <= 16384;
+    };
+    if (words.size() != 2 || !fits(width) || !fits(height)) {
       return bad_option(
           fmt::format("--image-size '{}' is not WIDTHxHEIGHT, e.g. 192x48", arguments.image_size));
     }
+    options.width = static_cast<int>(*width);
+    options.height = static_cast<int>(*height);
   }
   CLVET_ASSIGN_OR_RETURN(options.mean, three(arguments.mean, 0, "--mean"));
   CLVET_ASSIGN_OR_RETURN(options.scale, three(arguments.scale, 1, "--scale"));
@@ -54,16 +61,65 @@ Result<ImageOptions> image_options(const InputArguments& arguments) {
   return options;
 }
 
-bool is_image(const std::string& path) {
-  for (const char* ending : {".png", ".jpg", ".jpeg", ".PNG", ".JPG", ".JPEG"}) {
-    if (path.ends_with(ending)) return true;
-  }
-  return false;
+// Pixels, f32, as whole numbers of a byte.
+Result<Tensor> as_bytes(const Tensor& pixels, const std::string& name, const std::string& path) {
+  const std::span<const float> values = pixels.values<float>();
+  const auto [least, most] = std::ranges::minmax_element(values);
+  if (!(*least >= -0.5f && *most < 255.5f))
+    return bad_option(fmt::format(
+        "{}: input '{}' takes u8, but with --mean and --scale the pixels are {} to {}; leave these "
+        "options out",
+        path, name, *least, *most));
+  CLVET_ASSIGN_OR_RETURN(Tensor bytes, Tensor::create(DType::kU8, pixels.shape()));
+  std::ranges::transform(values, bytes.data<uint8_t>(),
+                         [](float value) { return static_cast<uint8_t>(std::lround(value)); });
+  return bytes;
 }
 
-Result<Tensor> read_input(const std::string& path, const Value& value, const ImageOptions& image) {
-  if (path.ends_with(".npy")) return read_npy(path);
-  if (is_image(path)) return read_image(path, image);
+Result<Tensor> as_type_of(const Value& value, const Tensor& pixels, const std::string& path) {
+  switch (value.dtype.value_or(DType::kF32)) {
+    case DType::kF32:
+      return pixels;
+    case DType::kF16:
+    case DType::kF64:
+      return pixels.cast(*value.dtype);
+    case DType::kU8:
+      return as_bytes(pixels, value.name, path);
+    default:
+      return bad_option(
+          fmt::format("{}: input '{}' takes {}, but pictures become floats or u8; convert it as "
+                      "the model wants "
+                      "it and give a .npy file",
+                      path, value.name, to_string(*value.dtype)));
+  }
+}
+
+// As many channels as the input has, if that is 1; else three.
+Result<Tensor> read_picture(const std::string& path, const Value& value, ImageOptions options,
+                            const InputArguments& arguments) {
+  const size_t axis = options.nhwc ? 3 : 1;
+  if (value.shape && value.shape->size() == 4 && (*value.shape)[axis] == 1) {
+    options.channels = 1;
+    for (const auto* values : {&arguments.mean, &arguments.scale}) {
+      if (values->size() > 1)
+        return bad_option(
+            fmt::format("{}: input '{}' has one channel, but {} has three values; give one", path,
+                        value.name, values == &arguments.mean ? "--mean" : "--scale"));
+    }
+  }
+  CLVET_ASSIGN_OR_RETURN(const Tensor pixels, read_image(path, options));
+  return as_type_of(value, pixels, path);
+}
+
+Result<Tensor> read_sound_input(const std::string& path, const Value& value, int rate,
+                                Notes& notes) {
+  CLVET_ASSIGN_OR_RETURN(const Tensor samples, read_sound(path, rate, notes));
+  CLVET_ASSIGN_OR_RETURN(SoundInput input, sound_input(samples, value, path));
+  note_padding(path, input.padding, notes);
+  return std::move(input.value);
+}
+
+Result<Tensor> read_raw_input(const std::string& path, const Value& value) {
   const auto type = value.type();
   const bool open =
       !type || std::any_of(type->shape.begin(), type->shape.end(), [](int64_t d) { return d < 0; });
@@ -74,6 +130,23 @@ Result<Tensor> read_input(const std::string& path, const Value& value, const Ima
                     path, value.name));
   }
   return read_raw(path, *type);
+}
+
+Result<Tensor> read_input(const std::string& path, const Value& value,
+                          const InputArguments& arguments, const ImageOptions& image,
+                          Notes& notes) {
+  CLVET_ASSIGN_OR_RETURN(const InputFile kind, kind_of_input(path));
+  switch (kind) {
+    case InputFile::kNpy:
+      return read_npy(path);
+    case InputFile::kPicture:
+      return read_picture(path, value, image, arguments);
+    case InputFile::kSound:
+      return read_sound_input(path, value, arguments.sample_rate, notes);
+    case InputFile::kRaw:
+      break;
+  }
+  return read_raw_input(path, value);
 }
 
 // NAME=1x3x640x640
@@ -110,8 +183,17 @@ std::string describe_inputs(const Graph& graph) {
   return text;
 }
 
+Result<const Value*> input_named(const Graph& graph, const std::string& name) {
+  for (const ValueId id : graph.inputs) {
+    const Value& value = graph.values[static_cast<size_t>(id)];
+    if (value.name == name) return &value;
+  }
+  return bad_option(
+      fmt::format("the model has no input '{}'; it takes {}", name, describe_inputs(graph)));
+}
+
 Result<std::map<std::string, Tensor>> read_inputs(const InputArguments& arguments,
-                                                  const Graph& graph,
+                                                  const Graph& graph, Notes& notes,
                                                   const std::vector<std::string>& served) {
   CLVET_ASSIGN_OR_RETURN(ImageOptions image, image_options(arguments));
   std::map<std::string, Tensor> inputs;
@@ -125,14 +207,10 @@ Result<std::map<std::string, Tensor>> read_inputs(const InputArguments& argument
                                  ? graph.values[static_cast<size_t>(graph.inputs[0])].name
                                  : text.substr(0, equals);
     const std::string path = equals == std::string::npos ? text : text.substr(equals + 1);
-    const ValueId id = graph.find_value(name);
-    if (std::find(graph.inputs.begin(), graph.inputs.end(), id) == graph.inputs.end() ||
-        id == kNoValue) {
-      return bad_option(
-          fmt::format("the model has no input '{}'; it takes {}", name, describe_inputs(graph)));
-    }
-    CLVET_ASSIGN_OR_RETURN(inputs[name],
-                           read_input(path, graph.values[static_cast<size_t>(id)], image));
+    CLVET_ASSIGN_OR_RETURN(const Value* value, input_named(graph, name));
+    if (inputs.contains(name))
+      return bad_option(fmt::format("--input: '{}' is given twice; leave one out", name));
+    CLVET_ASSIGN_OR_RETURN(inputs[name], read_input(path, *value, arguments, image, notes));
   }
   const bool whole = std::ranges::all_of(graph.inputs, [&](ValueId id) {
     const std::string& name = graph.values[static_cast<size_t>(id)].name;
@@ -147,7 +225,7 @@ Result<std::map<std::string, Tensor>> read_inputs(const InputArguments& argument
 
 void add_inputs(Verb verb, InputArguments& arguments) {
   verb.add_option("--input", arguments.files,
-                  "the value of an input: a .npy, .png, .jpg or raw file")
+                  "the value of an input: a .npy, .png, .jpg, .wav or raw file")
       .type_name("NAME=FILE");
   verb.add_option("--image-size", arguments.image_size,
                   "resize pictures to WIDTHxHEIGHT before use")
@@ -160,6 +238,10 @@ void add_inputs(Verb verb, InputArguments& arguments) {
       .one_of({"nchw", "nhwc"})
       .shows_default();
   verb.add_flag("--bgr", arguments.bgr, "the input takes blue first, then green and red");
+  verb.add_option("--sample-rate", arguments.sample_rate,
+                  "resample sound to this rate before use (default: the rate of the file)")
+      .within(100, 1000000)
+      .type_name("HZ");
 }
 
 void add_shapes(Verb verb, std::vector<std::string>& shapes) {
@@ -174,6 +256,9 @@ Result<std::map<std::string, Shape>> read_shapes(const std::vector<std::string>&
   std::map<std::string, Shape> shapes;
   for (const std::string& text : texts) {
     CLVET_ASSIGN_OR_RETURN(auto shape, parse_shape(text));
+    if (shapes.contains(shape.first))
+      return fail(ErrorCode::kInvalidArgument, "--shape: '{}' is given twice; leave one out",
+                  shape.first);
     shapes.insert(std::move(shape));
   }
   return shapes;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/input_files.h"
 #include "cli/options.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
@@ -17,20 +18,24 @@ struct InputArguments {
   std::string image_size, layout = "nchw";
   std::vector<double> mean, scale;
   bool bgr = false;
+  int sample_rate = 0;  // 0: that of each sound file
 };
 
 void add_inputs(Verb verb, InputArguments& arguments);
 
-// By name; pictures are made ready as the options say. kInvalidArgument: an option, a name or a
-// file is wrong, or an input is missing that is not among `served`, which get their values
-// elsewhere.
+// By name; pictures and sound are made ready as the options say. kInvalidArgument: an option, a
+// name or a file is wrong, or an input is missing that is not among `served`, which get their
+// values elsewhere.
 Result<std::map<std::string, Tensor>> read_inputs(const InputArguments& arguments,
-                                                  const Graph& graph,
+                                                  const Graph& graph, Notes& notes,
                                                   const std::vector<std::string>& served = {});
 
 void add_shapes(Verb verb, std::vector<std::string>& shapes);
 // Of NAME=1x3x320x320 each; NAME may be an extent, too: take_extents().
 Result<std::map<std::string, Shape>> read_shapes(const std::vector<std::string>& texts);
+
+// kInvalidArgument: there is none of this name.
+Result<const Value*> input_named(const Graph& graph, const std::string& name);
 
 // "x f32[1,3,-1,-1], y i64[1]"
 std::string describe_inputs(const Graph& graph);

@@ -17,6 +17,7 @@
 #include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/exit_code.h"
+#include "cli/input_files.h"
 #include "cli/interrupt.h"
 #include "cli/isolate.h"
 #include "cli/model_inputs.h"
@@ -89,8 +90,9 @@ Status take_options(const BenchArguments& arguments, Options& options) {
   return check_private(options.state_dir);
 }
 
-Result<std::map<std::string, Tensor>> inputs_of(const BenchArguments& arguments, Graph& graph) {
-  if (!arguments.inputs.files.empty()) return read_inputs(arguments.inputs, graph);
+Result<std::map<std::string, Tensor>> inputs_of(const BenchArguments& arguments, Graph& graph,
+                                                Notes& notes) {
+  if (!arguments.inputs.files.empty()) return read_inputs(arguments.inputs, graph, notes);
   CLVET_ASSIGN_OR_RETURN(auto shapes, read_shapes(arguments.shapes));
   return random_inputs(graph, take_extents(graph, std::move(shapes)), arguments.seed);
 }
@@ -113,22 +115,25 @@ Result<std::optional<BenchRecord>> bench_onnx(const BenchArguments& arguments) {
   if (!arguments.prompt.empty())
     return fail(ErrorCode::kInvalidArgument, "--prompt is for GGUF models; networks take --input");
   BenchRecord record = empty_record(arguments, "onnx");
-  CLVET_ASSIGN_OR_RETURN(Graph graph, read_onnx(arguments.model));
-  CLVET_ASSIGN_OR_RETURN(const auto inputs, inputs_of(arguments, graph));
+  const bool host = arguments.device == "host";
+  ModelRunOptions options;
+  CLVET_ASSIGN_OR_RETURN(Graph graph,
+                         read_keyed_onnx(arguments.model, host ? nullptr : &options.model_key));
+  Notes notes;
+  CLVET_ASSIGN_OR_RETURN(const auto inputs, inputs_of(arguments, graph, notes));
   record.random = arguments.inputs.files.empty();
   for (const auto& [name, tensor] : inputs) record.inputs.push_back({name, tensor.type()});
-  ModelRunOptions options;
   CLVET_RETURN_IF_ERROR(take_options(arguments, options));
   options.overrides = arguments.combination.overrides();
   options.repeat = arguments.warm_up + arguments.repeat - 1;
   options.stop = interrupted;
   options.profile = !arguments.profile.empty();
   std::optional<Report> report;
-  if (arguments.device != "host") {
+  if (!host) {
     CLVET_ASSIGN_OR_RETURN(report, current_report(arguments.report, arguments.sink));
-    CLVET_ASSIGN_OR_RETURN(options.model_key, sha256_of_file(arguments.model));
     if (wants_isolation(*report)) return std::nullopt;
   }
+  say(notes, arguments.sink);
   const ProcessGuard process_guard;
   CLVET_ASSIGN_OR_RETURN(ModelRun run,
                          run_model(std::move(graph), inputs, report ? &*report : nullptr, options));

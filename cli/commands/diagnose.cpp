@@ -7,6 +7,7 @@
 
 #include "base/event.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/language.h"
 #include "base/result.h"
 #include "cli/calibration.h"
@@ -15,6 +16,7 @@
 #include "cli/diagnose_place.h"
 #include "cli/exit_code.h"
 #include "cli/failing_files.h"
+#include "cli/input_files.h"
 #include "cli/interrupt.h"
 #include "cli/isolate.h"
 #include "cli/model_inputs.h"
@@ -65,7 +67,9 @@ void tell(const DiagnoseArguments& arguments, const std::vector<std::string>& le
 Result<std::vector<CalibrationInput>> inputs_of(const DiagnoseArguments& arguments,
                                                 const Graph& graph) {
   if (arguments.calibration.empty()) {
-    CLVET_ASSIGN_OR_RETURN(auto values, read_inputs(arguments.inputs, graph));
+    Notes notes;
+    CLVET_ASSIGN_OR_RETURN(auto values, read_inputs(arguments.inputs, graph, notes));
+    say(notes, arguments.options.sink);
     return std::vector{CalibrationInput{"input", std::move(values)}};
   }
   std::vector<std::string> left_out;
@@ -82,21 +86,23 @@ Result<FailingFiles> save_part(const DiagnoseArguments& arguments, const Graph& 
   return save_failing(part, options.policy, options.format, arguments.failing);
 }
 
-Result<PrecisionDiagnosis> there(const DiagnoseArguments& arguments,
+Result<PrecisionDiagnosis> there(const DiagnoseArguments& arguments, const std::string& key,
                                  const DiagnoseOnDevice& diagnose) {
-  return diagnose_there(arguments.place, *arguments.drivers, arguments.model,
+  return diagnose_there(arguments.place, *arguments.drivers, {arguments.model, key},
                         arguments.options.sink, diagnose);
 }
 
 Result<PrecisionDiagnosis> diagnose_onnx(const DiagnoseArguments& arguments) {
   if (arguments.prompts.any())
     return fail(ErrorCode::kInvalidArgument, "a network takes --input or --calibration, no prompt");
-  CLVET_ASSIGN_OR_RETURN(const Graph graph, read_onnx(arguments.model));
-  CLVET_ASSIGN_OR_RETURN(const auto inputs, inputs_of(arguments, graph));
   const bool here = arguments.place.on_host();
+  std::string key;
+  CLVET_ASSIGN_OR_RETURN(const Graph graph,
+                         read_keyed_onnx(arguments.model, here ? nullptr : &key));
+  CLVET_ASSIGN_OR_RETURN(const auto inputs, inputs_of(arguments, graph));
   CLVET_ASSIGN_OR_RETURN(PrecisionDiagnosis found,
                          here ? diagnose_network(graph, inputs, arguments.options)
-                              : there(arguments, [&](const DeviceTarget& target) {
+                              : there(arguments, key, [&](const DeviceTarget& target) {
                                   return diagnose_on_device(graph, inputs, arguments.options,
                                                             target);
                                 }));
@@ -123,7 +129,8 @@ Result<PrecisionDiagnosis> diagnose_gguf(const DiagnoseArguments& arguments) {
       read_prompt_inputs(arguments.prompts, arguments.calibration, file, config, left_out));
   tell(arguments, left_out);
   if (!arguments.place.on_host()) {
-    return there(arguments, [&](const DeviceTarget& target) {
+    CLVET_ASSIGN_OR_RETURN(const std::string key, sha256_of_file(arguments.model));
+    return there(arguments, key, [&](const DeviceTarget& target) {
       return diagnose_language_on_device(file, config, inputs, arguments.options, target);
     });
   }

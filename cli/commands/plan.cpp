@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/exit_code.h"
+#include "cli/input_files.h"
 #include "cli/model_inputs.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
@@ -36,13 +37,14 @@ struct PlanArguments {
   OutputOptions output;
 };
 
-Result<ExecutionPlan> plan_network(const PlanArguments& arguments,
-                                   const NetworkPlanRequest& request) {
-  CLVET_ASSIGN_OR_RETURN(Graph graph, read_onnx(arguments.model));
+Result<ExecutionPlan> plan_network(const PlanArguments& arguments, NetworkPlanRequest request) {
+  CLVET_ASSIGN_OR_RETURN(Graph graph, read_keyed_onnx(arguments.model, &request.model));
   std::map<std::string, Tensor> values;
   CLVET_ASSIGN_OR_RETURN(auto shapes, read_shapes(arguments.shapes));
   if (!arguments.inputs.files.empty()) {
-    CLVET_ASSIGN_OR_RETURN(values, read_inputs(arguments.inputs, graph));
+    Notes notes;
+    CLVET_ASSIGN_OR_RETURN(values, read_inputs(arguments.inputs, graph, notes));
+    say(notes, terminal_sink(arguments.output.quiet));
   }
   return plan_onnx(std::move(graph), std::move(shapes), values, request);
 }
@@ -57,11 +59,11 @@ Result<ExecutionPlan> make_plan(const PlanArguments& arguments) {
                   "no report of a device yet: run 'clvet probe', or name one with --report");
     }
   }
-  CLVET_ASSIGN_OR_RETURN(std::string model, sha256_of_file(arguments.model));
-  const NetworkPlanRequest request{kept ? &kept->report : nullptr, arguments.device,
-                                   arguments.combination.overrides(), std::move(model)};
-  return is_gguf(arguments.model) ? plan_gguf(arguments.model, request)
-                                  : plan_network(arguments, request);
+  NetworkPlanRequest request{kept ? &kept->report : nullptr, arguments.device,
+                             arguments.combination.overrides()};
+  if (!is_gguf(arguments.model)) return plan_network(arguments, std::move(request));
+  CLVET_ASSIGN_OR_RETURN(request.model, sha256_of_file(arguments.model));
+  return plan_gguf(arguments.model, request);
 }
 
 int run(const PlanArguments& arguments) {

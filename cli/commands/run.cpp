@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/result.h"
 #include "cli/combination_options.h"
 #include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/exit_code.h"
+#include "cli/input_files.h"
 #include "cli/interrupt.h"
 #include "cli/isolate.h"
 #include "cli/model_file.h"
@@ -88,24 +88,39 @@ Status take_words(RunArguments& arguments) {
   return {};
 }
 
+Status check_given_once(const std::map<std::string, Tensor>& inputs,
+                        const std::optional<StepOptions>& steps) {
+  for (const auto& [name, tensor] : inputs) {
+    if (steps && steps->series.contains(name))
+      return fail(ErrorCode::kInvalidArgument, "'{}' has both --input and --series; leave one out",
+                  name);
+  }
+  return {};
+}
+
 // Nothing where another process has to do it.
 Result<std::optional<ModelRun>> run_once(RunArguments& arguments) {
   CLVET_RETURN_IF_ERROR(take_words(arguments));
-  CLVET_ASSIGN_OR_RETURN(Graph graph, read_onnx(arguments.model));
-  CLVET_ASSIGN_OR_RETURN(arguments.options.steps, read_steps(arguments.steps));
+  const bool host = arguments.options.device == "host";
+  CLVET_ASSIGN_OR_RETURN(
+      Graph graph, read_keyed_onnx(arguments.model, host ? nullptr : &arguments.options.model_key));
+  Notes notes;
+  CLVET_ASSIGN_OR_RETURN(arguments.options.steps,
+                         read_steps(arguments.steps, graph, arguments.inputs.sample_rate, notes));
   std::vector<std::string> served;
   if (arguments.options.steps) {
     CLVET_ASSIGN_OR_RETURN(served, inputs_of_steps(graph, *arguments.options.steps));
   }
-  CLVET_ASSIGN_OR_RETURN(auto inputs, read_inputs(arguments.inputs, graph, served));
+  CLVET_ASSIGN_OR_RETURN(auto inputs, read_inputs(arguments.inputs, graph, notes, served));
+  CLVET_RETURN_IF_ERROR(check_given_once(inputs, arguments.options.steps));
   std::optional<Report> report;
-  if (arguments.options.device != "host") {
+  if (!host) {
     CLVET_ASSIGN_OR_RETURN(report, current_report(arguments.report, arguments.options.sink));
-    CLVET_ASSIGN_OR_RETURN(arguments.options.model_key, sha256_of_file(arguments.model));
     arguments.options.state_dir = state_dir();
     CLVET_RETURN_IF_ERROR(check_private(arguments.options.state_dir));
     if (wants_isolation(*report)) return std::nullopt;
   }
+  say(notes, arguments.options.sink);
   std::vector<std::string> characters;
   if (arguments.decode == "ctc") {
     CLVET_ASSIGN_OR_RETURN(characters, ctc_characters(graph));

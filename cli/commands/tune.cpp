@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/common_options.h"
 #include "cli/exit_code.h"
+#include "cli/input_files.h"
 #include "cli/interrupt.h"
 #include "cli/model_inputs.h"
 #include "cli/options.h"
@@ -65,17 +66,19 @@ Result<Subject> read_subject(const TuneArguments& arguments) {
   CLVET_RETURN_IF_ERROR(check_model_file(arguments.model));
   Subject subject;
   subject.gguf = is_gguf(arguments.model);
-  CLVET_ASSIGN_OR_RETURN(subject.sha256, sha256_of_file(arguments.model));
   if (subject.gguf) {
+    CLVET_ASSIGN_OR_RETURN(subject.sha256, sha256_of_file(arguments.model));
     CLVET_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::open(arguments.model));
     CLVET_ASSIGN_OR_RETURN(const LlmConfig config, load_config(file));
     subject.needs = needs_of(config);
     return subject;
   }
-  CLVET_ASSIGN_OR_RETURN(subject.graph, read_onnx(arguments.model));
+  CLVET_ASSIGN_OR_RETURN(subject.graph, read_keyed_onnx(arguments.model, &subject.sha256));
   CLVET_ASSIGN_OR_RETURN(subject.shapes, read_shapes(arguments.shapes));
   if (!arguments.inputs.files.empty()) {
-    CLVET_ASSIGN_OR_RETURN(subject.values, read_inputs(arguments.inputs, subject.graph));
+    Notes notes;
+    CLVET_ASSIGN_OR_RETURN(subject.values, read_inputs(arguments.inputs, subject.graph, notes));
+    say(notes, arguments.sink);
   }
   return subject;
 }
@@ -97,7 +100,6 @@ Result<TuneRecord> tune(const TuneArguments& arguments) {
   TuningSettings settings{folder, monotonic_seconds() + arguments.seconds, arguments.seconds,
                           arguments.sink};
   TuneRecord record{.model = arguments.model, .file = tuned_file(folder)};
-  const bool gguf = subject.gguf;
   Report untuned = report;
   forget_times(untuned);
   const double started = monotonic_seconds();

@@ -138,7 +138,6 @@ Result<Report> probed(const ProbeOptions& options) {
   CLVET_ASSIGN_OR_RETURN(request.words.precision, precision_named(options.precision));
   CLVET_ASSIGN_OR_RETURN(request.words.memory, memory_named(options.memory));
   CLVET_RETURN_IF_ERROR(check_model_file(model));
-  CLVET_ASSIGN_OR_RETURN(request.model, sha256_of_file(model));
   std::optional<KeptReport> kept;
   if (options.device != "host") {
     CLVET_ASSIGN_OR_RETURN(kept, kept_report(options.report, folder_or_usual(options.state_dir)));
@@ -147,9 +146,10 @@ Result<Report> probed(const ProbeOptions& options) {
   }
   ::clvet::Result<ExecutionPlan> plan = ExecutionPlan();
   if (is_gguf(model)) {
+    CLVET_ASSIGN_OR_RETURN(request.model, sha256_of_file(model));
     plan = plan_gguf(model, request);
   } else {
-    CLVET_ASSIGN_OR_RETURN(Graph graph, read_onnx(model));
+    CLVET_ASSIGN_OR_RETURN(Graph graph, read_keyed_onnx(model, &request.model));
     plan = plan_onnx(std::move(graph), options.shapes, {}, request);
   }
   if (!plan) return tl::unexpected(plan.error());

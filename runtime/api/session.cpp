@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/event.h"
-#include "base/hash.h"
 #include "base/result.h"
 #include "clvet/placement.h"
 #include "clvet/result.h"
@@ -78,8 +77,7 @@ class Session::Impl {
  private:
   explicit Impl(const SessionOptions& options)
       : warnings_("SessionOptions::warning", options.warning) {}
-  ::clvet::Result<NetworkOptions> network_options(const std::string& path,
-                                                  const SessionOptions& options);
+  ::clvet::Result<NetworkOptions> network_options(const SessionOptions& options);
   // Of the values that inputs hold; else of zeros where there are none.
   Status compute(bool keeps_outputs);
   Status answer(bool keeps_outputs);
@@ -96,26 +94,25 @@ class Session::Impl {
   Turns turns_;
 };
 
-::clvet::Result<NetworkOptions> Session::Impl::network_options(const std::string& path,
-                                                               const SessionOptions& options) {
+::clvet::Result<NetworkOptions> Session::Impl::network_options(const SessionOptions& options) {
   NetworkOptions words;
   CLVET_ASSIGN_OR_RETURN(words.overrides.precision, precision_named(options.precision));
   words.sink = [this](const Event& event) { warnings_(event); };
   words.saves_early = true;
   words.cancelled = turns_.stop();
   CLVET_ASSIGN_OR_RETURN(context_, take_options(options, words));
-  if (context_) {
-    CLVET_ASSIGN_OR_RETURN(words.model_key, sha256_of_file(path));
-  }
   return words;
 }
 
 ::clvet::Result<std::shared_ptr<Session::Impl>> Session::Impl::open(const std::string& path,
                                                                     const SessionOptions& options) {
   CLVET_RETURN_IF_ERROR(check_model_file(path));
-  CLVET_ASSIGN_OR_RETURN(Graph graph, read_onnx(path));
+  std::string key;
+  CLVET_ASSIGN_OR_RETURN(Graph graph,
+                         read_keyed_onnx(path, options.device == "host" ? nullptr : &key));
   auto impl = of_own_process(new Impl(options));
-  CLVET_ASSIGN_OR_RETURN(NetworkOptions words, impl->network_options(path, options));
+  CLVET_ASSIGN_OR_RETURN(NetworkOptions words, impl->network_options(options));
+  words.model_key = std::move(key);
   impl->slots_ = std::make_shared<Slots>(
       infos_of(graph, graph.inputs), infos_of(graph, graph.outputs),
       [one = impl.get()](const std::string& name) { return one->network_->lend_input(name); });

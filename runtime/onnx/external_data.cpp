@@ -12,11 +12,13 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include "base/fd.h"
+#include "base/hash.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/whole_number.h"
@@ -142,6 +144,7 @@ Status ExternalData::read(const onnx::TensorProto& proto, Tensor& tensor) {
         bytes, place.offset, shown, file->bytes);
   auto status = read_all(file->fd.get(), place.offset, tensor.raw(), static_cast<size_t>(bytes));
   if (!status) return wrap(status.error(), shown);
+  if (hash_) hash_->add(std::span(tensor.raw(), static_cast<size_t>(bytes)));
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "runtime/graph/graph.h"
@@ -57,7 +58,7 @@ tl::unexpected<Error> in_file(Error error, const std::string& name) {
 }
 
 Result<Graph> parse(std::string_view bytes, const std::string& name, const OnnxOptions& options,
-                    ExternalData files) {
+                    ExternalData& files) {
   if (bytes.empty()) {
     return fail(ErrorCode::kInvalidArgument, "{}: the file is empty; export the model again", name);
   }
@@ -80,12 +81,26 @@ Result<Graph> parse(std::string_view bytes, const std::string& name, const OnnxO
 
 Result<Graph> parse_onnx(std::string_view bytes, const std::string& name,
                          const OnnxOptions& options) {
-  return parse(bytes, name, options, {});
+  ExternalData none;
+  return parse(bytes, name, options, none);
 }
 
 Result<Graph> read_onnx(const std::string& path, const OnnxOptions& options) {
   CLVET_ASSIGN_OR_RETURN(const std::string bytes, read_file(path, kMaxFile));
-  return parse(bytes, path, options, ExternalData(path));
+  ExternalData files(path);
+  return parse(bytes, path, options, files);
+}
+
+Result<Graph> read_keyed_onnx(const std::string& path, std::string* key) {
+  if (!key) return read_onnx(path);
+  CLVET_ASSIGN_OR_RETURN(const std::string bytes, read_file(path, kMaxFile));
+  ExternalData files(path);
+  Sha256 weights;
+  files.add_to(weights);
+  CLVET_ASSIGN_OR_RETURN(Graph graph, parse(bytes, path, {}, files));
+  *key = sha256_hex(bytes);
+  if (files.was_read()) *key = Sha256().add_field(*key).add_field(weights.hex()).hex();
+  return graph;
 }
 
 Result<Tensor> read_onnx_tensor(const std::string& path) {

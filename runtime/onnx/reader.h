@@ -20,6 +20,10 @@ struct OnnxOptions {
 // folded. Weights may lie in other files of the model's folder. Every fault is one line that names
 // the file, what is wrong and what to do.
 Result<Graph> read_onnx(const std::string& path, const OnnxOptions& options = {});
+// The same. `key`, if not null, gets what caches, plans and measured times know the model by: the
+// SHA-256 of the file; where weights lie in other files, that of the file's and of all bytes that
+// were read of those. Nothing is read twice for it.
+Result<Graph> read_keyed_onnx(const std::string& path, std::string* key);
 // The same from memory, with all weights inside; `name` stands for the file in messages.
 Result<Graph> parse_onnx(std::string_view bytes, const std::string& name,
                          const OnnxOptions& options = {});

@@ -43,7 +43,7 @@ struct NetworkOptions {
   // serves. What is found out in use is kept there, too. Empty: nothing is kept, and the device
   // serves.
   std::string state_dir;
-  std::string model_key;  // SHA-256 of the model's file
+  std::string model_key;  // as read_keyed_onnx() gives it
   // The part of the answers that the host computes as well; empty: as many as take a fiftieth of
   // the time. The first one of a plan in an environment always is.
   std::optional<double> self_check;

@@ -13,7 +13,7 @@ case ${CLVET_TEST_DRIVER:-system} in
   intel) export OCL_ICD_VENDORS=$CLVET_TEST_INTEL/icd ;;
   rusticl) export RUSTICL_ENABLE=llvmpipe OCL_ICD_VENDORS=/etc/OpenCL/vendors/rusticl.icd ;;
 esac
-case $1 in models_accuracy.py | runtime_faults.py | interrupts.py | diagnose_networks.py | generate_*) model=$CLVET_MODELS ;; esac
+case $1 in models_accuracy.py | runtime_faults.py | interrupts.py | sound.py | diagnose_networks.py | generate_*) model=$CLVET_MODELS ;; esac
 export CLVET_STATE_DIR=$3
 rm -rf "$3"
 mkdir -p "$3"

@@ -22,7 +22,7 @@ struct DeviceTarget {
   const Report* report = nullptr;
   std::string device = "auto";            // "auto" or a selector of the report's devices
   Precision precision = Precision::kLow;  // or normal: half is stored, float32 computed with
-  std::string model_key;                  // SHA-256 of the model's file
+  std::string model_key;                  // as read_keyed_onnx() gives it
   std::string state_dir;                  // where a death within the driver is noted
 };
 

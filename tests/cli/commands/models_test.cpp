@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/onnx/onnx.pb.h"
 #include "tests/probe/fake/helpers.h"
 #include "tests/runtime/gguf/gguf_builder.h"
 #include "tests/runtime/model_builder.h"
@@ -12,6 +13,7 @@
 namespace clvet {
 namespace {
 
+using namespace std::string_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
@@ -62,6 +64,30 @@ TEST_F(ModelOfAnotherVerb, OfAFrameworkTakesItsNameInAnyCase) {
   const auto unknown = bench_.run({"discover", "--root", bench_ / ".", "--as", "mnm"});
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_THAT(unknown.err, AllOf(HasSubstr("did you mean mnn? It knows: "), HasSubstr("hashcat")));
+}
+
+TEST(WeightsInAnotherFile, ArePartOfTheModelThatAPlanIsFor) {
+  test::Bench bench;
+  test::ModelBuilder model;
+  model.input("x", {2}).constant("w", {2}, {0, 0}).node("Add", {"x", "w"}, {"y"});
+  model.output("y");
+  auto& weight = *model.graph().mutable_initializer(0);
+  weight.clear_float_data();
+  weight.clear_raw_data();
+  weight.set_data_location(1);
+  auto& entry = *weight.add_external_data();
+  entry.set_key("location");
+  entry.set_value("weights");
+  test::put(bench / "m.onnx", model.bytes());
+  const auto plan = [&](const std::string& weights) {
+    test::put(bench / "weights", weights);
+    const auto done = bench.run({"plan", bench / "m.onnx", "--device", "host", "--json", "-"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    return done.out;
+  };
+  const std::string first = plan("\0\0\x80\x3f\0\0\0\x40"s);
+  EXPECT_NE(first, plan("\0\0\x80\x3f\0\0\0\x41"s));
+  EXPECT_EQ(first, plan("\0\0\x80\x3f\0\0\0\x40"s));
 }
 
 class RunPrints : public testing::Test {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/result.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
@@ -69,6 +70,36 @@ TEST_F(ExternalWeights, AreReadFromWhereTheModelSays) {
   ASSERT_EQ(::mkdir((folder_ / "weights").c_str(), 0700), 0);
   test::put(folder_ / "weights/w", kBytes);
   EXPECT_EQ(read({{"location", "weights/w"}, {"offset", "4"}}), "2 3");
+}
+
+TEST_F(ExternalWeights, ArePartOfWhatTheModelIsKnownBy) {
+  const auto key = [&](const std::string& weights) {
+    test::put(folder_ / "w", weights);
+    std::string made;
+    const auto graph = read_keyed_onnx(folder_ / "model.onnx", &made);
+    EXPECT_TRUE(graph) << graph.error().message;
+    return made;
+  };
+  test::put(folder_ / "model.onnx", model_with({{"location", "w"}, {"offset", "4"}}));
+  const std::string first = key("left12345678left");
+  EXPECT_EQ(first.size(), 64u);
+  EXPECT_NE(first, sha256_of_file(folder_ / "model.onnx").value());
+  EXPECT_NE(first, key("left12345679left"));
+  EXPECT_EQ(first, key("LEFT12345678 and more"));
+  test::put(folder_ / "model.onnx",
+            model_with({{"location", "w"}, {"offset", "4"}, {"length", "8"}}));
+  EXPECT_NE(first, key("left12345678left")) << "the model's own file is part of it, too";
+}
+
+TEST_F(ExternalWeights, AreNoPartOfWhatAModelWithoutThemIsKnownBy) {
+  ModelBuilder model;
+  model.input("x", {2}).node("Neg", {"x"}, {"y"});
+  model.output("y");
+  test::put(folder_ / "model.onnx", model.bytes());
+  std::string key;
+  ASSERT_TRUE(read_keyed_onnx(folder_ / "model.onnx", &key));
+  EXPECT_EQ(key, sha256_of_file(folder_ / "model.onnx").value());
+  EXPECT_TRUE(read_keyed_onnx(folder_ / "model.onnx", nullptr));
 }
 
 TEST_F(ExternalWeights, AreNeverReadOutsideOfTheFolder) {
