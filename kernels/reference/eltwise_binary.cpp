@@ -28,12 +28,14 @@ enum Code {
   kLessOrEqual,
   kLessReversed,
   kLessOrEqualReversed,
-  kEqual
+  kEqual,
+  kIfAbove,
+  kSlope
 };
 
 // y = act(x1 code x2): 0 add, 1 sub, 2 mul, 3 div, 4 max, 5 min, 6 pow, 7 x2 - x1, 8 x2 / x1,
 // 9 pow(x2, x1); 1 where it holds, else 0: 10 x1 < x2, 11 x1 <= x2, 12 x2 < x1, 13 x2 <= x1,
-// 14 x1 == x2. Each extent N2, H2, W2, C2 of x2 is 1 or that of x1.
+// 14 x1 == x2; 15 x1 where it is above x2, else 0; 16 x1, times x2 where it is below 0. Each extent N2, H2, W2, C2 of x2 is 1 or that of x1.
 Result<std::vector<TensorRole>> roles(const Dims& dims) {
   constexpr std::array names = {"N", "H", "W", "C", "N2", "H2", "W2", "C2"};
   CLVET_RETURN_IF_ERROR(need_positive("eltwise_binary", dims, names));
@@ -45,9 +47,9 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
     }
   }
   const int64_t code = dim_or(dims, "code", -1);
-  if (code < kAdd || code > kEqual) {
+  if (code < kAdd || code > kSlope) {
     return fail(ErrorCode::kInvalidArgument,
-                "eltwise_binary: code = {} is not in the range 0 to 14", code);
+                "eltwise_binary: code = {} is not in the range 0 to 16", code);
   }
   return std::vector<TensorRole>{role_of(dims, "x1", TensorKind::kInput),
                                  role_of(dims, "x2", TensorKind::kInput, {"N2", "H2", "W2", "C2"}),
@@ -91,6 +93,10 @@ double combine(int64_t code, double a, double b) {
       return b / a;
     case kPowReversed:
       return std::pow(b, a);
+    case kIfAbove:
+      return a > b ? a : 0;
+    case kSlope:
+      return a < 0 ? a * b : a;
     default:
       return compare(code, a, b);
   }
@@ -100,7 +106,7 @@ double combine(int64_t code, double a, double b) {
 // the operation counts as a reduction of one term. Division is good to 2.5 ulp, pow to 16.
 double size_of(int64_t code, double a, double b, double z) {
   if (!std::isfinite(z)) return 0;
-  if (code == kMax || code == kMin || code >= kLess) return 0;
+  if (code == kMax || code == kMin || (code >= kLess && code != kSlope)) return 0;
   if (code == kPow || code == kPowReversed) return 8 * z;
   if (code == kAdd || code == kSub || code == kSubReversed) return std::fabs(a) + std::fabs(b);
   return 2 * z;

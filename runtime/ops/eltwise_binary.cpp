@@ -9,7 +9,6 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shape_rules.h"
-#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_eltwise_binary {
 namespace {
@@ -45,20 +44,12 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
 
 Lowering lower(const OpCall& call, View preferred) {
   const std::string& op = call.node.op;
-  if (op == "PRelu") return no_kernel(call);
   const EltwiseCode code = op == "Add"   ? EltwiseCode::kAdd
                            : op == "Sub" ? EltwiseCode::kSub
                            : op == "Mul" ? EltwiseCode::kMul
-                                         : EltwiseCode::kDiv;
+                           : op == "Div" ? EltwiseCode::kDiv
+                                         : EltwiseCode::kSlope;
   return lower_binary(call, code, preferred);
-}
-
-// PRelu: what is above 0, and what is below times the slope.
-std::vector<Term> steps(Steps& s) {
-  if (s.call().node.op != "PRelu") return {};
-  const Term x = s.input(0), zero = number(0);
-  const Term below = s.one("Mul", {s.one("Min", {x, zero}), s.input(1)});
-  return {s.one("Add", {s.one("Max", {x, zero}), below})};
 }
 
 }  // namespace
@@ -72,7 +63,6 @@ const OpDef def{
     .infer = infer,
     .host = host,
     .lower = lower,
-    .expand = steps,
 };
 
 }  // namespace clvet::op_eltwise_binary

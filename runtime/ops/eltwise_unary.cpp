@@ -172,17 +172,13 @@ Term softplus_steps(Steps& s, const Term& x) {
   return s.one("Add", {s.one("Max", {x, number(0)}), rest});
 }
 
-// What is not chosen is finite, so that it counts 0 times.
-Term thresholded(Steps& s, const Term& x, double limit) {
-  const Term above = s.one("IsLess", {number(limit), x});
-  return s.one("Mul", {s.one("Max", {x, number(limit)}), above});
-}
-
+// What is beyond the limit on either side, and the bias towards 0 there: no product, as 0 times an
+// infinity is no number.
 Term shrunk(Steps& s, const Term& x, double limit, double bias) {
-  const Term low = s.one("Add", {s.one("Min", {x, number(-limit)}), number(bias)}),
-             high = s.one("Sub", {s.one("Max", {x, number(limit)}), number(bias)});
-  return s.one("Add", {s.one("Mul", {low, s.one("IsLess", {x, number(-limit)})}),
-                       s.one("Mul", {high, s.one("IsLess", {number(limit), x})})});
+  const Term minus = s.one("Mul", {x, number(-1)}), bound = number(limit);
+  const Term kept = s.one("Sub", {s.one("IfAbove", {x, bound}), s.one("IfAbove", {minus, bound})});
+  const Term side = s.one("Sub", {s.one("IsLess", {bound, minus}), s.one("IsLess", {bound, x})});
+  return s.one("Add", {kept, s.one("Mul", {side, number(bias)})});
 }
 
 std::vector<Term> steps(Steps& s) {
@@ -195,8 +191,8 @@ std::vector<Term> steps(Steps& s) {
   if (op == "Selu") return {elu(s, x, 1, alpha, beta)};
   if (op == "Softplus") return {softplus_steps(s, x)};
   if (op == "Softsign") return {s.one("Div", {x, s.one("Add", {s.one("Abs", {x}), number(1)})})};
-  if (op == "ThresholdedRelu") return {thresholded(s, x, alpha)};
-  if (op == "Shrink") return {shrunk(s, x, alpha, beta)};
+  if (op == "ThresholdedRelu") return {s.one("IfAbove", {x, number(alpha)})};
+  if (op == "Shrink" && alpha >= 0) return {shrunk(s, x, alpha, beta)};
   if (op == "Mish") return {s.one("Mul", {x, s.one("Tanh", {softplus_steps(s, x)})})};
   if (op == "Swish")
     return {s.one("Mul", {x, s.one("Sigmoid", {s.one("Mul", {x, number(alpha)})})})};

@@ -1,5 +1,5 @@
 // Comparisons as floats, 1 where they hold and else 0, which a device can compute: IsLess,
-// IsLessOrEqual, IsEqual.
+// IsLessOrEqual, IsEqual. IfAbove: the first operand where it is above the second one, else 0.
 #include <string>
 #include <vector>
 
@@ -21,8 +21,10 @@ void run(const std::string& op, const Tensor& a, const Tensor& b, Tensor& out) {
     map_binary<T, T, T>(a, b, out, [](T x, T y) { return static_cast<T>(x < y); });
   else if (op == "IsLessOrEqual")
     map_binary<T, T, T>(a, b, out, [](T x, T y) { return static_cast<T>(x <= y); });
-  else
+  else if (op == "IsEqual")
     map_binary<T, T, T>(a, b, out, [](T x, T y) { return static_cast<T>(x == y); });
+  else
+    map_binary<T, T, T>(a, b, out, [](T x, T y) { return x > y ? x : T{0}; });
 }
 
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
@@ -35,7 +37,8 @@ Lowering lower(const OpCall& call, View preferred) {
   const std::string& op = call.node.op;
   const EltwiseCode code = op == "IsLess"          ? EltwiseCode::kLess
                            : op == "IsLessOrEqual" ? EltwiseCode::kLessOrEqual
-                                                   : EltwiseCode::kEqual;
+                           : op == "IsEqual"       ? EltwiseCode::kEqual
+                                                   : EltwiseCode::kIfAbove;
   return lower_binary(call, code, preferred);
 }
 
@@ -43,7 +46,7 @@ Lowering lower(const OpCall& call, View preferred) {
 
 extern const OpDef def;
 const OpDef def{
-    .names = {"IsLess", "IsLessOrEqual", "IsEqual"},
+    .names = {"IsLess", "IsLessOrEqual", "IsEqual", "IfAbove"},
     .domain = kStepsDomain,
     .inputs = "T T",
     .types = "f",
