@@ -16,9 +16,24 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/live_values.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/ops/contract/steps_domain.h"
 #include "runtime/plan/plan.h"
 
 namespace clvet {
+namespace {
+
+// StepAnswer has it.
+double step_of(const Graph& graph, const Node* node, const std::vector<Tensor>& seen) {
+  if (!node || node->domain != kStepsDomain) return 0;
+  if (node->op == kLevelZero) return 1;
+  if (node->op != kLevels) return 0;
+  if (node->int_attr("kind", 0) < 2) return 1;
+  const Tensor* scale = graph.constant(node->inputs[1]);
+  if (!scale) scale = &seen[static_cast<size_t>(node->inputs[1])];
+  return scale->elements() == 1 ? scale->to_f64()[0] : 0;
+}
+
+}  // namespace
 
 // `values`: as run() has them. `seen`: what the device holds of each value, as it was read back; of
 // the others what the host has.
@@ -94,7 +109,8 @@ Status Session::check_written(size_t index, Checked& state, Checker& checker) {
       if (node->outputs[i] == id) host = &state.answers[step.node][i];
     if (!host) return fail(ErrorCode::kInternal, "a step writes a value that is not its node's");
     checker.judge({node ? node->name : "", ready_[index].row, plan_.tensors[at].value, device,
-                   *host, plan_.tensors[at].half, state.of_halves});
+                   *host, plan_.tensors[at].half, state.of_halves,
+                   step_of(graph_, node, state.seen)});
     state.see(id, std::move(device));
   }
   return {};

@@ -1,5 +1,7 @@
 #include "runtime/ops/support/quantization.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -11,6 +13,9 @@
 
 namespace clvet {
 namespace {
+
+// Below it the levels of so small a range are not worth a scale whose reciprocal may overflow.
+constexpr float kLeastSpan = 0x1p-100f;
 
 Result<Granularity> by_block(const OpCall& call, int64_t axis, int64_t block) {
   const Shape &x = call.shape(0), &scale = call.shape(1);
@@ -26,6 +31,14 @@ Result<Granularity> by_block(const OpCall& call, int64_t axis, int64_t block) {
 }
 
 }  // namespace
+
+ByteLevels byte_levels(float low, float high) {
+  const float least = std::min(low, 0.f), span = std::max(high, 0.f) - least;
+  ByteLevels levels;
+  if (!(span < kLeastSpan)) levels.scale = span / 255.f;
+  levels.zero = std::nearbyint(std::clamp(-least / levels.scale, 0.f, 255.f));
+  return levels;
+}
 
 bool is_quantized(DType dtype) {
   return dtype == DType::kI8 || dtype == DType::kU8 || dtype == DType::kI16 || dtype == DType::kU16;
