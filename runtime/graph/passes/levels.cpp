@@ -1,12 +1,14 @@
 // Quantised numbers stay floats on a device, from the node that rounds to levels to those that read
 // them.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -192,11 +194,64 @@ void join_levels(Graph& graph) {
   }
 }
 
-// What 8 bits stand for, in as many bits of a half as the rest of the network has.
+// Whether the elements of its output are elements of input 0.
+bool only_moves(const Node& node) {
+  constexpr std::array<std::string_view, 8> ops = {"Identity",  "Reshape",   "Flatten", "Squeeze",
+                                                   "Unsqueeze", "Transpose", "Slice",   "MaxPool"};
+  return node.def && node.domain.empty() && node.activation.act == Act::kNone &&
+         node.outputs.size() == 1 && std::ranges::find(ops, node.op) != ops.end();
+}
+
+// What was rounded to the same levels before, and only moved since, is there already.
+bool is_rounded(const Graph& graph, const Links& links, const Node& levels) {
+  const auto made_by = [&](ValueId id) -> const Node* {
+    const int n = links.producer[static_cast<size_t>(id)];
+    return n < 0 ? nullptr : &graph.nodes[static_cast<size_t>(n)];
+  };
+  const Node* before = made_by(levels.inputs[0]);
+  while (before && only_moves(*before)) before = made_by(before->inputs[0]);
+  return before && is_step_of(*before, kLevels) &&
+         before->int_attr("kind", 0) == levels.int_attr("kind", 0) &&
+         before->float_attr("lo", 0) == levels.float_attr("lo", 0) &&
+         before->float_attr("hi", 0) == levels.float_attr("hi", 0) &&
+         same_number(graph, before->inputs[1], levels.inputs[1]) &&
+         same_number(graph, before->inputs[2], levels.inputs[2]);
+}
+
+void drop_repeated_levels(Graph& graph) {
+  const Links links(graph);
+  for (const Node& node : graph.nodes) {
+    if (!is_step_of(node, kLevels) || node.int_attr("kind", 0) != 2) continue;
+    if (!graph.is_output(node.outputs[0]) && is_rounded(graph, links, node))
+      replace_uses(graph, node.outputs[0], node.inputs[0]);
+  }
+}
+
+// Levels that are nearly as exact in halves: what 8 bits stand for.
 bool fits_halves(const Graph& graph, const Node& node) {
   return is_step_of(node, kLevels) && node.int_attr("kind", 0) == 2 &&
          node.float_attr("hi", 0) - node.float_attr("lo", 0) < 256 &&
          graph.constant(node.inputs[1]);
+}
+
+// Between nodes at the network's own precision levels have it, too; beside a step at high they
+// would only be cast and back.
+void follow_neighbours(Graph& graph) {
+  const Links links(graph);
+  const auto is_high = [&](int n) {
+    const Node& node = graph.nodes[static_cast<size_t>(n)];
+    return node.is_step && node.def->lower && !fits_halves(graph, node);
+  };
+  std::vector<size_t> low;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const Node& node = graph.nodes[n];
+    if (!fits_halves(graph, node)) continue;
+    const int before = links.producer[static_cast<size_t>(node.inputs[0])];
+    const auto& readers = links.consumers[static_cast<size_t>(node.outputs[0])];
+    if ((before < 0 || !is_high(before)) && std::ranges::none_of(readers, is_high))
+      low.push_back(n);
+  }
+  for (const size_t n : low) graph.nodes[n].is_step = false;
 }
 
 }  // namespace
@@ -205,8 +260,9 @@ void carry_levels(Graph& graph) {
   FloatsOf(graph).run();
   remove_dead_code(graph);
   join_levels(graph);
-  for (Node& node : graph.nodes) node.is_step = node.is_step && !fits_halves(graph, node);
+  drop_repeated_levels(graph);
   remove_dead_code(graph);
+  follow_neighbours(graph);
 }
 
 }  // namespace clvet

@@ -140,16 +140,18 @@ void Sums::scale_at_high() {
   for (Node& node : graph_.nodes) {
     if (is_plain(node) && node.op == "DynamicQuantizeLinear" && node.outputs.size() > 1)
       scales[static_cast<size_t>(node.outputs[1])] = true;
-    bool of_scale = false, of_sum = false;
+    bool of_scale = false, of_sum = false, of_else = false;
     for (const ValueId id : node.inputs) {
-      if (id == kNoValue) continue;
+      if (id == kNoValue || value(id).constant) continue;
       of_scale = of_scale || scales[static_cast<size_t>(id)];
+      of_else = of_else || !scales[static_cast<size_t>(id)];
       of_sum = of_sum || sums[static_cast<size_t>(id)] || carried(id);
     }
     if (!is_plain(node) || !is_one_of(node.op, ops) || (!of_scale && !of_sum)) continue;
     node.is_step = true;
-    const bool scaled = (node.op == "Mul" || node.op == "Div") && of_sum;
-    if (!scaled) (of_sum ? sums : scales)[static_cast<size_t>(node.outputs[0])] = true;
+    const bool scaled = node.op == "Mul" || node.op == "Div";
+    if (of_sum && !scaled) sums[static_cast<size_t>(node.outputs[0])] = true;
+    if (!of_sum && !of_else) scales[static_cast<size_t>(node.outputs[0])] = true;
   }
 }
 

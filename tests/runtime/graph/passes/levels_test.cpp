@@ -112,12 +112,32 @@ TEST(CarryLevels, MakesOneNodeOfAPair) {
   EXPECT_FALSE(graph.nodes[0].is_step) << "a half holds it as well as the values around it";
 }
 
+TEST(CarryLevels, StayAtHighBesideAStepAtHigh) {
+  Net net;
+  const ValueId x = net.numbers(net.quantised(net.input(noise({2, 3})), 0.013f, 100), 0.013f, 100);
+  net.output(net.one("LogSoftmax", {x}, {{"axis", int64_t{0}}}));
+  EXPECT_TRUE(node_of(net.on_device(), kLevels).is_step);
+}
+
 TEST(CarryLevels, MakesOneNodeForAllReadersOfALevel) {
   Net net;
   const ValueId q = net.quantised(net.input(noise({2, 3})), 0.013f, 0);
   net.output(net.one("Relu", {net.numbers(q, 0.013f, 0)}));
   net.output(net.one("Exp", {net.numbers(q, 0.013f, 0)}));
   EXPECT_THAT(net.ops(), ElementsAre(kLevels, "Relu", "Exp"));
+}
+
+TEST(CarryLevels, RoundsOnceWhatIsOnlyMoved) {
+  Net net;
+  const auto rounded = [&](ValueId x, float scale) {
+    return net.numbers(net.quantised(x, scale, 100), scale, 100);
+  };
+  ValueId x = rounded(net.input(noise({1, 2, 4, 6})), 0.013f);
+  x = rounded(net.one("MaxPool", {x}, {{"kernel_shape", list({2, 2})}}), 0.013f);
+  x = rounded(net.one("Transpose", {x}), 0.013f);
+  x = rounded(net.one("Relu", {x}), 0.02f);
+  net.output(net.one("Exp", {x}));
+  EXPECT_THAT(net.ops(), ElementsAre(kLevels, "MaxPool", "Transpose", "Relu", kLevels, "Exp"));
 }
 
 TEST(CarryLevels, KeepsLevelsApartThatBecomeOtherNumbers) {
