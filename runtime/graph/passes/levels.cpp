@@ -234,6 +234,25 @@ bool fits_halves(const Graph& graph, const Node& node) {
          graph.constant(node.inputs[1]);
 }
 
+// What is quantised as it runs is quantised anew in each layer: a value that was rounded to half
+// becomes another level, and so does more in the layer behind it. All that leads to such levels is
+// at high, where most of it is anyway.
+void raise_what_is_measured(Graph& graph) {
+  std::vector<bool> leads(graph.values.size());
+  for (size_t n = graph.nodes.size(); n-- > 0;) {
+    Node& node = graph.nodes[n];
+    const bool raised =
+        is_step_of(node, kLevelExtremes) || std::ranges::any_of(node.outputs, [&](ValueId id) {
+          return id != kNoValue && leads[static_cast<size_t>(id)];
+        });
+    if (!raised) continue;
+    node.is_step = true;
+    for (const ValueId id : node.inputs) {
+      if (id != kNoValue) leads[static_cast<size_t>(id)] = true;
+    }
+  }
+}
+
 // Between nodes at the network's own precision levels have it, too; beside a step at high they
 // would only be cast and back.
 void follow_neighbours(Graph& graph) {
@@ -262,6 +281,7 @@ void carry_levels(Graph& graph) {
   join_levels(graph);
   drop_repeated_levels(graph);
   remove_dead_code(graph);
+  raise_what_is_measured(graph);
   follow_neighbours(graph);
 }
 

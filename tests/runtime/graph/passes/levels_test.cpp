@@ -215,6 +215,20 @@ TEST(CarrySums, ComputesWhatIsQuantisedAsItRunsInFloats) {
     EXPECT_TRUE(node.is_step) << node.op << ": sums are beyond a half's range, scales below it";
 }
 
+TEST(CarrySums, ComputesAllThatIsMeasuredAtHigh) {
+  Net net;
+  const ValueId x = net.one("Relu", {net.one("Exp", {net.input(noise({5, 2}))})});
+  const auto q = net.all("DynamicQuantizeLinear", {x}, 3);
+  const ValueId right = net.constant(Tensor::of<int8_t>({2, 1}, {3, 9}));
+  const ValueId sums = net.one("MatMulInteger", {q[0], right, q[2]});
+  const ValueId y = net.one("Mul", {net.one("Cast", {sums}, {{"to", kFloat}}), q[1]});
+  net.output(net.one("Sigmoid", {net.one("Abs", {y})}));
+  const Graph graph = net.on_device();
+  EXPECT_TRUE(node_of(graph, "Exp").is_step);
+  EXPECT_TRUE(node_of(graph, "Relu").is_step);
+  EXPECT_FALSE(node_of(graph, "Sigmoid").is_step) << "nothing measures it";
+}
+
 TEST(CarrySums, SharesTheLevelsThatSeveralProductsRead) {
   Net net;
   const auto q = net.all("DynamicQuantizeLinear", {net.input(noise({5, 2}))}, 3);
