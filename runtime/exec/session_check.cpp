@@ -39,7 +39,9 @@ double step_of(const Graph& graph, const Node* node, const std::vector<Tensor>& 
 // the others what the host has.
 struct Session::Checked {
   std::vector<Tensor> values, seen;
-  std::vector<bool> known;                     // by value: it is in `seen`
+  std::vector<bool> known;  // by value: it is in `seen`
+  // By tensor of the plan. A value may be on the device in floats and, cast for others, in halves.
+  std::map<size_t, Tensor> copies;
   std::map<int, std::vector<Tensor>> answers;  // of the host, by node whose calls are not done yet
   bool of_halves = false;                      // StepAnswer has it
   void see(ValueId id, Tensor value) {
@@ -85,6 +87,7 @@ Status Session::check_upload(size_t index, Checked& state, Checker& checker) {
   CLVET_RETURN_IF_ERROR(download(tensor, tensors_[at].object, id, device));
   checker.judge({"", nullptr, "", device, state.values[static_cast<size_t>(id)], tensor.half,
                  state.of_halves});
+  state.copies[static_cast<size_t>(at)] = device;
   state.see(id, std::move(device));
   return {};
 }
@@ -94,6 +97,16 @@ Status Session::check_written(size_t index, Checked& state, Checker& checker) {
   const Node* node = step.node < 0 ? nullptr : &graph_.nodes[static_cast<size_t>(step.node)];
   if (node && !state.answers.contains(step.node)) {
     CLVET_RETURN_IF_ERROR(fill_aliases(step.node, state));
+    // What the node reads, not another copy of it.
+    for (size_t i = 0; i < phase().steps.size(); ++i) {
+      if (phase().steps[i].node != step.node) continue;
+      for (const auto& [role, tensor] : phase().steps[i].tensors) {
+        const auto read = static_cast<size_t>(tensor);
+        const auto copy = state.copies.find(read);
+        if (copy != state.copies.end() && value_ids_[read] != kNoValue)
+          state.see(value_ids_[read], copy->second);
+      }
+    }
     CLVET_ASSIGN_OR_RETURN(state.answers[step.node], host_answer(*node, state.seen));
   }
   for (const CallArg& arg : ready_[index].call.args) {
@@ -111,6 +124,7 @@ Status Session::check_written(size_t index, Checked& state, Checker& checker) {
     checker.judge({node ? node->name : "", ready_[index].row, plan_.tensors[at].value, device,
                    *host, plan_.tensors[at].half, state.of_halves,
                    step_of(graph_, node, state.seen)});
+    state.copies[at] = device;
     state.see(id, std::move(device));
   }
   return {};

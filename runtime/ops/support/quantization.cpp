@@ -46,11 +46,15 @@ bool is_quantized(DType dtype) {
 
 Result<Granularity> granularity_of(const OpCall& call) {
   const Shape &x = call.shape(0), &scale = call.shape(1);
-  if (call.has(2) && call.shape(2) != scale) return misfit(call, 1, 2);
+  // onnxruntime writes a scale of [1] beside a zero point of [].
+  const auto is_one = [](const Shape& shape) {
+    return shape.size() <= 1 && elements_of(shape) == 1;
+  };
+  if (call.has(2) && call.shape(2) != scale && !(is_one(scale) && is_one(call.shape(2))))
+    return misfit(call, 1, 2);
   const int64_t block = call.node.int_attr("block_size", 0);
   if (block < 0) return bad_attribute(call, "block_size", block);
-  if (block == 0 && scale.size() <= 1 && elements_of(scale) == 1)
-    return Granularity{AxisSpan({elements_of(x)}, 0)};
+  if (block == 0 && is_one(scale)) return Granularity{AxisSpan({elements_of(x)}, 0)};
   CLVET_ASSIGN_OR_RETURN(const int64_t axis, axis_attribute(call, "axis", 1));
   if (block > 0) return by_block(call, axis, block);
   if (scale != Shape{x[static_cast<size_t>(axis)]}) return misfit(call, 0, 1);
