@@ -227,50 +227,23 @@ void drop_repeated_levels(Graph& graph) {
   }
 }
 
-// Levels that are nearly as exact in halves: what 8 bits stand for.
-bool fits_halves(const Graph& graph, const Node& node) {
-  return is_step_of(node, kLevels) && node.int_attr("kind", 0) == 2 &&
-         node.float_attr("hi", 0) - node.float_attr("lo", 0) < 256 &&
-         graph.constant(node.inputs[1]);
-}
-
-// What is quantised as it runs is quantised anew in each layer: a value that was rounded to half
-// becomes another level, and so does more in the layer behind it. All that leads to such levels is
-// at high, where most of it is anyway.
-void raise_what_is_measured(Graph& graph) {
+// A step of 8 bits is so wide that a value which was rounded to half often becomes another level,
+// and so does more in the layer behind it: all that leads to such levels is at high.
+void raise_what_is_rounded(Graph& graph) {
   std::vector<bool> leads(graph.values.size());
   for (size_t n = graph.nodes.size(); n-- > 0;) {
     Node& node = graph.nodes[n];
-    const bool raised =
-        is_step_of(node, kLevelExtremes) || std::ranges::any_of(node.outputs, [&](ValueId id) {
-          return id != kNoValue && leads[static_cast<size_t>(id)];
-        });
+    const bool wide =
+        is_step_of(node, kLevels) && node.float_attr("hi", 0) - node.float_attr("lo", 0) < 256;
+    const bool raised = wide || std::ranges::any_of(node.outputs, [&](ValueId id) {
+                          return id != kNoValue && leads[static_cast<size_t>(id)];
+                        });
     if (!raised) continue;
     node.is_step = true;
     for (const ValueId id : node.inputs) {
       if (id != kNoValue) leads[static_cast<size_t>(id)] = true;
     }
   }
-}
-
-// Between nodes at the network's own precision levels have it, too; beside a step at high they
-// would only be cast and back.
-void follow_neighbours(Graph& graph) {
-  const Links links(graph);
-  const auto is_high = [&](int n) {
-    const Node& node = graph.nodes[static_cast<size_t>(n)];
-    return node.is_step && node.def->lower && !fits_halves(graph, node);
-  };
-  std::vector<size_t> low;
-  for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    const Node& node = graph.nodes[n];
-    if (!fits_halves(graph, node)) continue;
-    const int before = links.producer[static_cast<size_t>(node.inputs[0])];
-    const auto& readers = links.consumers[static_cast<size_t>(node.outputs[0])];
-    if ((before < 0 || !is_high(before)) && std::ranges::none_of(readers, is_high))
-      low.push_back(n);
-  }
-  for (const size_t n : low) graph.nodes[n].is_step = false;
 }
 
 }  // namespace
@@ -281,8 +254,7 @@ void carry_levels(Graph& graph) {
   join_levels(graph);
   drop_repeated_levels(graph);
   remove_dead_code(graph);
-  raise_what_is_measured(graph);
-  follow_neighbours(graph);
+  raise_what_is_rounded(graph);
 }
 
 }  // namespace clvet

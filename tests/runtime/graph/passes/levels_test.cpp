@@ -109,14 +109,24 @@ TEST(CarryLevels, MakesOneNodeOfAPair) {
   const Graph graph = net.on_device();
   EXPECT_THAT(test::ops_of(graph), ElementsAre(kLevels));
   EXPECT_EQ(graph.nodes[0].int_attr("kind", 0), 2);
-  EXPECT_FALSE(graph.nodes[0].is_step) << "a half holds it as well as the values around it";
 }
 
-TEST(CarryLevels, StayAtHighBesideAStepAtHigh) {
-  Net net;
-  const ValueId x = net.numbers(net.quantised(net.input(noise({2, 3})), 0.013f, 100), 0.013f, 100);
-  net.output(net.one("LogSoftmax", {x}, {{"axis", int64_t{0}}}));
-  EXPECT_TRUE(node_of(net.on_device(), kLevels).is_step);
+TEST(CarryLevels, ComputesAllThatIsRoundedTo8BitsAtHigh) {
+  for (const bool bytes : {true, false}) {
+    Net net;
+    const ValueId x = net.one("Exp", {net.one("Relu", {net.input(noise({5, 2}))})});
+    const ValueId scale = net.constant(Tensor::scalar(0.013f));
+    const ValueId zero =
+        net.constant(bytes ? Tensor::scalar<uint8_t>(3) : Tensor::scalar<uint16_t>(3));
+    const ValueId y =
+        net.one("DequantizeLinear", {net.one("QuantizeLinear", {x, scale, zero}), scale, zero});
+    net.output(net.one("Sigmoid", {y}));
+    const Graph graph = net.on_device();
+    EXPECT_TRUE(node_of(graph, kLevels).is_step);
+    EXPECT_EQ(node_of(graph, "Exp").is_step, bytes);
+    EXPECT_EQ(node_of(graph, "Relu").is_step, bytes);
+    EXPECT_FALSE(node_of(graph, "Sigmoid").is_step) << "it is not rounded";
+  }
 }
 
 TEST(CarryLevels, MakesOneNodeForAllReadersOfALevel) {
@@ -215,7 +225,7 @@ TEST(CarrySums, ComputesWhatIsQuantisedAsItRunsInFloats) {
     EXPECT_TRUE(node.is_step) << node.op << ": sums are beyond a half's range, scales below it";
 }
 
-TEST(CarrySums, ComputesAllThatIsMeasuredAtHigh) {
+TEST(CarrySums, ComputesAllThatIsQuantisedAsItRunsAtHigh) {
   Net net;
   const ValueId x = net.one("Relu", {net.one("Exp", {net.input(noise({5, 2}))})});
   const auto q = net.all("DynamicQuantizeLinear", {x}, 3);
@@ -226,7 +236,7 @@ TEST(CarrySums, ComputesAllThatIsMeasuredAtHigh) {
   const Graph graph = net.on_device();
   EXPECT_TRUE(node_of(graph, "Exp").is_step);
   EXPECT_TRUE(node_of(graph, "Relu").is_step);
-  EXPECT_FALSE(node_of(graph, "Sigmoid").is_step) << "nothing measures it";
+  EXPECT_FALSE(node_of(graph, "Sigmoid").is_step) << "nothing rounds it";
 }
 
 TEST(CarrySums, SharesTheLevelsThatSeveralProductsRead) {
