@@ -16,15 +16,32 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/live_values.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/ops/contract/steps_domain.h"
 #include "runtime/plan/plan.h"
 
 namespace clvet {
+namespace {
+
+// StepAnswer has it.
+double step_of(const Graph& graph, const Node* node, const std::vector<Tensor>& seen) {
+  if (!node || node->domain != kStepsDomain) return 0;
+  if (node->op == kLevelZero) return 1;
+  if (node->op != kLevels) return 0;
+  if (node->int_attr("kind", 0) < 2) return 1;
+  const Tensor* scale = graph.constant(node->inputs[1]);
+  if (!scale) scale = &seen[static_cast<size_t>(node->inputs[1])];
+  return scale->elements() == 1 ? scale->to_f64()[0] : 0;
+}
+
+}  // namespace
 
 // `values`: as run() has them. `seen`: what the device holds of each value, as it was read back; of
 // the others what the host has.
 struct Session::Checked {
   std::vector<Tensor> values, seen;
-  std::vector<bool> known;                     // by value: it is in `seen`
+  std::vector<bool> known;  // by value: it is in `seen`
+  // By tensor of the plan. A value may be on the device in floats and, cast for others, in halves.
+  std::map<size_t, Tensor> copies;
   std::map<int, std::vector<Tensor>> answers;  // of the host, by node whose calls are not done yet
   bool of_halves = false;                      // StepAnswer has it
   void see(ValueId id, Tensor value) {
@@ -70,6 +87,7 @@ Status Session::check_upload(size_t index, Checked& state, Checker& checker) {
   CLVET_RETURN_IF_ERROR(download(tensor, tensors_[at].object, id, device));
   checker.judge({"", nullptr, "", device, state.values[static_cast<size_t>(id)], tensor.half,
                  state.of_halves});
+  state.copies[static_cast<size_t>(at)] = device;
   state.see(id, std::move(device));
   return {};
 }
@@ -79,6 +97,16 @@ Status Session::check_written(size_t index, Checked& state, Checker& checker) {
   const Node* node = step.node < 0 ? nullptr : &graph_.nodes[static_cast<size_t>(step.node)];
   if (node && !state.answers.contains(step.node)) {
     CLVET_RETURN_IF_ERROR(fill_aliases(step.node, state));
+    // What the node reads, not another copy of it.
+    for (size_t i = 0; i < phase().steps.size(); ++i) {
+      if (phase().steps[i].node != step.node) continue;
+      for (const auto& [role, tensor] : phase().steps[i].tensors) {
+        const auto read = static_cast<size_t>(tensor);
+        const auto copy = state.copies.find(read);
+        if (copy != state.copies.end() && value_ids_[read] != kNoValue)
+          state.see(value_ids_[read], copy->second);
+      }
+    }
     CLVET_ASSIGN_OR_RETURN(state.answers[step.node], host_answer(*node, state.seen));
   }
   for (const CallArg& arg : ready_[index].call.args) {
@@ -95,7 +123,8 @@ Status Session::check_written(size_t index, Checked& state, Checker& checker) {
     if (!host) return fail(ErrorCode::kInternal, "a step writes a value that is not its node's");
     checker.judge({node ? node->name : "", ready_[index].row, plan_.tensors[at].value, device,
                    *host, plan_.tensors[at].half, state.of_halves,
-                   [&] { return right_by_reference(index); }});
+                   step_of(graph_, node, state.seen), [&] { return right_by_reference(index); }});
+    state.copies[at] = device;
     state.see(id, std::move(device));
   }
   return {};

@@ -19,6 +19,8 @@ struct StepAnswer {
   // The model has tensors of float16. A device at precision high does not round them; what the host
   // gets of them to compute from is rounded.
   bool of_halves = false;
+  // Of a node that rounds to levels: how far two neighbouring ones are apart; 0: any other node.
+  double step = 0;
   // Whether the float64 reference of the kernel's call allows what the device gave: sums and
   // functions whose digits cancel differ from the host's by more than a part of the result. Takes
   // long. Empty or false: it does not, or cannot be asked.

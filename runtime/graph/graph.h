@@ -41,7 +41,8 @@ struct Node {
   size_t captured = 0;
   Attributes attributes;
   Activation activation;  // set by passes; applied after the op
-  // A step of an operator that works in f32 inside: on a device at precision high.
+  // A step of an operator that works in f32 inside, or what halves would make another level of: on
+  // a device at precision high.
   bool is_step = false;
 
   // As messages name it.

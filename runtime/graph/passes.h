@@ -39,6 +39,14 @@ void fuse_activations(Graph& graph);
 // specialise() makes of it.
 Status optimise(Graph& graph);
 
+// For a graph that a device is to run: sums of integers (ConvInteger, MatMulInteger) that only
+// become floats again are floats from the start, and so is what is added to them. What scales them
+// is computed at precision high.
+void carry_sums(Graph& graph);
+// The same of quantised numbers, once expand_composites() has made levels of them: they stay floats
+// where they are only moved, and a level that becomes a number at once is one node.
+void carry_levels(Graph& graph);
+
 // Nodes that have no kernel as the steps of OpDef::expand, for a graph that a device is to run and
 // that is optimised and has all its shapes. A node whose steps would need the host for floats stays
 // whole: the host computes it faster than its steps.

@@ -8,8 +8,10 @@
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/support/quantization.h"
+#include "runtime/ops/support/quantized_steps.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_dequantize_linear {
 namespace {
@@ -48,6 +50,14 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  const auto types = infer(call);
+  // Of 32 bits not all are floats.
+  if (!types || (*types)[0].dtype != DType::kF32 || !is_quantized(call.type(0).dtype)) return {};
+  return {from_levels(s, s.input(0), s.input(1), s.input(2))};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -59,6 +69,7 @@ const OpDef def{
     .attributes = "axis:i block_size:i output_dtype:i",
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_dequantize_linear

@@ -48,13 +48,9 @@ bool check_parameters(Steps& s, const Layout& at, int64_t columns) {
 std::vector<Term> gemm(Steps& s, const IntegerProduct& p) {
   const OpCall& call = s.call();
   const double alpha = call.node.float_attr("alpha", 1);
-  Term sums = integer_sums(s, p);
-  if (call.has(kGemm.bias)) {
-    if (call.type(kGemm.bias).dtype != DType::kI32) return s.refuse(bad_type(call, kGemm.bias));
-    const Shape shape = sums.shape();
-    sums = s.one("Add", {sums, s.input(kGemm.bias)});
-    if (s.ok() && sums.shape() != shape) return s.refuse(misfit(call, 3, kGemm.bias));
-  }
+  if (call.has(kGemm.bias) && call.type(kGemm.bias).dtype != DType::kI32)
+    return s.refuse(bad_type(call, kGemm.bias));
+  const Term sums = integer_sums(s, p, s.input(kGemm.bias));
   const Term y = scaled_sums(s, sums, p, alpha);
   if (!call.has(kYScale)) return {y};
   if (!fits_columns(s.input(kYScale), 1)) return s.refuse(bad_shape(call, kYScale));
@@ -64,7 +60,7 @@ std::vector<Term> gemm(Steps& s, const IntegerProduct& p) {
 }
 
 std::vector<Term> product(Steps& s, const IntegerProduct& p, size_t bias) {
-  const Term y = scaled_sums(s, integer_sums(s, p), p, 1);
+  const Term y = scaled_sums(s, integer_sums(s, p, no_term()), p, 1);
   if (!s.call().has(bias) || !s.ok()) return {y};
   if (y.shape().empty() || s.call().shape(bias) != Shape{y.shape().back()})
     return s.refuse(misfit(s.call(), layout_of(s.call()).b, bias));
@@ -112,6 +108,7 @@ const OpDef def{
     .attributes = "alpha:f transA:i transB:i",
     .infer = infer_steps<steps>,
     .host = host_steps<steps>,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_microsoft_integer_products

@@ -24,6 +24,7 @@ const OpDef def{
     .attributes = "axis:i",
     .infer = infer_steps<steps>,
     .host = host_steps<steps>,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_microsoft_quantize

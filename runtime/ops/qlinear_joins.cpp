@@ -70,6 +70,7 @@ const OpDef def{
     .attributes = "axis:i",
     .infer = infer_steps<steps>,
     .host = host_steps<steps>,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_qlinear_joins

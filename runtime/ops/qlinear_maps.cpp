@@ -89,6 +89,7 @@ const OpDef def{
         "channels_last:i count_include_pad:i kernel_shape:I opset:i pads:I strides:I",
     .infer = infer_steps<steps>,
     .host = host_steps<steps>,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_qlinear_maps

@@ -10,9 +10,12 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/contract/steps_domain.h"
 #include "runtime/ops/support/quantization.h"
+#include "runtime/ops/support/quantized_steps.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_qlinear_products {
 namespace {
@@ -124,6 +127,37 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+// A parameter of the second operand: one value, or one along its axis.
+Term along(Steps& s, const Term& parameter) {
+  if (!parameter.present || elements_of(parameter.shape()) == 1) return s.reshaped(parameter, {});
+  Shape shape(s.call().shape(kW).size(), 1);
+  shape[is_conv(s.call()) ? 0 : shape.size() - 1] = elements_of(parameter.shape());
+  return s.reshaped(parameter, shape);
+}
+
+Term weights(Steps& s) {
+  const Term level = s.one(kAsFloats.data(), {s.input(kW)});
+  const Term zero = along(s, s.one(kAsFloats.data(), {s.input(kWZero)}));
+  return s.one("Mul", {s.one("Sub", {level, zero}), along(s, s.input(kWScale))});
+}
+
+// The product of the numbers that the integers stand for.
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  if (elements_of(call.shape(kXScale)) != 1 || elements_of(call.shape(kXZero)) != 1) return {};
+  if (call.shape(kX).size() < 2 || call.shape(kW).size() < 2) return {};
+  std::vector<Term> operands{dequantized(s, s.input(kX), s.input(kXScale), s.input(kXZero)),
+                             weights(s)};
+  if (call.has(kBias)) {
+    const Term each = s.reshaped(
+        s.input(kWScale), elements_of(call.shape(kWScale)) == 1 ? Shape{} : call.shape(kBias));
+    const Term scale = s.one("Mul", {each, s.reshaped(s.input(kXScale), {})});
+    operands.push_back(s.one("Mul", {s.one(kAsFloats.data(), {s.input(kBias)}), scale}));
+  }
+  const Term y = s.one(is_conv(call) ? "Conv" : "MatMul", operands, call.node.attributes);
+  return {quantized(s, y, s.input(kYScale), s.input(kYZero))};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -136,6 +170,7 @@ const OpDef def{
         "strides:I",
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_qlinear_products

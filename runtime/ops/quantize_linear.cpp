@@ -7,8 +7,10 @@
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/support/quantization.h"
+#include "runtime/ops/support/quantized_steps.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
 
 namespace clvet::op_quantize_linear {
 namespace {
@@ -45,6 +47,12 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
+std::vector<Term> steps(Steps& s) {
+  const auto types = infer(s.call());
+  if (!types || s.call().type(0).dtype != DType::kF32) return {};
+  return {as_levels(s, s.input(0), s.input(1), s.input(2), (*types)[0].dtype)};
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -55,6 +63,7 @@ const OpDef def{
     .attributes = "axis:i block_size:i output_dtype:i precision:i saturate:i",
     .infer = infer,
     .host = host,
+    .expand = steps,
 };
 
 }  // namespace clvet::op_quantize_linear

@@ -13,6 +13,7 @@
 #include "runtime/graph/tensor.h"
 #include "runtime/infer/infer.h"
 #include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/contract/steps_domain.h"
 #include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/steps.h"
 
@@ -30,7 +31,7 @@ bool has_kernel(const OpCall& call) {
          lower_node(call, View::kChannelsLast).kind != LoweringKind::kHost;
 }
 
-// Whether all its floats, one at least, are f32.
+// Whether all its floats, one at least, are f32. Sums of integers as floats have none.
 bool is_of_f32(const OpCall& call) {
   size_t floats = 0, singles = 0;
   for (const OpInput& input : call.inputs) {
@@ -38,7 +39,11 @@ bool is_of_f32(const OpCall& call) {
     ++floats;
     if (input.type.dtype == DType::kF32) ++singles;
   }
-  return floats > 0 && floats == singles;
+  return floats == singles && (floats > 0 || call.node.domain == kStepsDomain);
+}
+
+bool crosses(const Node& node) {
+  return node.op == "Cast" || node.op == kAsFloats || node.op == kAsIntegers;
 }
 
 // Integers and truth values live on the host, and so does what makes floats of them or them of
@@ -50,7 +55,7 @@ bool is_of_integers(const Graph& graph, const Node& node) {
   };
   const bool reads = std::ranges::all_of(node.inputs, is_whole),
              makes = std::ranges::all_of(node.outputs, is_whole);
-  return node.op == "Cast" ? reads || makes : reads && makes;
+  return crosses(node) ? reads || makes : reads && makes;
 }
 
 void rename(std::vector<Node>& nodes, ValueId from, ValueId to) {
@@ -134,6 +139,7 @@ bool may_expand(const Graph& graph, const Node& node) {
 }  // namespace
 
 Status expand_composites(Graph& graph) {
+  carry_sums(graph);
   std::vector<Node> nodes;
   bool any = false;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
@@ -153,6 +159,7 @@ Status expand_composites(Graph& graph) {
   graph.nodes = std::move(nodes);
   CLVET_RETURN_IF_ERROR(sort_topologically(graph));
   CLVET_RETURN_IF_ERROR(infer_and_fold(graph));
+  carry_levels(graph);
   fuse_activations(graph);
   remove_dead_code(graph);
   return sort_topologically(graph);

@@ -1,4 +1,4 @@
-// The domain of operators that no model has: readers and steps make them.
+// The domain of operators that no model has: readers, passes and steps make them.
 #pragma once
 
 #include <string_view>
@@ -9,5 +9,24 @@ inline constexpr std::string_view kStepsDomain = "clvet.steps";
 // Input 0 with so many axes of extent 1 behind its own that its first axis is that one of input 1
 // which the attribute axis names. A single element has one axis.
 inline constexpr std::string_view kAlignedToAxis = "AlignedToAxis";
+
+// Levels: the quantised numbers of a tensor, kept as floats. Those of 8 and 16 bits are exact.
+//
+// Of input 0 under the scale and the zero point that inputs 1 and 2 are: what QuantizeLinear makes,
+// `lo` and `hi` being the least and the largest number. Attribute kind: 0 the level itself, 1 less
+// the zero point, 2 and times the scale, which is DequantizeLinear of it.
+inline constexpr std::string_view kLevels = "Levels";
+// Integers as floats of the same value, and floats that are levels as integers of type `to`.
+inline constexpr std::string_view kAsFloats = "AsFloats";
+inline constexpr std::string_view kAsIntegers = "AsIntegers";
+// The largest and the smallest element of input 0 and 0, as two floats; and of such a pair the
+// scale and the zero point of the 256 levels between them.
+inline constexpr std::string_view kLevelExtremes = "LevelExtremes";
+inline constexpr std::string_view kLevelScale = "LevelScale";
+inline constexpr std::string_view kLevelZero = "LevelZero";
+// ConvInteger and MatMulInteger whose exact sums, to which the integers of input 4 are added,
+// become floats.
+inline constexpr std::string_view kConvSums = "ConvSums";
+inline constexpr std::string_view kMatMulSums = "MatMulSums";
 
 }  // namespace clvet

@@ -51,6 +51,13 @@ void for_each_scaled(const Granularity& g, Fn&& fn) {
   }
 }
 
+// The 256 levels of DynamicQuantizeLinear from min(low, 0) to max(high, 0). Of an empty range the
+// scale is 1, as onnxruntime has it.
+struct ByteLevels {
+  float scale = 1, zero = 0;
+};
+ByteLevels byte_levels(float low, float high);
+
 // x, counted in steps of the quantised type, to the nearest of its numbers, ties to even.
 template <class T>
 T quantized(float steps, int64_t zero) {

@@ -49,6 +49,15 @@ TEST(DequantizeLinear, TakesOffTheZeroPointBeforeItScales) {
               ElementsAre(-128, 254, 3, 0));
 }
 
+// As onnxruntime's quantiser writes the bias of a convolution.
+TEST(DequantizeLinear, TakesOneScaleAndOneZeroPointOfOtherRanks) {
+  const Tensor x = Tensor::of<int32_t>({2}, {-128, 127});
+  EXPECT_THAT(
+      test::floats(run_one(make_node("DequantizeLinear", 3),
+                           {x, Tensor::of<float>({1}, {0.5f}), Tensor::scalar<int32_t>(2)})),
+      ElementsAre(-65, 62.5f));
+}
+
 TEST(QuantizeLinear, RefusesScalesThatDoNotFit) {
   const Tensor x = test::noise({2, 3});
   const Tensor two = Tensor::of<float>({2}, {1, 1});

@@ -65,7 +65,7 @@ TEST(FaultFinder, AsksTheReferenceWhereDigitsCancel) {
   int asked = 0;
   const auto fault_of = [&](const Tensor& device, bool right) {
     FaultFinder finder;
-    finder.look({"node", test::table()->find(kHigh), "y", device, want, false, false, [&] {
+    finder.look({"node", test::table()->find(kHigh), "y", device, want, false, false, 0, [&] {
                    ++asked;
                    return right;
                  }});
@@ -77,6 +77,25 @@ TEST(FaultFinder, AsksTheReferenceWhereDigitsCancel) {
   EXPECT_FALSE(fault_of(want, false));
   EXPECT_TRUE(fault_of(row({kNan}), true));
   EXPECT_EQ(asked, 2) << "it takes long";
+}
+
+// A quotient beside a tie rounds to either level.
+TEST(FaultFinder, AllowsAnotherLevelAtFewElementsOfWhatRoundsToLevels) {
+  const auto fault_of = [&](size_t elements, size_t others, float by, double step) {
+    std::vector<float> host(elements, 8), device = host;
+    for (size_t i = 0; i < others; ++i) device[i] += by;
+    const Tensor got = row(device), want = row(host);
+    FaultFinder finder;
+    finder.look({"node", test::table()->find(kHigh), "y", got, want, false, false, step});
+    return finder.fault().has_value();
+  };
+  EXPECT_FALSE(fault_of(128, 3, 1, 1));
+  EXPECT_FALSE(fault_of(1, 1, -0.25F, 0.25));
+  EXPECT_TRUE(fault_of(128, 4, 1, 1)) << "ties are rare";
+  EXPECT_TRUE(fault_of(128, 1, 2, 1)) << "two levels apart";
+  EXPECT_TRUE(fault_of(128, 1, 0.5F, 0.25)) << "two levels apart";
+  EXPECT_TRUE(fault_of(128, 1, kNan, 1));
+  EXPECT_TRUE(fault_of(128, 1, 1, 0)) << "it rounds to no levels";
 }
 
 TEST(FaultFinder, NamesTheKernelAndTheNode) {

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "runtime/host/executor.h"
 #include "runtime/infer/infer.h"
 #include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/contract/steps_domain.h"
 #include "runtime/ops/contract/view.h"
 #include "tests/runtime/graph/passes/by_hand.h"
 #include "tests/runtime/helpers.h"
@@ -404,6 +406,83 @@ std::vector<Sample> samples() {
   };
 }
 
+Tensor bytes(const Shape& shape, uint32_t seed, DType dtype = DType::kU8) {
+  std::vector<float> values = test::floats(noise(shape, seed));
+  for (float& v : values) v = std::nearbyint(dtype == DType::kU8 ? 128 + 127 * v : 127 * v);
+  return Tensor::from(shape, std::span<const float>(values)).cast(dtype).value();
+}
+
+Tensor byte(int64_t value, DType dtype = DType::kU8) {
+  return Tensor::scalar(value).cast(dtype).value();
+}
+
+std::vector<Sample> quantised_samples() {
+  const auto scale = [](float value) { return Tensor::scalar(value); };
+  const auto microsoft = [](const char* op, size_t inputs, Attributes attributes = {}) {
+    return test::microsoft_node(op, inputs, std::move(attributes));
+  };
+  const Tensor scales = Tensor::of<float>({3}, {0.01f, 0.02f, 0.03f});
+  const Tensor signed_zeros = Tensor::of<int8_t>({3}, {0, 5, -7});
+  const Tensor bias = Tensor::of<int32_t>({3}, {100, -300, 7});
+  const DType kI8 = DType::kI8;
+  const std::vector<bool> first_alone = {false, true, true, true, true, true, true, true, true};
+  return {
+      {"quantise",
+       make_node("QuantizeLinear", 3),
+       {noise({2, 3, 5}), scale(0.013f), byte(100)},
+       {false, true, true}},
+      {"quantise_without_a_zero_point",
+       make_node("QuantizeLinear", 2),
+       {noise({2, 3, 5}), scale(0.013f)},
+       {false, true}},
+      {"quantise_by_channel",
+       make_node("QuantizeLinear", 3, {{"axis", int64_t{1}}}),
+       {noise({2, 3, 5}), scales, Tensor::of<int8_t>({3}, {3, 3, 3})},
+       {false, true, true}},
+      {"quantise_at_run_time",
+       make_node("QuantizeLinear", 3),
+       {noise({2, 3, 5}), scale(0.013f), byte(100)}},
+      {"dequantise_by_channel",
+       make_node("DequantizeLinear", 3, {{"axis", int64_t{1}}}),
+       {bytes({2, 3, 5}, 1, kI8), scales, signed_zeros},
+       {false, true, true}},
+      {"quantise_as_it_runs", make_node("DynamicQuantizeLinear", 1, {}, 11, 3), {noise({2, 3, 5})}},
+      {"convolution",
+       make_node("QLinearConv", 9, {{"pads", list({1, 1, 1, 1})}}),
+       {bytes({1, 4, 5, 5}, 1), scale(0.02f), byte(120), bytes({3, 4, 3, 3}, 2, kI8), scales,
+        signed_zeros, scale(0.07f), byte(90), bias},
+       first_alone},
+      {"product",
+       make_node("QLinearMatMul", 8),
+       {bytes({2, 4, 5}, 1), scale(0.02f), byte(120), bytes({5, 3}, 2, kI8), scale(0.011f),
+        byte(3, kI8), scale(0.043f), byte(90)},
+       first_alone},
+      {"sum",
+       microsoft("QLinearAdd", 8),
+       {bytes({2, 5}, 1), scale(0.021f), byte(120), bytes({2, 5}, 2), scale(0.013f), byte(110),
+        scale(0.037f), byte(90)},
+       {false, true, true, false, true, true, true, true}},
+      {"sigmoid",
+       microsoft("QLinearSigmoid", 5),
+       {bytes({2, 5}, 1), scale(0.021f), byte(120), scale(0.0041f), byte(0)},
+       first_alone},
+      {"gemm",
+       microsoft("QGemm", 9, {{"transB", int64_t{1}}, {"alpha", 0.5}}),
+       {bytes({4, 5}, 1), scale(0.02f), byte(120), bytes({3, 5}, 2, kI8), scales, signed_zeros,
+        bias, scale(0.013f), byte(90)},
+       first_alone},
+      {"product_to_floats",
+       microsoft("MatMulIntegerToFloat", 7),
+       {bytes({2, 4, 5}, 1), bytes({5, 3}, 2, kI8), scale(0.02f), scales, byte(120), signed_zeros,
+        noise({3})},
+       first_alone},
+      {"product_of_what_is_quantised_as_it_runs",
+       microsoft("DynamicQuantizeMatMul", 5),
+       {noise({2, 4, 5}), bytes({5, 3}, 2, kI8), scales, signed_zeros, noise({3})},
+       first_alone},
+  };
+}
+
 class EachComposite : public testing::TestWithParam<Sample> {};
 
 TEST_P(EachComposite, BecomesStepsThatGiveTheSame) {
@@ -427,7 +506,7 @@ TEST_P(EachComposite, LeavesNoFloatsToTheHost) {
     if (has_kernel(graph, node)) {
       ++on_device;
     } else {
-      const bool changes_type = node.op == "Cast";
+      const bool changes_type = node.op == "Cast" || node.op == kAsFloats || node.op == kAsIntegers;
       EXPECT_TRUE(changes_type || (!is_f32(graph, node.inputs) && !is_f32(graph, node.outputs)))
           << node.op;
     }
@@ -436,6 +515,8 @@ TEST_P(EachComposite, LeavesNoFloatsToTheHost) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Samples, EachComposite, testing::ValuesIn(samples()),
+                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Quantised, EachComposite, testing::ValuesIn(quantised_samples()),
                          [](const auto& info) { return std::string(info.param.name); });
 INSTANTIATE_TEST_SUITE_P(Recurrent, EachComposite, testing::ValuesIn(recurrent_samples()),
                          [](const auto& info) { return std::string(info.param.name); });
