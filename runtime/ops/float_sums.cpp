@@ -3,7 +3,6 @@
 // exact below 2^24.
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -13,7 +12,6 @@
 #include "runtime/ops/contract/shapes.h"
 #include "runtime/ops/contract/steps_domain.h"
 #include "runtime/ops/support/refusals.h"
-#include "runtime/ops/support/shape_rules.h"
 #include "runtime/ops/support/steps.h"
 
 namespace clvet::op_float_sums {

@@ -1,6 +1,7 @@
 // Levels: quantised numbers as floats (runtime/ops/contract/steps_domain.h).
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>

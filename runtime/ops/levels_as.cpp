@@ -1,6 +1,5 @@
 // AsFloats and AsIntegers: where levels leave the host, and where they come back
 // (runtime/ops/contract/steps_domain.h).
-#include <string>
 #include <vector>
 
 #include "base/result.h"

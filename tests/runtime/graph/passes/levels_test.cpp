@@ -17,7 +17,6 @@
 #include "runtime/graph/tensor.h"
 #include "runtime/host/executor.h"
 #include "runtime/infer/infer.h"
-#include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/steps_domain.h"
 #include "tests/runtime/graph/passes/by_hand.h"
 #include "tests/runtime/helpers.h"
