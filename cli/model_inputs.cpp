@@ -142,7 +142,19 @@ Result<std::map<std::string, Tensor>> read_inputs(const InputArguments& argument
     return bad_option(fmt::format("give every input as --input NAME=FILE; the model takes {}",
                                   describe_inputs(graph)));
   }
+  CLVET_RETURN_IF_ERROR(round_to_bfloat(graph, inputs));
   return inputs;
+}
+
+Status round_to_bfloat(const Graph& graph, std::map<std::string, Tensor>& inputs) {
+  for (const ValueId id : graph.inputs) {
+    const Value& value = graph.values[static_cast<size_t>(id)];
+    const auto found = inputs.find(value.name);
+    if (found == inputs.end() || value.dtype != DType::kBF16) continue;
+    if (found->second.dtype() != DType::kF32) continue;
+    CLVET_ASSIGN_OR_RETURN(found->second, found->second.cast(DType::kBF16));
+  }
+  return {};
 }
 
 void add_inputs(Verb verb, InputArguments& arguments) {

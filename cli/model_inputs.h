@@ -28,6 +28,10 @@ Result<std::map<std::string, Tensor>> read_inputs(const InputArguments& argument
                                                   const Graph& graph,
                                                   const std::vector<std::string>& served = {});
 
+// float32 becomes bfloat16 where the input is of bfloat16: no file that clvet reads but a raw one
+// has that type.
+Status round_to_bfloat(const Graph& graph, std::map<std::string, Tensor>& inputs);
+
 void add_shapes(Verb verb, std::vector<std::string>& shapes);
 // Of NAME=1x3x320x320 each; NAME may be an extent, too: take_extents().
 Result<std::map<std::string, Shape>> read_shapes(const std::vector<std::string>& texts);

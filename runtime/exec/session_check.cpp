@@ -26,7 +26,7 @@ struct Session::Checked {
   std::vector<Tensor> values, seen;
   std::vector<bool> known;                     // by value: it is in `seen`
   std::map<int, std::vector<Tensor>> answers;  // of the host, by node whose calls are not done yet
-  bool of_halves = false;                      // StepAnswer has it
+  double step = 0;                             // StepAnswer has it
   void see(ValueId id, Tensor value) {
     seen[static_cast<size_t>(id)] = std::move(value);
     known[static_cast<size_t>(id)] = true;
@@ -68,8 +68,8 @@ Status Session::check_upload(size_t index, Checked& state, Checker& checker) {
   const ValueId id = value_ids_[at];
   Tensor device;
   CLVET_RETURN_IF_ERROR(download(tensor, tensors_[at].object, id, device));
-  checker.judge({"", nullptr, "", device, state.values[static_cast<size_t>(id)], tensor.half,
-                 state.of_halves});
+  checker.judge(
+      {"", nullptr, "", device, state.values[static_cast<size_t>(id)], tensor.half, state.step});
   state.see(id, std::move(device));
   return {};
 }
@@ -94,7 +94,7 @@ Status Session::check_written(size_t index, Checked& state, Checker& checker) {
       if (node->outputs[i] == id) host = &state.answers[step.node][i];
     if (!host) return fail(ErrorCode::kInternal, "a step writes a value that is not its node's");
     checker.judge({node ? node->name : "", ready_[index].row, plan_.tensors[at].value, device,
-                   *host, plan_.tensors[at].half, state.of_halves,
+                   *host, plan_.tensors[at].half, state.step,
                    [&] { return right_by_reference(index); }});
     state.see(id, std::move(device));
   }
@@ -118,7 +118,7 @@ Status Session::check_step(size_t index, Checked& state, Checker& checker) {
       const auto at = static_cast<size_t>(id);
       CLVET_RETURN_IF_ERROR(fill_aliases(static_cast<int>(graph_.nodes.size()), state));
       if (state.known[at])
-        checker.judge({"", nullptr, "", state.values[at], state.seen[at], false, state.of_halves});
+        checker.judge({"", nullptr, "", state.values[at], state.seen[at], false, state.step});
       return {};
     }
     case StepKind::kHost:
@@ -136,8 +136,8 @@ Result<std::map<std::string, Tensor>> Session::check(const std::map<std::string,
   CLVET_ASSIGN_OR_RETURN(state.values, input_values(inputs));
   state.seen = state.values;
   state.known.assign(graph_.values.size(), false);
-  state.of_halves = std::ranges::any_of(
-      graph_.values, [](const Value& value) { return value.dtype == DType::kF16; });
+  for (const Value& value : graph_.values)
+    if (value.dtype) state.step = std::max(state.step, step_part(*value.dtype));
   for (const ValueId id : graph_.inputs) state.known[static_cast<size_t>(id)] = true;
   for (size_t id = 0; id < state.known.size(); ++id) {
     const auto& shape = graph_.values[id].shape;

@@ -16,9 +16,9 @@ struct StepAnswer {
   const Tensor& device;
   const Tensor& host;  // of the same inputs, which are the device's own
   bool half = false;   // of the storage type
-  // The model has tensors of float16. A device at precision high does not round them; what the host
-  // gets of them to compute from is rounded.
-  bool of_halves = false;
+  // The largest step_part() of the model's tensors. A device at precision high does not round
+  // floats of 16 bits; what the host gets of them to compute from is rounded.
+  double step = 0;
   // Whether the float64 reference of the kernel's call allows what the device gave: sums and
   // functions whose digits cancel differ from the host's by more than a part of the result. Takes
   // long. Empty or false: it does not, or cannot be asked.

@@ -26,12 +26,14 @@ Precision precision_of(const StepAnswer& answer) {
   return answer.half ? Precision::kNormal : Precision::kHigh;
 }
 
-// A value beside a tie of its own type falls on either side: a step of half.
-double type_part(const Tensor& value) { return value.dtype() == DType::kF16 ? 0x1p-10 : 0; }
+// A value beside a tie of its own type falls on either side.
+double type_part(const Tensor& value) { return step_part(value.dtype()); }
 
-double allowed_part(Precision precision, bool of_halves) {
-  const double part = rounding_part(precision);
-  return of_halves ? std::max(part, rounding_part(Precision::kNormal)) : part;
+// As many steps of the model's own type as rounding_part() allows of half. 16 of bfloat16 would be
+// an eighth: beyond a 32nd, the reference decides.
+constexpr double kSteps = 16, kMostOfSteps = 0x1p-5;
+double allowed_part(Precision precision, double step) {
+  return std::max(rounding_part(precision), std::min(kSteps * step, kMostOfSteps));
 }
 
 // Between neighbours that may be larger than the result, at places whose own rounding counts.
@@ -103,7 +105,7 @@ void FaultFinder::look(const StepAnswer& answer) {
   const Precision precision = precision_of(answer);
   const AnswerDifference difference = difference_of(answer.device, answer.host);
   const double allowed =
-      allowed_part(precision, answer.of_halves) * (interpolates(answer) ? kInterpolation : 1);
+      allowed_part(precision, answer.step) * (interpolates(answer) ? kInterpolation : 1);
   if (!difference.not_finite &&
       (difference.part <= allowed || (answer.right_by_reference && answer.right_by_reference())))
     return;
