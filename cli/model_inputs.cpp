@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "base/whole_number.h"
 #include "cli/options.h"
+#include "cli/text_inputs.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/media/image_input.h"
@@ -134,6 +135,7 @@ Result<std::map<std::string, Tensor>> read_inputs(const InputArguments& argument
     CLVET_ASSIGN_OR_RETURN(inputs[name],
                            read_input(path, graph.values[static_cast<size_t>(id)], image));
   }
+  CLVET_RETURN_IF_ERROR(read_texts(arguments.text, graph, served, inputs));
   const bool whole = std::ranges::all_of(graph.inputs, [&](ValueId id) {
     const std::string& name = graph.values[static_cast<size_t>(id)].name;
     return inputs.contains(name) || std::ranges::find(served, name) != served.end();
@@ -161,6 +163,7 @@ void add_inputs(Verb verb, InputArguments& arguments) {
   verb.add_option("--input", arguments.files,
                   "the value of an input: a .npy, .png, .jpg or raw file")
       .type_name("NAME=FILE");
+  add_texts(verb, arguments.text);
   verb.add_option("--image-size", arguments.image_size,
                   "resize pictures to WIDTHxHEIGHT before use")
       .type_name("WxH");

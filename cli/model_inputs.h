@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "cli/options.h"
+#include "cli/text_inputs.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 
@@ -17,6 +18,9 @@ struct InputArguments {
   std::string image_size, layout = "nchw";
   std::vector<double> mean, scale;
   bool bgr = false;
+  TextArguments text;
+
+  bool any() const { return !files.empty() || !text.texts.empty() || !text.tokenizer.empty(); }
 };
 
 void add_inputs(Verb verb, InputArguments& arguments);

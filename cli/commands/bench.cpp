@@ -90,7 +90,7 @@ Status take_options(const BenchArguments& arguments, Options& options) {
 }
 
 Result<std::map<std::string, Tensor>> inputs_of(const BenchArguments& arguments, Graph& graph) {
-  if (!arguments.inputs.files.empty()) return read_inputs(arguments.inputs, graph);
+  if (arguments.inputs.any()) return read_inputs(arguments.inputs, graph);
   CLVET_ASSIGN_OR_RETURN(auto shapes, read_shapes(arguments.shapes));
   return random_inputs(graph, take_extents(graph, std::move(shapes)), arguments.seed);
 }
@@ -115,7 +115,7 @@ Result<std::optional<BenchRecord>> bench_onnx(const BenchArguments& arguments) {
   BenchRecord record = empty_record(arguments, "onnx");
   CLVET_ASSIGN_OR_RETURN(Graph graph, read_onnx(arguments.model));
   CLVET_ASSIGN_OR_RETURN(const auto inputs, inputs_of(arguments, graph));
-  record.random = arguments.inputs.files.empty();
+  record.random = !arguments.inputs.any();
   for (const auto& [name, tensor] : inputs) record.inputs.push_back({name, tensor.type()});
   ModelRunOptions options;
   CLVET_RETURN_IF_ERROR(take_options(arguments, options));
@@ -153,7 +153,7 @@ Result<std::vector<int32_t>> prompt_of(const BenchArguments& arguments, const Gg
 }
 
 Result<std::optional<BenchRecord>> bench_gguf(const BenchArguments& arguments) {
-  if (!arguments.inputs.files.empty() || !arguments.shapes.empty())
+  if (arguments.inputs.any() || !arguments.shapes.empty())
     return fail(ErrorCode::kInvalidArgument, "a language model takes --prompt, not --input");
   if (!arguments.profile.empty())
     return fail(

@@ -41,7 +41,7 @@ Result<ExecutionPlan> plan_network(const PlanArguments& arguments,
   CLVET_ASSIGN_OR_RETURN(Graph graph, read_onnx(arguments.model));
   std::map<std::string, Tensor> values;
   CLVET_ASSIGN_OR_RETURN(auto shapes, read_shapes(arguments.shapes));
-  if (!arguments.inputs.files.empty()) {
+  if (arguments.inputs.any()) {
     CLVET_ASSIGN_OR_RETURN(values, read_inputs(arguments.inputs, graph));
   }
   return plan_onnx(std::move(graph), std::move(shapes), values, request);

@@ -74,7 +74,7 @@ Result<Subject> read_subject(const TuneArguments& arguments) {
   }
   CLVET_ASSIGN_OR_RETURN(subject.graph, read_onnx(arguments.model));
   CLVET_ASSIGN_OR_RETURN(subject.shapes, read_shapes(arguments.shapes));
-  if (!arguments.inputs.files.empty()) {
+  if (arguments.inputs.any()) {
     CLVET_ASSIGN_OR_RETURN(subject.values, read_inputs(arguments.inputs, subject.graph));
   }
   return subject;
