@@ -33,6 +33,6 @@ if [ "$device" != host ]; then
 fi
 cases() { bash tests/conformance/with_cases.sh build/tests/conformance/clvet_conformance --device "$device" "${report[@]}" "$@"; }
 status=0
-cases --all --host-at-least 1492 --scratch "$out/scratch-all" --json "$out/results-all.json" || status=$?
+cases --all --host-at-least 1498 --scratch "$out/scratch-all" --json "$out/results-all.json" || status=$?
 cases --host-at-least 1170 --scratch "$out/scratch" --json "$out/results.json" || status=$?
 exit "$status"

@@ -18,6 +18,7 @@
 #include "base/whole_number.h"
 #include "cli/input_files.h"
 #include "cli/options.h"
+#include "cli/text_inputs.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/media/image_input.h"
@@ -81,6 +82,7 @@ Result<Tensor> as_type_of(const Value& value, const Tensor& pixels, const std::s
     case DType::kF32:
       return pixels;
     case DType::kF16:
+    case DType::kBF16:
     case DType::kF64:
       return pixels.cast(*value.dtype);
     case DType::kU8:
@@ -212,6 +214,7 @@ Result<std::map<std::string, Tensor>> read_inputs(const InputArguments& argument
       return bad_option(fmt::format("--input: '{}' is given twice; leave one out", name));
     CLVET_ASSIGN_OR_RETURN(inputs[name], read_input(path, *value, arguments, image, notes));
   }
+  CLVET_RETURN_IF_ERROR(read_texts(arguments.text, graph, served, inputs));
   const bool whole = std::ranges::all_of(graph.inputs, [&](ValueId id) {
     const std::string& name = graph.values[static_cast<size_t>(id)].name;
     return inputs.contains(name) || std::ranges::find(served, name) != served.end();
@@ -220,13 +223,26 @@ Result<std::map<std::string, Tensor>> read_inputs(const InputArguments& argument
     return bad_option(fmt::format("give every input as --input NAME=FILE; the model takes {}",
                                   describe_inputs(graph)));
   }
+  CLVET_RETURN_IF_ERROR(round_to_bfloat(graph, inputs));
   return inputs;
+}
+
+Status round_to_bfloat(const Graph& graph, std::map<std::string, Tensor>& inputs) {
+  for (const ValueId id : graph.inputs) {
+    const Value& value = graph.values[static_cast<size_t>(id)];
+    const auto found = inputs.find(value.name);
+    if (found == inputs.end() || value.dtype != DType::kBF16) continue;
+    if (found->second.dtype() != DType::kF32) continue;
+    CLVET_ASSIGN_OR_RETURN(found->second, found->second.cast(DType::kBF16));
+  }
+  return {};
 }
 
 void add_inputs(Verb verb, InputArguments& arguments) {
   verb.add_option("--input", arguments.files,
                   "the value of an input: a .npy, .png, .jpg, .wav or raw file")
       .type_name("NAME=FILE");
+  add_texts(verb, arguments.text);
   verb.add_option("--image-size", arguments.image_size,
                   "resize pictures to WIDTHxHEIGHT before use")
       .type_name("WxH");

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "cli/input_files.h"
 #include "cli/options.h"
+#include "cli/text_inputs.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 
@@ -19,6 +20,9 @@ struct InputArguments {
   std::vector<double> mean, scale;
   bool bgr = false;
   int sample_rate = 0;  // 0: that of each sound file
+  TextArguments text;
+
+  bool any() const { return !files.empty() || !text.texts.empty() || !text.tokenizer.empty(); }
 };
 
 void add_inputs(Verb verb, InputArguments& arguments);
@@ -29,6 +33,10 @@ void add_inputs(Verb verb, InputArguments& arguments);
 Result<std::map<std::string, Tensor>> read_inputs(const InputArguments& arguments,
                                                   const Graph& graph, Notes& notes,
                                                   const std::vector<std::string>& served = {});
+
+// float32 becomes bfloat16 where the input is of bfloat16: no file that clvet reads but a raw one
+// has that type.
+Status round_to_bfloat(const Graph& graph, std::map<std::string, Tensor>& inputs);
 
 void add_shapes(Verb verb, std::vector<std::string>& shapes);
 // Of NAME=1x3x320x320 each; NAME may be an extent, too: take_extents().

@@ -92,7 +92,7 @@ Status take_options(const BenchArguments& arguments, Options& options) {
 
 Result<std::map<std::string, Tensor>> inputs_of(const BenchArguments& arguments, Graph& graph,
                                                 Notes& notes) {
-  if (!arguments.inputs.files.empty()) return read_inputs(arguments.inputs, graph, notes);
+  if (arguments.inputs.any()) return read_inputs(arguments.inputs, graph, notes);
   CLVET_ASSIGN_OR_RETURN(auto shapes, read_shapes(arguments.shapes));
   return random_inputs(graph, take_extents(graph, std::move(shapes)), arguments.seed);
 }
@@ -121,7 +121,7 @@ Result<std::optional<BenchRecord>> bench_onnx(const BenchArguments& arguments) {
                          read_keyed_onnx(arguments.model, host ? nullptr : &options.model_key));
   Notes notes;
   CLVET_ASSIGN_OR_RETURN(const auto inputs, inputs_of(arguments, graph, notes));
-  record.random = arguments.inputs.files.empty();
+  record.random = !arguments.inputs.any();
   for (const auto& [name, tensor] : inputs) record.inputs.push_back({name, tensor.type()});
   CLVET_RETURN_IF_ERROR(take_options(arguments, options));
   options.overrides = arguments.combination.overrides();
@@ -158,7 +158,7 @@ Result<std::vector<int32_t>> prompt_of(const BenchArguments& arguments, const Gg
 }
 
 Result<std::optional<BenchRecord>> bench_gguf(const BenchArguments& arguments) {
-  if (!arguments.inputs.files.empty() || !arguments.shapes.empty())
+  if (arguments.inputs.any() || !arguments.shapes.empty())
     return fail(ErrorCode::kInvalidArgument, "a language model takes --prompt, not --input");
   if (!arguments.profile.empty())
     return fail(

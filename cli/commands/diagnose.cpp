@@ -116,7 +116,7 @@ Result<PrecisionDiagnosis> diagnose_onnx(const DiagnoseArguments& arguments) {
 }
 
 Result<PrecisionDiagnosis> diagnose_gguf(const DiagnoseArguments& arguments) {
-  if (!arguments.inputs.files.empty())
+  if (arguments.inputs.any())
     return fail(ErrorCode::kInvalidArgument, "a language model takes --prompt, not --input");
   if (!arguments.failing.empty())
     return fail(ErrorCode::kInvalidArgument,

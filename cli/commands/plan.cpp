@@ -41,7 +41,7 @@ Result<ExecutionPlan> plan_network(const PlanArguments& arguments, NetworkPlanRe
   CLVET_ASSIGN_OR_RETURN(Graph graph, read_keyed_onnx(arguments.model, &request.model));
   std::map<std::string, Tensor> values;
   CLVET_ASSIGN_OR_RETURN(auto shapes, read_shapes(arguments.shapes));
-  if (!arguments.inputs.files.empty()) {
+  if (arguments.inputs.any()) {
     Notes notes;
     CLVET_ASSIGN_OR_RETURN(values, read_inputs(arguments.inputs, graph, notes));
     say(notes, terminal_sink(arguments.output.quiet));

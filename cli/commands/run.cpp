@@ -110,6 +110,7 @@ Result<std::optional<ModelRun>> run_once(RunArguments& arguments) {
   std::vector<std::string> served;
   if (arguments.options.steps) {
     CLVET_ASSIGN_OR_RETURN(served, inputs_of_steps(graph, *arguments.options.steps));
+    CLVET_RETURN_IF_ERROR(round_to_bfloat(graph, arguments.options.steps->series));
   }
   CLVET_ASSIGN_OR_RETURN(auto inputs, read_inputs(arguments.inputs, graph, notes, served));
   CLVET_RETURN_IF_ERROR(check_given_once(inputs, arguments.options.steps));

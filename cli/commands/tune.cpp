@@ -75,7 +75,7 @@ Result<Subject> read_subject(const TuneArguments& arguments) {
   }
   CLVET_ASSIGN_OR_RETURN(subject.graph, read_keyed_onnx(arguments.model, &subject.sha256));
   CLVET_ASSIGN_OR_RETURN(subject.shapes, read_shapes(arguments.shapes));
-  if (!arguments.inputs.files.empty()) {
+  if (arguments.inputs.any()) {
     Notes notes;
     CLVET_ASSIGN_OR_RETURN(subject.values, read_inputs(arguments.inputs, subject.graph, notes));
     say(notes, arguments.sink);

@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 import numpy as np
 
 from . import _native
-from ._arrays import DTYPES, ONNX_TYPES, Array, Given, Wanted, given_arrays, mapped
+from ._arrays import BITS, BFLOAT16, DTYPES, ONNX_TYPES, Array, Given, Wanted, given_arrays, mapped, narrowed
 from ._handle import Handle, Warnings, interruptible, on_main_thread
 from ._native import READ, WRITE, check, encoded, encoded_words, lib, opened
 from .errors import Cancelled, Error, InvalidArgument
@@ -32,7 +32,7 @@ class Tensor(NamedTuple):
     name: str
     shape: List[Optional[int]]
     type: str  # as onnxruntime says it: "tensor(float)"
-    dtype: "np.dtype[Any]"
+    dtype: "np.dtype[Any]"  # float32 for bfloat16, which numpy does not have
 
 
 class Placement(NamedTuple):
@@ -102,7 +102,7 @@ class Session:
         self._quick = False  # a run with arrays of these shapes takes less than a slice
         self._has_set = c_int32()
         self._to_has_set = ctypes.byref(self._has_set)
-        self._dtypes = {one.name: one.dtype for one in self.inputs}
+        self._dtypes = {one.name: BITS if one.type == ONNX_TYPES[BFLOAT16] else one.dtype for one in self.inputs}
         self._all = self._wanted = Wanted([one.name for one in self.outputs])  # all outputs, and those of the last call
         self._warnings.raise_faults()
 
@@ -263,11 +263,14 @@ class Mapped:
         with session._handle as pointer:
             self._memory = mapped(pointer, encoded(name, "the name of a tensor"), WRITE if writes else READ, keeps=session._lent)
         self._ended = False
-        self.array: Array = np.asarray(self._memory)
+        self._writes = writes
+        self.array: Array = self._memory.array()
 
     def unmap(self) -> None:
         """Ends the mapping. Stale: its session was resized or closed meanwhile; what was written is lost."""
         self.array.flags.writeable = False
+        if self._writes and self._memory.is_bfloat16:
+            np.asarray(self._memory)[...] = narrowed(self.array)
         self._ended = True
         self._memory.unmap()
 

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/bfloat.h"
 #include "base/half.h"
 #include "base/language.h"
 #include "base/text.h"
@@ -44,6 +45,8 @@ template <class T>
 std::string value_text(T value) {
   if constexpr (std::is_same_v<T, Half>) {
     return fmt::format("{:.5g}", half_to_float(value.bits));
+  } else if constexpr (std::is_same_v<T, Bfloat>) {
+    return fmt::format("{:.5g}", bfloat_to_float(value.bits));
   } else if constexpr (std::is_floating_point_v<T>) {
     return fmt::format("{:.5g}", value);
   } else {

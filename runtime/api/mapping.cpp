@@ -15,6 +15,7 @@
 namespace clvet::v1 {
 
 static_assert(static_cast<int>(DataType::boolean) == static_cast<int>(DType::kBool) &&
+              static_cast<int>(DataType::bf16) == static_cast<int>(DType::kBF16) &&
               static_cast<int>(DataType::f32) == static_cast<int>(DType::kF32));
 
 const char* to_string(DataType type) { return ::clvet::to_string(static_cast<DType>(type)); }

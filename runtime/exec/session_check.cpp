@@ -43,7 +43,7 @@ struct Session::Checked {
   // By tensor of the plan. A value may be on the device in floats and, cast for others, in halves.
   std::map<size_t, Tensor> copies;
   std::map<int, std::vector<Tensor>> answers;  // of the host, by node whose calls are not done yet
-  bool of_halves = false;                      // StepAnswer has it
+  double step_part = 0;                        // StepAnswer has it
   void see(ValueId id, Tensor value) {
     seen[static_cast<size_t>(id)] = std::move(value);
     known[static_cast<size_t>(id)] = true;
@@ -86,7 +86,7 @@ Status Session::check_upload(size_t index, Checked& state, Checker& checker) {
   Tensor device;
   CLVET_RETURN_IF_ERROR(download(tensor, tensors_[at].object, id, device));
   checker.judge({"", nullptr, "", device, state.values[static_cast<size_t>(id)], tensor.half,
-                 state.of_halves});
+                 state.step_part});
   state.copies[static_cast<size_t>(at)] = device;
   state.see(id, std::move(device));
   return {};
@@ -122,7 +122,7 @@ Status Session::check_written(size_t index, Checked& state, Checker& checker) {
       if (node->outputs[i] == id) host = &state.answers[step.node][i];
     if (!host) return fail(ErrorCode::kInternal, "a step writes a value that is not its node's");
     checker.judge({node ? node->name : "", ready_[index].row, plan_.tensors[at].value, device,
-                   *host, plan_.tensors[at].half, state.of_halves,
+                   *host, plan_.tensors[at].half, state.step_part,
                    step_of(graph_, node, state.seen), [&] { return right_by_reference(index); }});
     state.copies[at] = device;
     state.see(id, std::move(device));
@@ -147,7 +147,7 @@ Status Session::check_step(size_t index, Checked& state, Checker& checker) {
       const auto at = static_cast<size_t>(id);
       CLVET_RETURN_IF_ERROR(fill_aliases(static_cast<int>(graph_.nodes.size()), state));
       if (state.known[at])
-        checker.judge({"", nullptr, "", state.values[at], state.seen[at], false, state.of_halves});
+        checker.judge({"", nullptr, "", state.values[at], state.seen[at], false, state.step_part});
       return {};
     }
     case StepKind::kHost:
@@ -165,8 +165,8 @@ Result<std::map<std::string, Tensor>> Session::check(const std::map<std::string,
   CLVET_ASSIGN_OR_RETURN(state.values, input_values(inputs));
   state.seen = state.values;
   state.known.assign(graph_.values.size(), false);
-  state.of_halves = std::ranges::any_of(
-      graph_.values, [](const Value& value) { return value.dtype == DType::kF16; });
+  for (const Value& value : graph_.values)
+    if (value.dtype) state.step_part = std::max(state.step_part, step_part(*value.dtype));
   for (const ValueId id : graph_.inputs) state.known[static_cast<size_t>(id)] = true;
   for (size_t id = 0; id < state.known.size(); ++id) {
     const auto& shape = graph_.values[id].shape;

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -60,10 +60,9 @@ Result<Values> Session::read_by(const PlanStep& step, const Variant& variant,
     return held_by(plan_.tensors[at], tensors_[at].object, role);
   }
   const auto constant = step.constants.find(role.name);
-  if (constant == step.constants.end())
-    return Values(static_cast<size_t>(role.elements()), 0.0);
-  CLVET_ASSIGN_OR_RETURN(
-      Values values, values_of(plan_.constants[static_cast<size_t>(constant->second)], role));
+  if (constant == step.constants.end()) return Values(static_cast<size_t>(role.elements()), 0.0);
+  CLVET_ASSIGN_OR_RETURN(Values values,
+                         values_of(plan_.constants[static_cast<size_t>(constant->second)], role));
   if (role.kind == TensorKind::kWeights)
     return effective_weights(role, variant.precision, WeightType::kFloat, values);
   for (double& value : values) value = static_cast<float>(value);

@@ -16,9 +16,9 @@ struct StepAnswer {
   const Tensor& device;
   const Tensor& host;  // of the same inputs, which are the device's own
   bool half = false;   // of the storage type
-  // The model has tensors of float16. A device at precision high does not round them; what the host
-  // gets of them to compute from is rounded.
-  bool of_halves = false;
+  // The largest step_part() of the model's tensors. A device at precision high does not round
+  // floats of 16 bits; what the host gets of them to compute from is rounded.
+  double step_part = 0;
   // Of a node that rounds to levels: how far two neighbouring ones are apart; 0: any other node.
   double step = 0;
   // Whether the float64 reference of the kernel's call allows what the device gave: sums and

@@ -1,13 +1,13 @@
 #include "runtime/gguf/block_type.h"
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "base/bfloat.h"
 #include "base/half.h"
 #include "base/numbers.h"
 #include "base/result.h"
@@ -22,9 +22,7 @@ uint8_t high_nibble(const std::byte* at, int index) { return byte_at(at, index) 
 
 float f32_to_float(const std::byte* at) { return load<float>(at); }
 float f16_to_float(const std::byte* at) { return read_half(at); }
-float bf16_to_float(const std::byte* at) {
-  return std::bit_cast<float>(static_cast<uint32_t>(load<uint16_t>(at)) << 16);
-}
+float bf16_to_float(const std::byte* at) { return bfloat_to_float(load<uint16_t>(at)); }
 
 // 16 bytes: the first half of the elements in the low nibbles, the second in the high ones.
 void unpack_nibbles(const std::byte* packed, uint8_t* quants) {

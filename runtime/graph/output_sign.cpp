@@ -22,9 +22,12 @@ constexpr size_t kLeastRows = 4;
 // Half has 2^-11 between its values below 1; as many as 32 of them may have been rounded in a sum.
 constexpr double kAllMass = 1 - 0x1p-10, kSumTolerance = 0x1p-6;
 
-bool is_saturated(std::span<const float> values) {
+// What the largest half is in a tensor of bfloat16.
+constexpr float kAsBfloat = 65536;
+
+bool is_saturated(std::span<const float> values, float end) {
   const auto ends =
-      std::ranges::count_if(values, [](float value) { return std::fabs(value) == kLargestHalf; });
+      std::ranges::count_if(values, [&](float value) { return std::fabs(value) == end; });
   return static_cast<double>(ends) > kSaturatedPart * static_cast<double>(values.size());
 }
 
@@ -42,6 +45,18 @@ bool is_collapsed(std::span<const float> values, size_t row) {
   return true;
 }
 
+// `end`: the largest half, or what it is in a tensor of bfloat16.
+OutputSign sign_within(std::span<const float> values, int64_t row, float end) {
+  if (values.empty()) return OutputSign::kNone;
+  const auto [low, high, has_nan] = range_of(values);
+  if (has_nan || std::isinf(low) || std::isinf(high)) return OutputSign::kNotFinite;
+  if (values.size() > 1 && low == high) return low == 0 ? OutputSign::kZero : OutputSign::kConstant;
+  if (std::max(high, -low) >= end && is_saturated(values, end)) return OutputSign::kSaturated;
+  const bool probabilities = low >= 0 && high <= 1 + static_cast<float>(kSumTolerance);
+  return probabilities && is_collapsed(values, static_cast<size_t>(row)) ? OutputSign::kCollapsed
+                                                                         : OutputSign::kNone;
+}
+
 }  // namespace
 
 const char* to_string(OutputSign sign) {
@@ -51,22 +66,16 @@ const char* to_string(OutputSign sign) {
 }
 
 OutputSign sign_of(const Tensor& output) {
-  if (output.dtype() > DType::kF16) return OutputSign::kNone;  // floating-point types come first
+  if (!is_float(output.dtype())) return OutputSign::kNone;
   const int64_t row = output.shape().empty() ? 0 : output.shape().back();
   if (output.dtype() == DType::kF32) return sign_of(output.values<float>(), row);
   const auto copy = output.cast(DType::kF32);
-  return copy ? sign_of(copy->values<float>(), row) : OutputSign::kNone;
+  const float end = output.dtype() == DType::kBF16 ? kAsBfloat : kLargestHalf;
+  return copy ? sign_within(copy->values<float>(), row, end) : OutputSign::kNone;
 }
 
 OutputSign sign_of(std::span<const float> values, int64_t row) {
-  if (values.empty()) return OutputSign::kNone;
-  const auto [low, high, has_nan] = range_of(values);
-  if (has_nan || std::isinf(low) || std::isinf(high)) return OutputSign::kNotFinite;
-  if (values.size() > 1 && low == high) return low == 0 ? OutputSign::kZero : OutputSign::kConstant;
-  if (std::max(high, -low) >= kLargestHalf && is_saturated(values)) return OutputSign::kSaturated;
-  const bool probabilities = low >= 0 && high <= 1 + static_cast<float>(kSumTolerance);
-  return probabilities && is_collapsed(values, static_cast<size_t>(row)) ? OutputSign::kCollapsed
-                                                                         : OutputSign::kNone;
+  return sign_within(values, row, kLargestHalf);
 }
 
 }  // namespace clvet

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bfloat.h"
 #include "base/half.h"
 #include "base/memory.h"
 #include "base/result.h"
@@ -48,8 +49,12 @@ template <class To, class From>
 To convert(From value) {
   if constexpr (std::is_same_v<From, Half>) {
     return convert<To>(half_to_float(value.bits));
+  } else if constexpr (std::is_same_v<From, Bfloat>) {
+    return convert<To>(bfloat_to_float(value.bits));
   } else if constexpr (std::is_same_v<To, Half>) {
     return Half{double_to_half(static_cast<double>(value))};
+  } else if constexpr (std::is_same_v<To, Bfloat>) {
+    return Bfloat{double_to_bfloat(static_cast<double>(value))};
   } else if constexpr (std::is_same_v<To, bool>) {
     return value != From{};
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
@@ -80,8 +85,8 @@ size_t size_of(DType dtype) {
 }
 
 const char* to_string(DType dtype) {
-  static constexpr const char* kNames[kDTypeCount] = {"f32", "f64", "f16", "i8",  "i16", "i32",
-                                                      "i64", "u8",  "u16", "u32", "u64", "bool"};
+  static constexpr const char* kNames[kDTypeCount] = {
+      "f32", "f64", "f16", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool", "bf16"};
   return kNames[static_cast<int>(dtype)];
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,13 +16,30 @@
 
 namespace clvet {
 
-enum class DType { kF32, kF64, kF16, kI8, kI16, kI32, kI64, kU8, kU16, kU32, kU64, kBool };
-inline constexpr int kDTypeCount = 12;
+// Numbered as DataType of the public interface: what comes new comes last.
+enum class DType { kF32, kF64, kF16, kI8, kI16, kI32, kI64, kU8, kU16, kU32, kU64, kBool, kBF16 };
+inline constexpr int kDTypeCount = 13;
 
 // The storage type of DType::kF16; convert with base/half.h.
 struct Half {
   uint16_t bits = 0;
 };
+// That of DType::kBF16; convert with base/bfloat.h.
+struct Bfloat {
+  uint16_t bits = 0;
+};
+// Floats of 16 bits, which C++ has no arithmetic for.
+template <class T>
+inline constexpr bool kIsShortFloat = std::is_same_v<T, Half> || std::is_same_v<T, Bfloat>;
+constexpr bool is_short_float(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }
+// The distance of neighbours as a part of them, at most, where a device at precision high does not
+// round to the type: 0 for all but short floats.
+constexpr double step_part(DType dtype) {
+  return dtype == DType::kF16 ? 0x1p-10 : dtype == DType::kBF16 ? 0x1p-7 : 0;
+}
+constexpr bool is_float(DType dtype) {
+  return dtype == DType::kF32 || dtype == DType::kF64 || is_short_float(dtype);
+}
 
 size_t size_of(DType dtype);
 const char* to_string(DType dtype);  // "f32", "i64", "bool", ...
@@ -36,6 +54,7 @@ struct DTypeOf;
 CLVET_DTYPE(float, kF32);
 CLVET_DTYPE(double, kF64);
 CLVET_DTYPE(Half, kF16);
+CLVET_DTYPE(Bfloat, kBF16);
 CLVET_DTYPE(int8_t, kI8);
 CLVET_DTYPE(int16_t, kI16);
 CLVET_DTYPE(int32_t, kI32);
@@ -57,6 +76,8 @@ decltype(auto) visit(DType dtype, Fn&& fn) {
       return fn.template operator()<double>();
     case DType::kF16:
       return fn.template operator()<Half>();
+    case DType::kBF16:
+      return fn.template operator()<Bfloat>();
     case DType::kI8:
       return fn.template operator()<int8_t>();
     case DType::kI16:

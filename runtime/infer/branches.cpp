@@ -103,7 +103,7 @@ const Graph* branch_of(const Graph& graph, const Node& node) {
 // Integers and truth values.
 bool is_whole(const Graph& graph, ValueId id) {
   const auto dtype = graph.values[static_cast<size_t>(id)].dtype;
-  return dtype && *dtype != DType::kF32 && *dtype != DType::kF16 && *dtype != DType::kF64;
+  return dtype && !is_float(*dtype);
 }
 
 bool decides(const Graph& graph, ValueId id, int depth);

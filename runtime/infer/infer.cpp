@@ -78,7 +78,7 @@ bool wants_it_known(const Graph& graph, const Node& node, size_t i) {
   if (!node.graphs().empty() && !is_if(node)) return false;
   if (node.def->row_numbers != static_cast<int>(i)) return true;
   const auto dtype = graph.values[node.inputs[0]].dtype;
-  return dtype != DType::kF32 && dtype != DType::kF16;
+  return dtype != DType::kF32 && !(dtype && is_short_float(*dtype));
 }
 
 // How the readers of a value take it.

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/bfloat.h"
 #include "base/file.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -141,9 +142,10 @@ Result<Tensor> read_npy(const std::string& path) {
 }
 
 std::string format_npy(const Tensor& tensor) {
+  const DType dtype = tensor.dtype() == DType::kBF16 ? DType::kF32 : tensor.dtype();
   std::string_view descr;
   for (const TypeName& type : kTypes) {
-    if (type.dtype == tensor.dtype()) descr = type.descr;
+    if (type.dtype == dtype) descr = type.descr;
   }
   std::string shape;
   for (const int64_t dim : tensor.shape()) shape += std::to_string(dim) + ", ";
@@ -158,7 +160,14 @@ std::string format_npy(const Tensor& tensor) {
   std::string bytes(kMagic);
   bytes += {1, 0, static_cast<char>(header.size() & 255), static_cast<char>(header.size() >> 8)};
   bytes += header;
-  if (tensor.bytes()) bytes.append(reinterpret_cast<const char*>(tensor.raw()), tensor.bytes());
+  if (tensor.dtype() != dtype) {
+    for (const Bfloat& value : tensor.values<Bfloat>()) {
+      const float wide = bfloat_to_float(value.bits);
+      bytes.append(reinterpret_cast<const char*>(&wide), sizeof wide);
+    }
+  } else if (tensor.bytes()) {
+    bytes.append(reinterpret_cast<const char*>(tensor.raw()), tensor.bytes());
+  }
   return bytes;
 }
 

@@ -13,7 +13,8 @@ namespace clvet {
 // how to save it right.
 Result<Tensor> read_npy(const std::string& path);
 Result<Tensor> parse_npy(std::string_view bytes, const std::string& name);
-// Version 1, written as a whole or not at all. f16 is stored as '<f2'.
+// Version 1, written as a whole or not at all. f16 is stored as '<f2',
+// bf16 as the same numbers of '<f4': NumPy has no such type.
 Status write_npy(const std::string& path, const Tensor& tensor);
 std::string format_npy(const Tensor& tensor);
 

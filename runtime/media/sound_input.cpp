@@ -28,10 +28,6 @@ struct Place {
   }
 };
 
-bool is_float(DType dtype) {
-  return dtype == DType::kF16 || dtype == DType::kF32 || dtype == DType::kF64;
-}
-
 Result<Place> place_of(const Value& input, const std::string& file) {
   Place place;
   place.dtype = input.dtype.value_or(DType::kF32);

@@ -28,7 +28,7 @@ Result<Tensor> from_field(DType dtype, const Shape& shape, int64_t elements, con
   CLVET_ASSIGN_OR_RETURN(Tensor tensor, Tensor::create(dtype, shape));
   T* out = tensor.data<T>();
   for (int i = 0; i < field.size(); ++i) {
-    if constexpr (std::is_same_v<T, Half>)
+    if constexpr (kIsShortFloat<T>)
       out[i].bits = static_cast<uint16_t>(field[i]);
     else
       out[i] = static_cast<T>(field[i]);

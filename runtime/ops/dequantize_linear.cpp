@@ -22,7 +22,7 @@ Result<Types> infer(const OpCall& call) {
   if (call.has(2) && call.type(2).dtype != x) return bad_type(call, 2);
   CLVET_ASSIGN_OR_RETURN(const DType dtype,
                          type_attribute(call, "output_dtype", call.type(1).dtype));
-  if (dtype != DType::kF32 && dtype != DType::kF16) {
+  if (dtype != DType::kF32 && !is_short_float(dtype)) {
     return bad_attribute(call, "output_dtype", call.node.int_attr("output_dtype", 0));
   }
   CLVET_RETURN_IF_ERROR(granularity_of(call));

@@ -44,10 +44,6 @@ Result<SlidingWindow> window_for(const OpCall& call) {
 
 int64_t degree_of(const OpCall& call) { return call.node.int_attr("p", 2); }
 
-bool is_float(DType dtype) {
-  return dtype == DType::kF32 || dtype == DType::kF64 || dtype == DType::kF16;
-}
-
 Result<Types> infer(const OpCall& call) {
   CLVET_ASSIGN_OR_RETURN(const SlidingWindow window, window_for(call));
   const Shape shape = window.output_shape({call.shape(0)[0], call.shape(0)[1]});

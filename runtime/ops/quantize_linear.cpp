@@ -17,7 +17,7 @@ namespace {
 
 Result<Types> infer(const OpCall& call) {
   const DType x = call.type(0).dtype;
-  if (x != DType::kF32 && x != DType::kF16 && x != DType::kI32) return bad_type(call, 0);
+  if (x != DType::kF32 && !is_short_float(x) && x != DType::kI32) return bad_type(call, 0);
   DType dtype = DType::kU8;
   if (call.has(2)) {
     dtype = call.type(2).dtype;

@@ -26,8 +26,7 @@ uint64_t exact_count(int64_t start, int64_t limit, int64_t delta) {
 Result<int64_t> count_of(const OpCall& call) {
   double v[3];
   int64_t whole[3] = {};
-  const bool integers = call.type(0).dtype != DType::kF32 && call.type(0).dtype != DType::kF64 &&
-                        call.type(0).dtype != DType::kF16;
+  const bool integers = !is_float(call.type(0).dtype);
   for (size_t i = 0; i < 3; ++i) {
     if (!call.inputs[i].value) {
       return fail(ErrorCode::kUnavailable, "the value of input {} is not known yet", i);

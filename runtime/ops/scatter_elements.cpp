@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -62,7 +61,7 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   std::memcpy(outputs[0].raw(), call.tensor(0).raw(), outputs[0].bytes());
   bool inside = true;
   visit(call.type(0).dtype, [&]<class T>() {
-    if constexpr (!std::is_same_v<T, Half>) inside = scatter<T>(call, axis, indices, outputs[0]);
+    if constexpr (!kIsShortFloat<T>) inside = scatter<T>(call, axis, indices, outputs[0]);
   });
   if (!inside) return index_outside(call);
   return {};

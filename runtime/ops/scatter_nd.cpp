@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <type_traits>
 #include <vector>
 
 #include "base/result.h"
@@ -56,7 +55,7 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   std::memcpy(outputs[0].raw(), call.tensor(0).raw(), outputs[0].bytes());
   bool inside = true;
   visit(call.type(0).dtype, [&]<class T>() {
-    if constexpr (!std::is_same_v<T, Half>) inside = scatter<T>(call, indices, outputs[0]);
+    if constexpr (!kIsShortFloat<T>) inside = scatter<T>(call, indices, outputs[0]);
   });
   if (!inside) return index_outside(call);
   return {};

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstring>
 #include <numeric>
-#include <type_traits>
 #include <vector>
 
 #include "base/result.h"
@@ -84,12 +83,12 @@ Result<Groups> groups_of(const OpCall& call, const AxisSpan& span) {
   if (!call.inputs[0].value)
     return fail(ErrorCode::kUnavailable, "the value of input {} is not known yet", 0);
   const bool sorted = call.node.int_attr("sorted", 1) != 0;
-  // Half values are compared as the floats that they are.
-  CLVET_ASSIGN_OR_RETURN(const Tensor x, call.type(0).dtype == DType::kF16
+  // Short floats are compared as the floats that they are.
+  CLVET_ASSIGN_OR_RETURN(const Tensor x, is_short_float(call.type(0).dtype)
                                              ? call.inputs[0].value->cast(DType::kF32)
                                              : Result<Tensor>(*call.inputs[0].value));
   return visit(x.dtype(), [&]<class T>() {
-    if constexpr (std::is_same_v<T, Half>)
+    if constexpr (kIsShortFloat<T>)
       return Groups{};
     else
       return groups_of(x.data<T>(), span, sorted);

@@ -26,12 +26,14 @@ Precision precision_of(const StepAnswer& answer) {
   return answer.half ? Precision::kNormal : Precision::kHigh;
 }
 
-// A value beside a tie of its own type falls on either side: a step of half.
-double type_part(const Tensor& value) { return value.dtype() == DType::kF16 ? 0x1p-10 : 0; }
+// A value beside a tie of its own type falls on either side.
+double type_part(const Tensor& value) { return step_part(value.dtype()); }
 
-double allowed_part(Precision precision, bool of_halves) {
-  const double part = rounding_part(precision);
-  return of_halves ? std::max(part, rounding_part(Precision::kNormal)) : part;
+// As many steps of the model's own type as rounding_part() allows of half. 16 of bfloat16 would be
+// an eighth: beyond a 32nd, the reference decides.
+constexpr double kSteps = 16, kMostOfSteps = 0x1p-5;
+double allowed_part(Precision precision, double step) {
+  return std::max(rounding_part(precision), std::min(kSteps * step, kMostOfSteps));
 }
 
 // Beside a tie the level on either side is right. A quotient of floats lies there by chance in one
@@ -113,7 +115,7 @@ void FaultFinder::look(const StepAnswer& answer) {
   if (fault_) return;
   const Precision precision = precision_of(answer);
   const AnswerDifference difference = difference_of(answer.device, answer.host);
-  const double allowed = allowed_part(precision, answer.of_halves);
+  const double allowed = allowed_part(precision, answer.step_part);
   if (!difference.not_finite &&
       (difference.part <= allowed || differs_at_ties(answer, allowed * difference.scale) ||
        (answer.right_by_reference && answer.right_by_reference())))

@@ -20,7 +20,8 @@ namespace clvet {
 //    and functions. What rounds to half by stealth (2^-12 of the largest value at least) is beyond.
 //  - normal: 2^-6. Weights and results are rounded to half (2^-11 each).
 //  - low: 2^-3. Partial sums are rounded to half as well: 2^-11 * sqrt(n).
-// Where the model itself has tensors of float16 it is 2^-6 at least: StepAnswer::of_halves.
+// Where the model itself has tensors of float16 it is 2^-6 at least, of bfloat16 2^-5:
+// StepAnswer::step.
 // Beyond it, the bound of the kernel's own trials decides: StepAnswer::right_by_reference.
 double rounding_part(Precision precision);
 

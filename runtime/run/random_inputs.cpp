@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bfloat.h"
 #include "base/half.h"
 #include "base/result.h"
 #include "runtime/graph/graph.h"
@@ -25,6 +26,8 @@ T value_of(uint64_t bits) {
   const double unit = static_cast<double>(bits >> 11) * 0x1p-52 - 1;
   if constexpr (std::is_same_v<T, Half>) {
     return Half{float_to_half(static_cast<float>(unit))};
+  } else if constexpr (std::is_same_v<T, Bfloat>) {
+    return Bfloat{double_to_bfloat(unit)};
   } else if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(unit);
   } else {

@@ -13,9 +13,7 @@
 namespace clvet::conformance {
 namespace {
 
-bool is_integer(DType dtype) {
-  return dtype != DType::kF32 && dtype != DType::kF64 && dtype != DType::kF16;
-}
+bool is_integer(DType dtype) { return !is_float(dtype); }
 
 bool all_integer(std::span<const DType> types) {
   return std::all_of(types.begin(), types.end(), is_integer);

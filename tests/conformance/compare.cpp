@@ -11,10 +11,6 @@
 namespace clvet::conformance {
 namespace {
 
-bool is_float(DType dtype) {
-  return dtype == DType::kF32 || dtype == DType::kF64 || dtype == DType::kF16;
-}
-
 bool close(double got, double expected) {
   if (got == expected || (std::isnan(got) && std::isnan(expected))) return true;
   return std::isfinite(got) && std::isfinite(expected) &&

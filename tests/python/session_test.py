@@ -130,6 +130,28 @@ class Runs(Folder):
                     np.testing.assert_array_equal(y, x)
                 self.assertEqual(session.get_inputs()[0].dtype, np.dtype(dtype))
 
+    def test_bfloat16_is_given_and_taken_as_float32(self):
+        session = self.session(write_passing(self.folder.name, TensorProto.BFLOAT16, "pass_bfloat16"))
+        self.assertEqual((session.inputs[0].type, session.inputs[0].dtype), ("tensor(bfloat16)", np.float32))
+        # Ties go to the even one; a NaN stays one, also where its bits would round to infinity.
+        x = np.array([1, 1 + 2**-8, 1 + 3 * 2**-8, -3.14159, 3.4e38, np.inf, np.nan], np.float32)
+        x[6:].view(np.uint32)[0] = 0x7F800001
+        y = session.run(None, {"x": x})[0]
+        self.assertEqual(y.dtype, np.float32)
+        np.testing.assert_array_equal(y, np.array([1, 1, 1 + 2**-6, -3.140625, np.inf, np.inf, np.nan], np.float32))
+        with self.assertRaises(ValueError):
+            y[0] = 0
+        np.testing.assert_array_equal(session.run(None, {"x": x[:0]})[0], x[:0])
+        np.testing.assert_array_equal(session.run(None, {"x": x[::2]})[0], y[::2])
+        with self.assertRaisesRegex(clvet.InvalidArgument, "wants float32, which is rounded to bfloat16"):
+            session.run(None, {"x": np.ones(2, np.float16)})
+        with session.map("x", "r") as array:
+            np.testing.assert_array_equal(array, y[::2])
+        session.resize({"x": (2,)})
+        with session.map("x", "w") as array:
+            array[:] = [1 + 2**-8, -2]
+        np.testing.assert_array_equal(session.run(None, {})[0], np.array([1, -2], np.float32))
+
     def test_inputs_and_outputs_are_described(self):
         session = self.session()
         x, n = session.get_inputs()

@@ -39,8 +39,8 @@ constexpr std::array<View, sizeof...(T)> views_of() {
 }
 
 constexpr auto kViews = views_of<float, double, Half, int8_t, int16_t, int32_t, int64_t, uint8_t,
-                                 uint16_t, uint32_t, uint64_t, bool>();
-static_assert(kViews.size() == CLVET_BOOL + 1);
+                                 uint16_t, uint32_t, uint64_t, bool, Bfloat>();
+static_assert(kViews.size() == CLVET_BF16 + 1);
 
 Result<Access> access_of(clvet_access access) {
   if (access == CLVET_READ) return Access::read;

@@ -21,7 +21,8 @@ constexpr size_t kMostAxes = 64;
 static_assert(static_cast<int>(DataType::f32) == CLVET_F32 &&
               static_cast<int>(DataType::i8) == CLVET_I8 &&
               static_cast<int>(DataType::u8) == CLVET_U8 &&
-              static_cast<int>(DataType::boolean) == CLVET_BOOL);
+              static_cast<int>(DataType::boolean) == CLVET_BOOL &&
+              static_cast<int>(DataType::bf16) == CLVET_BF16);
 
 }  // namespace
 
@@ -31,7 +32,7 @@ clvet_tensor_info info_of(const TensorInfo& info) {
 }
 
 Result<DataType> type_of(clvet_data_type type) {
-  if (type < CLVET_F32 || type > CLVET_BOOL)
+  if (type < CLVET_F32 || type > CLVET_BF16)
     return invalid(fmt::format("there is no data type {}", type));
   return static_cast<DataType>(type);
 }
@@ -64,12 +65,12 @@ using clvet::v1::Status;
 using namespace clvet::v1::c;
 
 const char* clvet_data_type_name(clvet_data_type type) {
-  if (type < CLVET_F32 || type > CLVET_BOOL) return "unknown type";
+  if (type < CLVET_F32 || type > CLVET_BF16) return "unknown type";
   return to_string(static_cast<clvet::v1::DataType>(type));
 }
 
 size_t clvet_data_type_size(clvet_data_type type) {
-  if (type < CLVET_F32 || type > CLVET_BOOL) return 0;
+  if (type < CLVET_F32 || type > CLVET_BF16) return 0;
   return size_of(static_cast<clvet::v1::DataType>(type));
 }
 

@@ -22,10 +22,6 @@ namespace {
 
 constexpr int kDeepest = 4;  // steps of steps
 
-bool is_float(DType dtype) {
-  return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kF64;
-}
-
 bool has_kernel(const OpCall& call) {
   return lower_node(call, View::kChannelsFirst).kind != LoweringKind::kHost ||
          lower_node(call, View::kChannelsLast).kind != LoweringKind::kHost;

@@ -70,7 +70,8 @@ enum {
   CLVET_U16 = 8,
   CLVET_U32 = 9,
   CLVET_U64 = 10,
-  CLVET_BOOL = 11 /* one byte, 0 or 1 */
+  CLVET_BOOL = 11, /* one byte, 0 or 1 */
+  CLVET_BF16 = 12  /* bfloat16, the upper half of a float's bits */
 };
 /* "f32", ...; "unknown type" for a number that means none. */
 CLVET_C_API const char* clvet_data_type_name(clvet_data_type type);

@@ -14,7 +14,7 @@
 
 CLVET_ABI_BEGIN
 
-enum class DataType { f32, f64, f16, i8, i16, i32, i64, u8, u16, u32, u64, boolean };
+enum class DataType { f32, f64, f16, i8, i16, i32, i64, u8, u16, u32, u64, boolean, bf16 };
 
 // "f32", "i64", "bool", ...
 CLVET_API const char* to_string(DataType type);
@@ -23,6 +23,10 @@ CLVET_API size_t size_of(DataType type);
 
 // The bits of a value of DataType::f16, IEEE 754 binary16.
 struct Half {
+  uint16_t bits = 0;
+};
+// Those of DataType::bf16, the upper half of a float's.
+struct Bfloat {
   uint16_t bits = 0;
 };
 
@@ -45,6 +49,7 @@ CLVET_DATA_TYPE(uint16_t, u16);
 CLVET_DATA_TYPE(uint32_t, u32);
 CLVET_DATA_TYPE(uint64_t, u64);
 CLVET_DATA_TYPE(bool, boolean);
+CLVET_DATA_TYPE(Bfloat, bf16);
 #undef CLVET_DATA_TYPE
 
 using Shape = std::vector<int64_t>;  // elements along each axis, the slowest first

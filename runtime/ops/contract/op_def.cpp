@@ -23,6 +23,7 @@ bool in_class(DType dtype, char klass) {
   switch (dtype) {
     case DType::kF32:
     case DType::kF16:
+    case DType::kBF16:
       return klass == 'f' || klass == 's';
     case DType::kF64:
       return klass == 'f';
@@ -254,7 +255,7 @@ bool is_nothing(const OpCall& call, const std::vector<TensorType>& types) {
   for (size_t i = 0; i < call.node.outputs.size(); ++i) {
     if (call.node.outputs[i] == kNoValue) continue;
     if (elements_of(types[i].shape) > 0) return false;
-    floats = floats || types[i].dtype == DType::kF32 || types[i].dtype == DType::kF16;
+    floats = floats || types[i].dtype == DType::kF32 || is_short_float(types[i].dtype);
   }
   return floats;
 }

@@ -109,11 +109,11 @@ struct OpDef {
   // Oldest and newest version of the operator set whose meaning is implemented.
   int since = 1;
   int until = 28;
-  // One word an input: T (any of `types`, all T alike), i (i32 or i64), l (i64), f (f32, f64 or
-  // f16), b (bool), * (anything); with ? optional, last with + once or more, with * any number.
+  // One word an input: T (any of `types`, all T alike), i (i32 or i64), l (i64), f (f32, f64, f16
+  // or bf16), b (bool), * (anything); with ? optional, last with + once or more, with * any number.
   std::string_view inputs = "T";
   std::string_view types =
-      "f";  // classes T may be: f floats, s f32 and f16, i signed, u unsigned, b bool
+      "f";  // classes T may be: f floats, s floats but f64, i signed, u unsigned, b bool
   // Inputs that are best known before planning (weights, bounds), besides those whose word is i, l
   // or b, or f behind the first input: a graph input that nothing else reads is then taken as a
   // constant of the session.
@@ -125,8 +125,8 @@ struct OpDef {
   // s=|one: or an empty one.
   std::string_view attributes = "";
   int min_outputs = 1, max_outputs = 1;
-  // True where `host` moves whole elements only, so that it works for f16 as it stands. Otherwise
-  // f16 inputs are widened to f32 and the outputs narrowed again around it.
+  // True where `host` moves whole elements only, so that it works for f16 and bf16 as it
+  // stands. Otherwise inputs of these are widened to f32 and the outputs narrowed again around it.
   bool moves_elements = false;
   // True where `host` applies the node's activation itself.
   bool activates = false;

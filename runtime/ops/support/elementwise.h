@@ -70,15 +70,15 @@ void map_binary(const Tensor& a, const Tensor& b, Tensor& out, Fn fn) {
 }
 
 // Calls fn.template operator()<T>() where `dtype` is a number type with arithmetic of its own (f16
-// has been widened before); kUnsupported otherwise.
+// and bf16 have been widened before); kUnsupported otherwise.
 template <class Fn>
 Status visit_numbers(DType dtype, Fn&& fn) {
-  if (dtype == DType::kF16 || dtype == DType::kBool) {
+  if (is_short_float(dtype) || dtype == DType::kBool) {
     return fail(ErrorCode::kUnsupported, "arithmetic on the type {} is not supported",
                 to_string(dtype));
   }
   visit(dtype, [&]<class T>() {
-    if constexpr (!std::is_same_v<T, Half> && !std::is_same_v<T, bool>) {
+    if constexpr (!kIsShortFloat<T> && !std::is_same_v<T, bool>) {
       fn.template operator()<T>();
     }
   });

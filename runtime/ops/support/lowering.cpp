@@ -178,7 +178,7 @@ void put_activation(const Activation& activation, LoweredCall& lowered) {
   lowered.scalars["act_hi"] = activation.hi;
 }
 
-bool on_device(DType dtype) { return dtype == DType::kF32 || dtype == DType::kF16; }
+bool on_device(DType dtype) { return dtype == DType::kF32 || is_short_float(dtype); }
 
 View usable_view(const Shape& shape, View view) {
   return view_of(shape, view) ? view : View::kChannelsLast;

@@ -38,7 +38,7 @@ enum class EltwiseCode : int64_t {
 void put_nhwc(const Nhwc& view, Dims& dims);
 // The node's fused activation as act, act_lo, act_hi.
 void put_activation(const Activation& activation, LoweredCall& lowered);
-// f32 and f16 alone live on the device.
+// f32, f16 and bf16 alone live on the device.
 bool on_device(DType dtype);
 // `view`, or the other one where the shape does not allow it.
 View usable_view(const Shape& shape, View view);

@@ -1,4 +1,5 @@
-// Runs one node on the host: checks, allocation, half widening, the op and its fused activation.
+// Runs one node on the host: checks, allocation, widening of short floats, the op and its fused
+// activation.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -82,7 +83,7 @@ Result<std::vector<Tensor>> run_widened(const OpCall& call) {
   std::vector<Tensor> wide(call.inputs.size());
   OpCall widened{call.node, call.inputs};
   for (size_t i = 0; i < call.inputs.size(); ++i) {
-    if (!call.has(i) || call.type(i).dtype != DType::kF16) continue;
+    if (!call.has(i) || !is_short_float(call.type(i).dtype)) continue;
     CLVET_ASSIGN_OR_RETURN(wide[i], call.tensor(i).cast(DType::kF32));
     widened.inputs[i] = {wide[i].type(), &wide[i], true};
   }
@@ -99,11 +100,12 @@ Result<std::vector<Tensor>> run_node(const Node& node, std::span<const Tensor* c
   if (!node.def)
     return fail(ErrorCode::kUnsupported, "clvet does not support the operator {}", node.op);
   const OpCall call = call_of(node, inputs);
-  bool half = false;
-  for (const OpInput& input : call.inputs) half |= input.present && input.type.dtype == DType::kF16;
+  const bool is_short = std::ranges::any_of(call.inputs, [](const OpInput& input) {
+    return input.present && is_short_float(input.type.dtype);
+  });
   try {
     if (node.def->run) return run_whole(call);
-    return half && !node.def->moves_elements ? run_widened(call) : run_checked(call);
+    return is_short && !node.def->moves_elements ? run_widened(call) : run_checked(call);
   } catch (const std::bad_alloc&) {
     return fail(ErrorCode::kResourceExhausted, "there is not enough memory to run {} '{}'", node.op,
                 node.name);

@@ -30,16 +30,17 @@ TEST(OutputsText, ShowsTypeShapeAndTheFirstValuesOfEachOutput) {
       {"scores", Tensor::of<float>({2, 4}, {0.333333F, -1.5F, 1e-7F, 123456.7F, 0, 1, 2, 3})},
       {"ids", Tensor::of<int64_t>({2}, {9007199254740993, -1})},
       {"half", Tensor::of<Half>({1}, {Half{0x3C00}})},
+      {"bfloat", Tensor::of<Bfloat>({2}, {Bfloat{0x3F81}, Bfloat{0xFF80}})},
       {"odd", Tensor::of<double>({2}, {nan, -1 / 0.0})},
       {"sure", Tensor::scalar(true)},
       {"bytes", Tensor::of<uint8_t>({2}, {65, 255})},
       {"none", Tensor::of<float>({0, 3}, {})}};
-  EXPECT_THAT(
-      split(outputs_text(outputs), '\n'),
-      ElementsAre("bytes u8[2]: 65, 255", "half f16[1]: 1", "ids i64[2]: 9007199254740993, -1",
-                  "none f32[0,3]: no values", "odd f64[2]: nan, -inf",
-                  "scores f32[2,4]: 0.33333, -1.5, 1e-07, 1.2346e+05, 0, 1 ...",
-                  "sure bool[]: true", ""));
+  EXPECT_THAT(split(outputs_text(outputs), '\n'),
+              ElementsAre("bfloat bf16[2]: 1.0078, -inf", "bytes u8[2]: 65, 255", "half f16[1]: 1",
+                          "ids i64[2]: 9007199254740993, -1", "none f32[0,3]: no values",
+                          "odd f64[2]: nan, -inf",
+                          "scores f32[2,4]: 0.33333, -1.5, 1e-07, 1.2346e+05, 0, 1 ...",
+                          "sure bool[]: true", ""));
 }
 
 TEST(OutputsText, IsALineAnOutputAndCountsThoseBeyondTwenty) {

@@ -75,6 +75,17 @@ TEST(OutputSign, OfATensorTakesTheLastDimensionAsRows) {
   EXPECT_EQ(sign_of(Tensor::create(DType::kI64, {4}).value()), OutputSign::kNone);
 }
 
+// Half's largest, 65504, is 65536 in bfloat16.
+TEST(OutputSign, OfATensorOfBfloat16SeesWhatASaturatedHalfBecomes) {
+  const auto bfloats = [](std::vector<float> values) {
+    return Tensor::from<float>({4}, values).cast(DType::kBF16).value();
+  };
+  EXPECT_EQ(sign_of(bfloats({1, 2, 65504, -3})), OutputSign::kSaturated);
+  EXPECT_EQ(sign_of(bfloats({1, 2, 1e5f, -3})), OutputSign::kNone);
+  EXPECT_EQ(sign_of(bfloats({1, 2, 3e38f, 3.4e38f})), OutputSign::kNotFinite);
+  EXPECT_EQ(sign_of(bfloats({0, 0, 0, 0})), OutputSign::kZero);
+}
+
 TEST(OutputSign, HasAWordForEach) {
   EXPECT_EQ(std::string(to_string(OutputSign::kNone)), "none");
   EXPECT_EQ(std::string(to_string(OutputSign::kCollapsed)), "collapsed");

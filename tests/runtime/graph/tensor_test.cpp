@@ -97,8 +97,8 @@ TEST(Tensor, OfTooFewValuesReadsZerosAndOfTooManyTheFirst) {
 
 TEST(DTypes, HaveTheSizesAndNamesOfTheirTypes) {
   const std::pair<size_t, const char*> rows[kDTypeCount] = {
-      {4, "f32"}, {8, "f64"}, {2, "f16"}, {1, "i8"},  {2, "i16"}, {4, "i32"},
-      {8, "i64"}, {1, "u8"},  {2, "u16"}, {4, "u32"}, {8, "u64"}, {1, "bool"},
+      {4, "f32"}, {8, "f64"}, {2, "f16"}, {1, "i8"},  {2, "i16"},  {4, "i32"},  {8, "i64"},
+      {1, "u8"},  {2, "u16"}, {4, "u32"}, {8, "u64"}, {1, "bool"}, {2, "bf16"},
   };
   for (int i = 0; i < kDTypeCount; ++i) {
     EXPECT_EQ(size_of(static_cast<DType>(i)), rows[i].first);
@@ -109,14 +109,14 @@ TEST(DTypes, HaveTheSizesAndNamesOfTheirTypes) {
 // Numbers of TensorProto.DataType in onnx.proto.
 TEST(DTypes, HaveTheNumbersThatOnnxGivesThem) {
   const std::optional<DType> rows[] = {
-      std::nullopt, DType::kF32, DType::kU8,  DType::kI8,   DType::kU16,
-      DType::kI16,  DType::kI32, DType::kI64, std::nullopt, DType::kBool,
-      DType::kF16,  DType::kF64, DType::kU32, DType::kU64,  std::nullopt,
+      std::nullopt, DType::kF32, DType::kU8,   DType::kI8,   DType::kU16,  DType::kI16,
+      DType::kI32,  DType::kI64, std::nullopt, DType::kBool, DType::kF16,  DType::kF64,
+      DType::kU32,  DType::kU64, std::nullopt, std::nullopt, DType::kBF16,
   };
   for (size_t code = 0; code < std::size(rows); ++code) {
     EXPECT_EQ(dtype_of_onnx(static_cast<int64_t>(code)), rows[code]) << code;
   }
-  for (const int64_t code : {int64_t{-1}, kMost, int64_t{16}, int64_t{1} << 32 | 1}) {
+  for (const int64_t code : {int64_t{-1}, kMost, int64_t{17}, int64_t{1} << 32 | 1}) {
     EXPECT_EQ(dtype_of_onnx(code), std::nullopt) << code;
   }
 }
@@ -170,6 +170,29 @@ TEST(Cast, GivesInfinityForWhatIsBeyondAHalf) {
       Tensor::of<double>({4}, {65519, 65520, -1e300, 6e-8}).cast(DType::kF16).value();
   EXPECT_THAT(half.to_f64(), ElementsAre(65504, kInf, -kInf, 0x1p-24));
   EXPECT_EQ(Tensor::of<int64_t>({1}, {INT64_MAX}).cast(DType::kF16)->to_f64()[0], kInf);
+}
+
+TEST(Cast, RoundsToTheNearestBfloatOnce) {
+  // 1 + 2^-8 is a tie and goes to the even 1; a little more, which a float does not hold, is above.
+  const double tie = 1 + 0x1p-8, above = tie + 0x1p-40;
+  const Tensor y = Tensor::of<double>({6}, {tie, above, 3.14159, 3.39e38, 3.4e38, -1e300})
+                       .cast(DType::kBF16)
+                       .value();
+  EXPECT_THAT(y.to_f64(), ElementsAre(1, 1 + 0x1p-7, 3.140625, 0x1.fep127, kInf, -kInf));
+  EXPECT_TRUE(std::isnan(Tensor::scalar(std::nanf("")).cast(DType::kBF16)->to_f64()[0]));
+  const Tensor back = Tensor::of<Bfloat>({3}, {{0x3f80}, {0xc000}, {0x0001}});
+  EXPECT_THAT(back.cast(DType::kF32)->to_f64(), ElementsAre(1, -2, 0x1p-133));
+  EXPECT_THAT(back.cast(DType::kI8)->to_i64(), ElementsAre(1, -2, 0));
+  EXPECT_THAT(Tensor::of<int64_t>({3}, {257, 259, -3}).cast(DType::kBF16)->to_i64(),
+              ElementsAre(256, 260, -3));
+}
+
+TEST(Cast, BetweenTheFloatsOf16BitsKeepsWhatBothHold) {
+  const Tensor halves = Tensor::of<float>({3}, {1.5f, 65504, 0x1p-24f}).cast(DType::kF16).value();
+  EXPECT_THAT(halves.cast(DType::kBF16)->to_f64(), ElementsAre(1.5, 65536, 0x1p-24));
+  const Tensor bfloats = Tensor::of<float>({2}, {-2, 1e5f}).cast(DType::kBF16).value();
+  EXPECT_THAT(bfloats.cast(DType::kF16)->to_f64(), ElementsAre(-2, kInf));
+  EXPECT_THAT(bfloats.cast(DType::kBool)->to_i64(), ElementsAre(1, 1));
 }
 
 TEST(TooLargeATensor, IsRefusedAtOnceWithItsSize) {

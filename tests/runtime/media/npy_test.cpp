@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
@@ -52,9 +53,18 @@ TEST(Npy, ReadsEveryTypeItWrites) {
     const Tensor tensor = Tensor::of<int32_t>({3}, {0, 1, 1}).cast(static_cast<DType>(i)).value();
     const auto back = parse_npy(format_npy(tensor), "t.npy");
     ASSERT_TRUE(back) << back.error().message;
-    EXPECT_EQ(to_string(back->type()), to_string(tensor.type()));
+    const TensorType kept{tensor.dtype() == DType::kBF16 ? DType::kF32 : tensor.dtype(), {3}};
+    EXPECT_EQ(to_string(back->type()), to_string(kept));
     EXPECT_EQ(back->to_i64(), tensor.to_i64());
   }
+}
+
+// NumPy has no bfloat16; float32 holds each of its values.
+TEST(Npy, HasTheNumbersOfBfloat16AsFloat32) {
+  const Tensor tensor = Tensor::of<Bfloat>({2, 2}, {{0x3f80}, {0xc049}, {0x0001}, {0x7f80}});
+  const Tensor back = parse_npy(format_npy(tensor), "t.npy").value();
+  EXPECT_EQ(to_string(back.type()), "f32[2,2]");
+  EXPECT_EQ(test::floats(back), (std::vector<float>{1, -3.140625f, 0x1p-133f, INFINITY}));
 }
 
 TEST(Npy, RefusesFaultsWithAReason) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -52,7 +53,8 @@ void put(onnx::TensorProto& proto, Field field, double value) {
   }
 }
 
-// Where onnx.proto keeps each type: the narrow ones and bool in int32_data, f16 there by its bits.
+// Where onnx.proto keeps each type: the narrow ones and bool in int32_data, f16 and bf16 there by
+// their bits.
 TEST(TensorReader, ReadsEachTypeFromTheFieldThatTheFormatGivesIt) {
   struct Row {
     int type;
@@ -70,6 +72,7 @@ TEST(TensorReader, ReadsEachTypeFromTheFieldThatTheFormatGivesIt) {
       {7, DType::kI64, Field::kInt64, {-4503599627370496.0, 3}, {-4503599627370496.0, 3}},
       {9, DType::kBool, Field::kInt32, {0, 1}, {0, 1}},
       {10, DType::kF16, Field::kInt32, {0x3c00, 0xc000}, {1, -2}},
+      {16, DType::kBF16, Field::kInt32, {0x3f80, 0xc000}, {1, -2}},
       {11, DType::kF64, Field::kDouble, {1e300, -0.1}, {1e300, -0.1}},
       {12, DType::kU32, Field::kUint64, {4294967295.0, 1}, {4294967295.0, 1}},
       {13, DType::kU64, Field::kUint64, {9223372036854775808.0, 1}, {9223372036854775808.0, 1}},
@@ -106,6 +109,7 @@ TEST(TensorReader, ReadsRawBytesAsLittleEndianValues) {
   EXPECT_THAT(read_raw_values<double>(11, {0.1}), ElementsAre(0.1));
   EXPECT_THAT(read_raw_values<uint32_t>(12, {3000000000u}), ElementsAre(3e9));
   EXPECT_THAT(read_raw_values<uint64_t>(13, {7}), ElementsAre(7));
+  EXPECT_THAT(read_raw_values<uint16_t>(16, {0x4049, 0xff80}), ElementsAre(3.140625, -INFINITY));
 }
 
 TEST(TensorReader, TakesEveryByteButZeroForTrue) {
@@ -161,7 +165,7 @@ TEST(TensorReader, CountsOnlyTheFieldOfTheTensorsOwnType) {
 }
 
 TEST(TensorReader, RefusesTypesThatItDoesNotKnowByNumber) {
-  for (const int type : {0, 8, 14, 15, 16, 17, 22, -1, 1000}) {
+  for (const int type : {0, 8, 14, 15, 17, 18, 22, -1, 1000}) {
     const auto tensor = tensor_of(proto_of(type, {1}));
     ASSERT_FALSE(tensor) << type;
     EXPECT_EQ(tensor.error().code, ErrorCode::kUnsupported);

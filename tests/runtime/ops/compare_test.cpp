@@ -96,7 +96,7 @@ TEST(Where, ChoosesUnderABroadcastOfAllThree) {
   EXPECT_EQ(test::run_one(node, {choose, i64s({1, 2}), i64s({8})}).to_i64(),
             (std::vector<int64_t>{1, 2, 8, 8}));
   EXPECT_EQ(inferred(node, {Tensor::scalar(true), noise({2, 1}), noise({3})}), "f32[2,3]");
-  for (const DType dtype : {DType::kBool, DType::kF16, DType::kF64}) {
+  for (const DType dtype : {DType::kBool, DType::kF16, DType::kBF16, DType::kF64}) {
     const Tensor one = Tensor::scalar(1.f).cast(dtype).value(),
                  none = Tensor::scalar(0.f).cast(dtype).value();
     const Tensor y = test::run_one(node, {choose, one, none});

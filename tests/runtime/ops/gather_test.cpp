@@ -55,7 +55,7 @@ TEST(Gather, TakesWhatTheFormulaSaysOnAnyAxis) {
 
 TEST(Gather, TakesInt32IndicesAndElementsOfAnySize) {
   const Tensor indices = Tensor::of<int32_t>({2}, {1, -2});
-  for (const DType dtype : {DType::kBool, DType::kF16, DType::kI32, DType::kF64}) {
+  for (const DType dtype : {DType::kBool, DType::kF16, DType::kBF16, DType::kI32, DType::kF64}) {
     const Tensor data = Tensor::of<float>({2}, {0, 1}).cast(dtype).value();
     const Tensor y = test::run_one(on_axis("Gather", 0), {data, indices});
     EXPECT_EQ(y.dtype(), dtype);

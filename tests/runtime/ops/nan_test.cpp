@@ -37,7 +37,7 @@ TEST_P(AnExtreme, IsNanWhereverANanStands) {
   for (size_t at = 0; at < 3; ++at) {
     std::vector<float> values = {1, -2, 3};
     values[at] = kNan;
-    for (const DType type : {DType::kF32, DType::kF64, DType::kF16}) {
+    for (const DType type : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
       const Tensor x = Tensor::from<float>({1, 1, 3}, values).cast(type).value();
       const Tensor y = run_one(make_node(op, 1, attributes, 13), {x});
       EXPECT_TRUE(std::isnan(y.to_f64()[0])) << at << to_string(type);

@@ -61,6 +61,7 @@ TEST_P(EveryOp, AnswersOddInputsWithAResultOrOneLine) {
       test::noise({2, 2, 3}),
       Tensor::of<float>({2, 2}, {1, -2, 1e38f, std::numeric_limits<float>::quiet_NaN()}),
       Tensor::of<float>({3}, {-1, 0, 1}).cast(DType::kF16).value(),
+      Tensor::of<float>({2, 3}, {-1, 0, 1, 1e38f, 3, 4}).cast(DType::kBF16).value(),
   };
   for (const OpName& name : GetParam()->names) {
     for (size_t count = 0; count <= 5; ++count) {

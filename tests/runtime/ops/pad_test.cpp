@@ -97,7 +97,7 @@ TEST(Pad, PadsTheNamedAxesAlone) {
 
 TEST(Pad, TakesTheAttributesOfOldModelsForEveryFloatType) {
   const Node node = make_node("Pad", 1, {{"pads", list({1, 1})}, {"value", 1.5}}, 2);
-  for (const DType dtype : {DType::kF32, DType::kF16, DType::kF64}) {
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kF64}) {
     const Tensor x = Tensor::of<float>({1}, {4}).cast(dtype).value();
     EXPECT_EQ(test::run_one(node, {x}).to_f64(), (std::vector<double>{1.5, 4, 1.5}))
         << to_string(dtype);
@@ -105,7 +105,7 @@ TEST(Pad, TakesTheAttributesOfOldModelsForEveryFloatType) {
 }
 
 TEST(Pad, MovesEveryElementSize) {
-  for (const DType dtype : {DType::kBool, DType::kF16, DType::kU32, DType::kF64}) {
+  for (const DType dtype : {DType::kBool, DType::kF16, DType::kBF16, DType::kU32, DType::kF64}) {
     const Tensor x = Tensor::of<float>({2}, {1, 0}).cast(dtype).value();
     const Tensor one = Tensor::scalar(1.f).cast(dtype).value();
     EXPECT_EQ(test::run_one(pad_node("constant", 3), {x, i64s({1, 1}), one}).to_f64(),

@@ -188,7 +188,7 @@ TEST(Tile, RefusesRepeatsThatMakeNoSense) {
 }
 
 TEST(Transpose, MovesAxisToAxisForEveryElementSize) {
-  for (const DType dtype : {DType::kU8, DType::kF16, DType::kF32, DType::kI64}) {
+  for (const DType dtype : {DType::kU8, DType::kF16, DType::kBF16, DType::kF32, DType::kI64}) {
     const Tensor x = test::counting({2, 3, 4}).cast(dtype).value();
     const Grid grid(x);
     for (const std::vector<int64_t>& perm : std::vector<std::vector<int64_t>>{
@@ -288,7 +288,7 @@ TEST(ConstantOfShape, FillsWithItsValueOfAnyType) {
   EXPECT_EQ(test::floats(test::run_one(zeros, {i64s({2})})), (std::vector<float>{0, 0}));
   EXPECT_EQ(inferred(zeros, {i64s({})}), "f32[]");
   EXPECT_EQ(inferred(zeros, {i64s({0, 3})}), "f32[0,3]");
-  for (const DType dtype : {DType::kBool, DType::kF16, DType::kI32, DType::kU64}) {
+  for (const DType dtype : {DType::kBool, DType::kF16, DType::kBF16, DType::kI32, DType::kU64}) {
     const Tensor value = Tensor::of<float>({1}, {1}).cast(dtype).value();
     const Tensor y =
         test::run_one(make_node("ConstantOfShape", 1, {{"value", value}}), {i64s({1, 2})});

@@ -69,7 +69,8 @@ TEST(Slice, CutsSeveralAxesOfEveryElementSize) {
   const Grid want({2, 4, 2}, [](const Index& at) {
     return static_cast<double>((2 - 2 * at[0]) * 20 + at[1] * 5 + 1 + 3 * at[2]);
   });
-  for (const DType dtype : {DType::kF32, DType::kF16, DType::kU8, DType::kF64, DType::kI16}) {
+  for (const DType dtype :
+       {DType::kF32, DType::kF16, DType::kBF16, DType::kU8, DType::kF64, DType::kI16}) {
     const Tensor typed = x.cast(dtype).value();
     const Tensor y = test::run_one(
         slice_node(), bounds(typed, {1, -1}, {INT64_MAX, INT64_MIN}, {-1, 0}, {3, -2}));
@@ -217,7 +218,7 @@ TEST(Concat, JoinsAlongAnyAxis) {
 }
 
 TEST(Concat, MovesEveryElementSize) {
-  for (const DType dtype : {DType::kBool, DType::kF16, DType::kU32, DType::kI64}) {
+  for (const DType dtype : {DType::kBool, DType::kF16, DType::kBF16, DType::kU32, DType::kI64}) {
     const Tensor a = Tensor::of<float>({1, 2}, {0, 1}).cast(dtype).value();
     const Tensor y = test::run_one(make_node("Concat", 2, {{"axis", int64_t{0}}}), {a, a});
     EXPECT_EQ(y.dtype(), dtype);

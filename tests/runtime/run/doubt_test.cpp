@@ -48,16 +48,19 @@ TEST(FaultFinder, FindsWhatRoundsToHalfByStealth) {
   EXPECT_TRUE(fault_in({1 + 0x1p-11F, 0.5F}, {1, 0.5F}, kHigh));
 }
 
-TEST(FaultFinder, AllowsRoundingToHalfWhereTheModelHasTensorsOfHalves) {
-  const auto fault_of = [&](float device, bool of_halves) {
+TEST(FaultFinder, AllowsRoundingToTheFloatsOf16BitsThatTheModelHas) {
+  const auto fault_of = [&](float device, double step) {
     const Tensor got = row({device, 0.5F}), want = row({1, 0.5F});
     FaultFinder finder;
-    finder.look({"node", test::table()->find(kHigh), "y", got, want, false, of_halves});
+    finder.look({"node", test::table()->find(kHigh), "y", got, want, false, step});
     return finder.fault().has_value();
   };
-  EXPECT_FALSE(fault_of(1 + 0x1p-10F, true));
-  EXPECT_TRUE(fault_of(1 + 0x1p-10F, false));
-  EXPECT_TRUE(fault_of(1.1F, true));
+  const double halves = step_part(DType::kF16), bfloats = step_part(DType::kBF16);
+  EXPECT_FALSE(fault_of(1 + 0x1p-10F, halves));
+  EXPECT_TRUE(fault_of(1 + 0x1p-10F, 0));
+  EXPECT_TRUE(fault_of(1.02F, halves));
+  EXPECT_FALSE(fault_of(1.02F, bfloats));
+  EXPECT_TRUE(fault_of(1.04F, bfloats));
 }
 
 // The end of Gelu's negative side: 1 + erf(x) has few digits left.
@@ -66,7 +69,7 @@ TEST(FaultFinder, AsksTheReferenceWhereDigitsCancel) {
   int asked = 0;
   const auto fault_of = [&](const Tensor& device, bool right) {
     FaultFinder finder;
-    finder.look({"node", test::table()->find(kHigh), "y", device, want, false, false, 0, [&] {
+    finder.look({"node", test::table()->find(kHigh), "y", device, want, false, 0, 0, [&] {
                    ++asked;
                    return right;
                  }});
@@ -87,7 +90,7 @@ TEST(FaultFinder, AllowsAnotherLevelAtFewElementsOfWhatRoundsToLevels) {
     for (size_t i = 0; i < others; ++i) device[i] += by;
     const Tensor got = row(device), want = row(host);
     FaultFinder finder;
-    finder.look({"node", test::table()->find(kHigh), "y", got, want, false, false, step});
+    finder.look({"node", test::table()->find(kHigh), "y", got, want, false, 0, step});
     return finder.fault().has_value();
   };
   EXPECT_FALSE(fault_of(128, 3, 1, 1));

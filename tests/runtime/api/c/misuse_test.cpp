@@ -131,7 +131,9 @@ TEST_F(CMisuse, NumbersThatMeanNothingHaveANameThatSaysSo) {
     EXPECT_STREQ(clvet_code_name(code), "unknown code");
   EXPECT_STREQ(clvet_data_type_name(CLVET_BOOL), "bool");
   EXPECT_EQ(clvet_data_type_size(CLVET_F16), 2u);
-  for (const clvet_data_type type : {-1, CLVET_BOOL + 1, INT32_MIN}) {
+  EXPECT_STREQ(clvet_data_type_name(CLVET_BF16), "bf16");
+  EXPECT_EQ(clvet_data_type_size(CLVET_BF16), 2u);
+  for (const clvet_data_type type : {-1, CLVET_BF16 + 1, INT32_MIN}) {
     EXPECT_STREQ(clvet_data_type_name(type), "unknown type");
     EXPECT_EQ(clvet_data_type_size(type), 0u);
   }
@@ -191,7 +193,7 @@ TEST_F(CMisuse, ValuesThatLieAreRefusedAndReleasedOnce) {
   const std::vector<Lie> lies = {
       {"name of a tensor is null", CLVET_INVALID_ARGUMENT, [](auto& x) { x.info.name = nullptr; }},
       {"no input 'z'", CLVET_INVALID_ARGUMENT, [](auto& x) { x.info.name = "z"; }},
-      {"no data type 12", CLVET_INVALID_ARGUMENT, [](auto& x) { x.info.type = 12; }},
+      {"no data type 13", CLVET_INVALID_ARGUMENT, [](auto& x) { x.info.type = 13; }},
       {"it holds f32, not i32", CLVET_INVALID_ARGUMENT, [](auto& x) { x.info.type = CLVET_I32; }},
       {"need 32", CLVET_INVALID_ARGUMENT, [](auto& x) { x.info.type = CLVET_F64; }},
       {"shape of 'x' is null", CLVET_INVALID_ARGUMENT, [](auto& x) { x.info.shape = nullptr; }},

@@ -2,9 +2,11 @@
 // halves.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <utility>
@@ -123,11 +125,12 @@ TEST(RunNode, AppliesItsFusedActivation) {
   for (const auto& row : rows) {
     Node node = make_node("Add", 2);
     node.activation = row.activation;
-    for (const DType dtype : {DType::kF32, DType::kF64, DType::kF16}) {
+    for (const DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
       const auto y =
           test::run_one(node, {x.cast(dtype).value(), zero.cast(dtype).value()}).to_f64();
       for (size_t i = 0; i < y.size(); ++i) {
-        EXPECT_NEAR(y[i], row.want[i], dtype == DType::kF16 ? 1e-3 : 1e-6)
+        const double least = std::max(step_part(dtype), 1e-6);
+        EXPECT_NEAR(y[i], row.want[i], least * std::max(1.0, std::abs(row.want[i])))
             << static_cast<int>(row.activation.act) << ' ' << to_string(dtype) << ' ' << i;
       }
     }
@@ -140,6 +143,27 @@ TEST(RunNode, ReadsHalvesAndFloatsTogetherWhereAnOpTakesBoth) {
   EXPECT_EQ(to_string(y.type()), "f16[2]");
   EXPECT_THAT(y.to_f64(), ElementsAre(4, 9));
   EXPECT_THAT(refusal(make_node("Add", 2), {x, Tensor::scalar(2.f)}), HasSubstr("f16 and f32"));
+}
+
+// 1 + 2^-8 is no bfloat16, and a tie.
+TEST(RunNode, ComputesWithFloatsAndRoundsTheResultsToBfloat16) {
+  const auto bf16 = [](Shape shape, std::initializer_list<float> values) {
+    return Tensor::of<float>(std::move(shape), values).cast(DType::kBF16).value();
+  };
+  const Tensor sums =
+      test::run_one(make_node("Add", 2),
+                    {bf16({4}, {1, 1, 100, 3e38f}), bf16({4}, {0x1p-8f, 0x1.8p-7f, 3, 3e38f})});
+  EXPECT_EQ(to_string(sums.type()), "bf16[4]");
+  EXPECT_THAT(sums.to_f64(), ElementsAre(1, 1 + 0x1p-6, 103, INFINITY));
+  // 1 * 1 + 2^-8 * 1 + 2^-8 * 1: each step rounded would be 1.
+  const Tensor product = test::run_one(
+      make_node("MatMul", 2), {bf16({1, 3}, {1, 0x1p-8f, 0x1p-8f}), bf16({3, 1}, {1, 1, 1})});
+  EXPECT_THAT(product.to_f64(), ElementsAre(1 + 0x1p-7));
+  EXPECT_THAT(test::run_one(make_node("Relu", 1), {bf16({2}, {-1, 1e20f})}).to_f64(),
+              ElementsAre(0, bf16({}, {1e20f}).to_f64()[0]));
+  EXPECT_THAT(refusal(make_node("Add", 2),
+                      {bf16({1}, {1}), Tensor::of<float>({1}, {1}).cast(DType::kF16).value()}),
+              HasSubstr("bf16 and f16"));
 }
 
 TEST(InferNode, RefusesTensorsBeyondAll) {
