@@ -6,11 +6,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -64,6 +68,19 @@ std::string holder_of(int lock) {
   return all_digits(pid) ? std::string(pid) : "?";
 }
 
+// flock() without waiting, but for a holder that is dead: a child that it was about to start has
+// its descriptors until the child's exec, or its end.
+bool locked(int lock) {
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    if (::flock(lock, LOCK_EX | LOCK_NB) == 0) return true;
+    const std::string holder = errno == EWOULDBLOCK ? holder_of(lock) : "?";
+    if (holder == "?" || ::kill(std::atoi(holder.c_str()), 0) == 0 || errno != ESRCH) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return ::flock(lock, LOCK_EX | LOCK_NB) == 0;
+}
+
 Result<UniqueFd> take_lock(const std::string& path) {
   CLVET_RETURN_IF_ERROR(check_private(path));
   UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -71,7 +88,7 @@ Result<UniqueFd> take_lock(const std::string& path) {
     return fail(ErrorCode::kInvalidArgument, "cannot write {}: {}; name a writable state folder",
                 path, std::strerror(errno));
   }
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) {
+  if (locked(fd.get())) {
     note_holder(fd.get());
     return fd;
   }
