@@ -3,13 +3,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <string>
@@ -24,6 +24,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/whole_number.h"
 #include "probe/process/process.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
@@ -68,17 +69,23 @@ std::string holder_of(int lock) {
   return all_digits(pid) ? std::string(pid) : "?";
 }
 
-// flock() without waiting, but for a holder that is dead: a child that it was about to start has
-// its descriptors until the child's exec, or its end.
+bool holder_is_dead(int lock) {
+  const auto pid = whole_number(holder_of(lock));
+  return pid && ::kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH;
+}
+
+// flock(), which waits two seconds at most, and only where the holder is dead: a child that it was
+// about to start has its descriptors until the child's exec, or its end.
 bool locked(int lock) {
-  constexpr int kTries = 100;
-  for (int i = 0; i < kTries; ++i) {
-    if (::flock(lock, LOCK_EX | LOCK_NB) == 0) return true;
-    const std::string holder = errno == EWOULDBLOCK ? holder_of(lock) : "?";
-    if (holder == "?" || ::kill(std::atoi(holder.c_str()), 0) == 0 || errno != ESRCH) break;
+  for (int left = 100; ::flock(lock, LOCK_EX | LOCK_NB) != 0; --left) {
+    const int error = errno;
+    if (left == 0 || error != EWOULDBLOCK || !holder_is_dead(lock)) {
+      errno = error;
+      return false;
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  return ::flock(lock, LOCK_EX | LOCK_NB) == 0;
+  return true;
 }
 
 Result<UniqueFd> take_lock(const std::string& path) {

@@ -226,6 +226,25 @@ TEST_F(JournalTest, IsReleasedByTheDeathOfItsHolder) {
   EXPECT_TRUE(journal->find("k")->in_flight);
 }
 
+// As a worker between its fork and its exec.
+TEST_F(JournalTest, WaitsForAChildThatADeadHolderLeft) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto journal = open();
+    if (!journal) ::_exit(1);
+    if (::fork() == 0) {
+      ::usleep(200000);
+      ::_exit(0);
+    }
+    ::raise(SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  const auto journal = open();
+  EXPECT_TRUE(journal) << journal.error().message;
+}
+
 TEST_F(JournalTest, SyncsOneRecordForEachAttempt) {
   auto journal = open();
   for (int i = 0; i < 3; ++i) {
