@@ -1,8 +1,6 @@
-#include <cstdint>
 #include <vector>
 
 #include "base/result.h"
-#include "kernels/act.h"
 #include "kernels/contract.h"
 #include "kernels/reference/extents.h"
 #include "kernels/reference/quantized.h"
@@ -13,11 +11,7 @@ namespace {
 // y = the level of x from `lo` to `hi` under `scale` and `zero`; kind 1: less the zero point, kind
 // 2: and times the scale. The scale is from 2^-100 to 2^100. In float at every precision.
 Result<std::vector<TensorRole>> roles(const Dims& dims) {
-  const int64_t kind = dim_or(dims, "kind", -1);
-  if (kind < 0 || kind > 2) {
-    return fail(ErrorCode::kInvalidArgument, "quantize: kind = {} is not in the range 0 to 2",
-                kind);
-  }
+  CLVET_RETURN_IF_ERROR(need_kind("quantize", dims));
   return roles_of_a_map("quantize", dims);
 }
 
@@ -29,11 +23,7 @@ double scalar(const CallValues& values, const char* name) {
 ReferenceResult reference(const CallValues& values) {
   const LevelRange range{scalar(values, "scale"), scalar(values, "zero"), scalar(values, "lo"),
                          scalar(values, "hi")};
-  ReferenceResult result;
-  result.in_float = true;
-  for (const double x : values.tensors.find("x")->second)
-    add_level(x, range, dim(values.dims, "kind"), result);
-  return result;
+  return levels_of(values, range);
 }
 
 }  // namespace

@@ -1,4 +1,3 @@
-#include <cstdint>
 #include <vector>
 
 #include "base/result.h"
@@ -13,11 +12,7 @@ namespace {
 // As quantize, under a scale and a zero point that are known only at run time: one value each.
 Result<std::vector<TensorRole>> roles(const Dims& dims) {
   CLVET_RETURN_IF_ERROR(need_positive("quantize_by", dims, kExtents));
-  const int64_t kind = dim_or(dims, "kind", -1);
-  if (kind < 0 || kind > 2) {
-    return fail(ErrorCode::kInvalidArgument, "quantize_by: kind = {} is not in the range 0 to 2",
-                kind);
-  }
+  CLVET_RETURN_IF_ERROR(need_kind("quantize_by", dims));
   return std::vector<TensorRole>{role_of(dims, "x", TensorKind::kInput),
                                  TensorRole{.name = "scale", .kind = TensorKind::kInput},
                                  TensorRole{.name = "zero", .kind = TensorKind::kInput},
@@ -28,11 +23,7 @@ ReferenceResult reference(const CallValues& values) {
   const auto first = [&](const char* name) { return values.tensors.find(name)->second[0]; };
   const auto bound = [&](const char* name) { return values.scalars.find(name)->second; };
   const LevelRange range{first("scale"), first("zero"), bound("lo"), bound("hi")};
-  ReferenceResult result;
-  result.in_float = true;
-  for (const double x : values.tensors.find("x")->second)
-    add_level(x, range, dim(values.dims, "kind"), result);
-  return result;
+  return levels_of(values, range);
 }
 
 }  // namespace

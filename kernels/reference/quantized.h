@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string_view>
 
+#include "base/result.h"
+#include "kernels/act.h"
 #include "kernels/contract.h"
 
 namespace clvet {
@@ -38,6 +41,21 @@ inline void add_level(double x, const LevelRange& range, int64_t kind, Reference
   result.value.push_back(value);
   result.functions.push_back(2 * (std::fabs(value) + 2 * std::fabs(less * times)) +
                              (either ? roundoffs_of(times) : 0));
+}
+
+// What quantize and quantize_by give of x, in float at every precision.
+inline ReferenceResult levels_of(const CallValues& values, const LevelRange& range) {
+  ReferenceResult result;
+  result.in_float = true;
+  for (const double x : values.tensors.find("x")->second)
+    add_level(x, range, dim(values.dims, "kind"), result);
+  return result;
+}
+
+inline Status need_kind(std::string_view op, const Dims& dims) {
+  const int64_t kind = dim_or(dims, "kind", -1);
+  if (kind >= 0 && kind <= 2) return {};
+  return fail(ErrorCode::kInvalidArgument, "{}: kind = {} is not in the range 0 to 2", op, kind);
 }
 
 }  // namespace clvet
