@@ -41,8 +41,8 @@ Status optimise(Graph& graph);
 
 // For a graph that a device is to run: sums of integers (ConvInteger, MatMulInteger) that only
 // become floats again are floats from the start, and so is what is added to them. What scales them
-// is computed at precision high.
-void carry_sums(Graph& graph);
+// is computed at precision high. kResourceExhausted: there is no memory for a constant.
+Status carry_sums(Graph& graph);
 // The same of quantised numbers, once expand_composites() has made levels of them: they stay floats
 // where they are only moved, and a level that becomes a number at once is one node.
 void carry_levels(Graph& graph);

@@ -14,18 +14,12 @@
 #include "runtime/infer/infer.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/steps_domain.h"
-#include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/steps.h"
 
 namespace clvet {
 namespace {
 
 constexpr int kDeepest = 4;  // steps of steps
-
-bool has_kernel(const OpCall& call) {
-  return lower_node(call, View::kChannelsFirst).kind != LoweringKind::kHost ||
-         lower_node(call, View::kChannelsLast).kind != LoweringKind::kHost;
-}
 
 // Whether all its floats, one at least, are f32. Sums of integers as floats have none.
 bool is_of_f32(const OpCall& call) {
@@ -135,7 +129,7 @@ bool may_expand(const Graph& graph, const Node& node) {
 }  // namespace
 
 Status expand_composites(Graph& graph) {
-  carry_sums(graph);
+  CLVET_RETURN_IF_ERROR(carry_sums(graph));
   std::vector<Node> nodes;
   bool any = false;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {

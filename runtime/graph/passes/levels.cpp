@@ -21,7 +21,6 @@
 #include "runtime/infer/infer.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/steps_domain.h"
-#include "runtime/ops/contract/view.h"
 
 namespace clvet {
 namespace {
@@ -93,9 +92,9 @@ bool FloatsOf::moved(const Node& node, std::vector<Node>& nodes) {
       id = floats(id);
       continue;
     }
-    const auto wide = value(id).constant->cast(DType::kF32);
+    const auto wide = add_as_floats(graph_, id);
     if (!wide) return false;
-    id = graph_.add_constant(graph_.unique_name(value(id).name + "/floats"), *wide);
+    id = *wide;
   }
   for (ValueId& id : own.outputs) {
     const Shape shape = *value(id).shape;
@@ -104,9 +103,7 @@ bool FloatsOf::moved(const Node& node, std::vector<Node>& nodes) {
     value(id).shape = shape;
   }
   const auto call = call_of(graph_, own);
-  if (!call || (lower_node(*call, View::kChannelsFirst).kind == LoweringKind::kHost &&
-                lower_node(*call, View::kChannelsLast).kind == LoweringKind::kHost))
-    return false;
+  if (!call || !has_kernel(*call)) return false;
   nodes.push_back(own);
   for (size_t i = 0; i < own.outputs.size(); ++i) {
     Node back;

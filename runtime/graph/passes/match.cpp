@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "kernels/contract.h"
 #include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
@@ -71,6 +72,12 @@ std::optional<Activation> scalar_affine_of(const Graph& graph, const Node& node)
   if (node.op == "Sub" && side == 1) return Activation{Act::kAffine, 1, -*c};
   if (node.op == "Div" && side == 1 && *c != 0) return Activation{Act::kAffine, 1 / *c, 0};
   return std::nullopt;
+}
+
+Result<ValueId> add_as_floats(Graph& graph, ValueId constant) {
+  const Value& value = graph.values[static_cast<size_t>(constant)];
+  CLVET_ASSIGN_OR_RETURN(const Tensor wide, value.constant->cast(DType::kF32));
+  return graph.add_constant(graph.unique_name(value.name + "/floats"), wide);
 }
 
 Tensor narrowed(const Shape& shape, const Values& values) {

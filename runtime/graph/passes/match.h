@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "kernels/contract.h"
 #include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
@@ -30,6 +31,8 @@ int constant_side(const Graph& graph, const Node& node);
 bool adds_axis(const Graph& graph, const Node& node, int side);
 // A Mul, Div, Add or Sub by one constant that adds no axis, as kAffine: lo * z + hi.
 std::optional<Activation> scalar_affine_of(const Graph& graph, const Node& node);
+// A constant's values as a new constant of float32. kResourceExhausted: there is no memory for it.
+Result<ValueId> add_as_floats(Graph& graph, ValueId constant);
 // The values rounded to float32.
 Tensor narrowed(const Shape& shape, const Values& values);
 // A node like number `before`, in front of it: `op` of `inputs`, whose one output is new, of the

@@ -49,7 +49,7 @@ bool passes_on(const Node& node) {
 class Sums {
  public:
   explicit Sums(Graph& graph) : graph_(graph), links_(graph) {}
-  void run();
+  Status run();
 
  private:
   const Value& value(ValueId id) const { return graph_.values[static_cast<size_t>(id)]; }
@@ -63,7 +63,7 @@ class Sums {
   void find();
   void keep_what_joins_sums();
   void scale_at_high();
-  void rewrite(Node& node);
+  Status rewrite(Node& node);
 
   Graph& graph_;
   Links links_;
@@ -155,10 +155,10 @@ void Sums::scale_at_high() {
   }
 }
 
-void Sums::rewrite(Node& node) {
+Status Sums::rewrite(Node& node) {
   const bool reads = std::ranges::any_of(node.inputs, [&](ValueId id) { return carried(id); });
   const bool makes = !node.outputs.empty() && carried(node.outputs[0]);
-  if (!reads && !makes) return;
+  if (!reads && !makes) return {};
   if (is_product(node)) {
     node.op = node.op == "ConvInteger" ? kConvSums : kMatMulSums;
     node.domain = kStepsDomain;
@@ -168,24 +168,25 @@ void Sums::rewrite(Node& node) {
   } else {
     for (ValueId& id : node.inputs) {
       if (id == kNoValue || value(id).dtype != DType::kI32 || !value(id).constant) continue;
-      const Tensor wide = *value(id).constant->cast(DType::kF32);
-      id = graph_.add_constant(graph_.unique_name(value(id).name + "/floats"), wide);
+      CLVET_ASSIGN_OR_RETURN(id, add_as_floats(graph_, id));
     }
   }
   node.is_step = true;
   if (makes) graph_.values[static_cast<size_t>(node.outputs[0])].dtype = DType::kF32;
+  return {};
 }
 
-void Sums::run() {
-  if (std::ranges::none_of(graph_.nodes, is_product)) return;
+Status Sums::run() {
+  if (std::ranges::none_of(graph_.nodes, is_product)) return {};
   find();
   keep_what_joins_sums();
   scale_at_high();
-  for (Node& node : graph_.nodes) rewrite(node);
+  for (Node& node : graph_.nodes) CLVET_RETURN_IF_ERROR(rewrite(node));
+  return {};
 }
 
 }  // namespace
 
-void carry_sums(Graph& graph) { Sums(graph).run(); }
+Status carry_sums(Graph& graph) { return Sums(graph).run(); }
 
 }  // namespace clvet

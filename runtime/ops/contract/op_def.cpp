@@ -284,4 +284,9 @@ Lowering lower_node(const OpCall& call, View preferred) {
   return types ? def->lower(call, preferred) : host_only(types.error().message);
 }
 
+bool has_kernel(const OpCall& call) {
+  return lower_node(call, View::kChannelsFirst).kind != LoweringKind::kHost ||
+         lower_node(call, View::kChannelsLast).kind != LoweringKind::kHost;
+}
+
 }  // namespace clvet

@@ -182,5 +182,7 @@ Result<std::vector<TensorType>> infer_node(const OpCall& call);
 Result<std::vector<Tensor>> run_node(const Node& node, std::span<const Tensor* const> inputs);
 // The node on the device; kHost with a reason where it cannot be.
 Lowering lower_node(const OpCall& call, View preferred);
+// Whether it is more than the host's under either view.
+bool has_kernel(const OpCall& call);
 
 }  // namespace clvet
