@@ -24,11 +24,7 @@ class RunOfBfloat16 : public testing::Test {
     model.output("y");
     test::put(bench_ / "m.onnx", model.bytes());
   }
-  test::Finished run(const std::vector<std::string>& more) {
-    std::vector<std::string> words{"run", bench_ / "m.onnx", "--device", "host"};
-    words.insert(words.end(), more.begin(), more.end());
-    return bench_.run(words);
-  }
+  test::Finished run(const std::vector<std::string>& more) { return bench_.run_model(more); }
   test::Bench bench_;
 };
 

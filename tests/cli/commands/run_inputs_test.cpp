@@ -38,11 +38,7 @@ class RunOfAFile : public testing::Test {
     model.output("y");
     test::put(bench_ / "m.onnx", model.bytes());
   }
-  test::Finished run(const std::vector<std::string>& more) {
-    std::vector<std::string> words{"run", bench_ / "m.onnx", "--device", "host"};
-    words.insert(words.end(), more.begin(), more.end());
-    return bench_.run(words);
-  }
+  test::Finished run(const std::vector<std::string>& more) { return bench_.run_model(more); }
   std::string file(const std::string& name, const std::string& bytes) {
     test::put(bench_ / name, bytes);
     return bench_ / name;

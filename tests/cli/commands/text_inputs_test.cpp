@@ -38,11 +38,7 @@ class RunOfAText : public testing::Test {
     }
     test::put(bench_ / "m.onnx", model.bytes());
   }
-  test::Finished run(const std::vector<std::string>& more) {
-    std::vector<std::string> words{"run", bench_ / "m.onnx", "--device", "host"};
-    words.insert(words.end(), more.begin(), more.end());
-    return bench_.run(words);
-  }
+  test::Finished run(const std::vector<std::string>& more) { return bench_.run_model(more); }
   test::Finished run_text(const std::string& text) {
     return run({"--text", text, "--tokenizer", tokenizer_});
   }

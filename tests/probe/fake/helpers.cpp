@@ -111,6 +111,12 @@ Finished Bench::run(const std::vector<std::string>& arguments) {
   return Process(whole, environment_).wait();
 }
 
+Finished Bench::run_model(const std::vector<std::string>& more) {
+  std::vector<std::string> words{"run", *this / "m.onnx", "--device", "host"};
+  words.insert(words.end(), more.begin(), more.end());
+  return run(words);
+}
+
 Report Bench::report() const {
   auto report = report_from_json(get(report_path()), report_path());
   EXPECT_TRUE(report) << report.error().message;

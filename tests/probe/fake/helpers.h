@@ -66,6 +66,8 @@ class Bench {
   std::vector<std::string> command(const std::vector<std::string>& more = {}) const;
   Finished probe(const std::vector<std::string>& more = {});
   Finished run(const std::vector<std::string>& arguments);
+  // `clvet run` of the model "m.onnx" on the host.
+  Finished run_model(const std::vector<std::string>& more);
   // The report that the last probe wrote; a test failure where it cannot be read.
   Report report() const;
   // What fake_cl logged: one line a firing.
