@@ -90,8 +90,7 @@ Result<Tensor> as_type_of(const Value& value, const Tensor& pixels, const std::s
     default:
       return bad_option(
           fmt::format("{}: input '{}' takes {}, but pictures become floats or u8; convert it as "
-                      "the model wants "
-                      "it and give a .npy file",
+                      "the model wants it and give a .npy file",
                       path, value.name, to_string(*value.dtype)));
   }
 }

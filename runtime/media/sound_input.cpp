@@ -52,7 +52,7 @@ Result<Place> place_of(const Value& input, const std::string& file) {
   if (fits) return place;
   return fail(
       ErrorCode::kInvalidArgument,
-      "{}: input '{}' takes {}{}, which is no line of samples; compute what the model wants "
+      "{}: input '{}' takes {}{}, but a sound is one row of samples; compute what the model takes "
       "(a spectrogram, for example) and give a .npy file",
       one_line(file, 300), input.name, to_string(place.dtype), to_string(*input.shape));
 }

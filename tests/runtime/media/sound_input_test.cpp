@@ -85,7 +85,7 @@ TEST(SoundInput, IsRefusedWhereTheModelTakesNoLineOfSamples) {
                              Shape{1, 2, -1}, Shape{5, -1}, Shape{1, 3, 224, 224}}) {
     const auto made = sound_input(kFive, input(shape), "a.wav");
     ASSERT_FALSE(made) << to_string(shape);
-    EXPECT_THAT(made.error().message, HasSubstr("no line of samples"));
+    EXPECT_THAT(made.error().message, HasSubstr("but a sound is one row of samples"));
     EXPECT_FALSE(sound_series(kFive, input(shape), {2, 0}, "a.wav"));
   }
 }
