@@ -72,7 +72,7 @@ release() {
   if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
   say "building clvet for $1"
   cmake --preset release -B "$build" --toolchain ci/release/toolchain.cmake -DCLVET_TRIPLET="$triplet" \
-    -DCLVET_SYSROOT="$sysroot" -DCLVET_TESTS=OFF -DPROTOBUF_LITE_PIC="$sysroot/libprotobuf-lite-pic.a" \
+    -DCLVET_SYSROOT="$sysroot" -DCLVET_TESTS=OFF -DCLVET_SMALL=ON -DPROTOBUF_LITE_PIC="$sysroot/libprotobuf-lite-pic.a" \
     -DCMAKE_INSTALL_LIBDIR=lib -DCLVET_ZSH_FOLDER=share/zsh/site-functions -DCLVET_PACKAGES="$debian" "${launcher[@]}" >&2
   echo "$made_from" >"$build/.made_from"
   cmake --build "$build" --target clvet clvet_pages clvet_library clvet_static >&2
