@@ -244,11 +244,15 @@ Result<std::vector<float>> DeviceDecoder::read_logits() {
     const DeviceTensor& part = plan_.tensors[i];
     if (part.rows != TensorRows::kFixed) continue;
     const auto columns = static_cast<size_t>(part.extent.c);
+    const std::span<float> of_part = std::span(logits).subspan(first, columns);
+    first += columns;
+    if (!part.half && device_bytes(part) == of_part.size_bytes()) {
+      CLVET_RETURN_IF_ERROR(device_.read(tensors_[i].get(), std::as_writable_bytes(of_part)));
+      continue;
+    }
     staging_.resize(device_bytes(part));
     CLVET_RETURN_IF_ERROR(device_.read(tensors_[i].get(), staging_));
-    decode_activation_f32(clvet::role_of(part), storage_precision(part.half), staging_,
-                          std::span(logits).subspan(first, columns));
-    first += columns;
+    decode_activation_f32(clvet::role_of(part), storage_precision(part.half), staging_, of_part);
   }
   return logits;
 }

@@ -91,13 +91,16 @@ def pool_case(draw, index):
     op = draw.choice(["MaxPool", "AveragePool"])
     kernel = [draw.randint(1, 4) for _ in range(spatial)]
     dilation = [draw.randint(1, 2) for _ in range(spatial)]
-    shape = [1, draw.randint(1, 3)] + [draw.randint((k - 1) * d + 1, (k - 1) * d + 9) for k, d in zip(kernel, dilation)]
-    attributes = {"kernel_shape": kernel, "strides": [draw.randint(1, 4) for _ in range(spatial)], "dilations": dilation,
-                  "ceil_mode": draw.randint(0, 1)}
+    strides, ceil = [draw.randint(1, 4) for _ in range(spatial)], draw.randint(0, 1)
+    # Rounded up, a window may be larger than its input.
+    least = [max(1, (k - 1) * d + 1 - ceil * (s - 1)) for k, d, s in zip(kernel, dilation, strides)]
+    shape = [1, draw.randint(1, 3)] + [draw.randint(n, n + 8) for n in least]
+    attributes = {"kernel_shape": kernel, "strides": strides, "dilations": dilation, "ceil_mode": ceil}
     fits = all(s <= k for s, k in zip(attributes["strides"], kernel))
     if draw.random() < 0.3 and dilation == [1] * spatial and fits:
         attributes["auto_pad"] = draw.choice(["SAME_UPPER", "SAME_LOWER", "VALID"])
         attributes["ceil_mode"] = 0
+        shape[2:] = [max(n, k) for n, k in zip(shape[2:], kernel)]
     else:
         attributes["pads"] = [draw.randint(0, k - 1) for k in kernel * 2]
     if op == "AveragePool":

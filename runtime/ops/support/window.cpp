@@ -126,7 +126,7 @@ Result<SlidingWindow> window_of(const Node& node, const Shape& shape, const Shap
                     begin, end);
     }
     const int64_t span = window.in[i] + begin + end - reach;
-    if (span < 0) {
+    if (ceil ? span <= -window.stride[i] : span < 0) {
       return fail(ErrorCode::kInvalidArgument, "{}'s window of {} is larger than its input of {}",
                   node.op, reach, window.in[i] + begin + end);
     }
