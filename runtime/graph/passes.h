@@ -17,6 +17,8 @@ void recognise_gates(Graph& graph);
 void recognise_norms(Graph& graph);
 // x * (1 + erf(x / sqrt(2))) / 2 and its tanh form, in whatever order they are multiplied.
 void recognise_gelus(Graph& graph);
+// Where(IsNaN(x), number, x), as torch puts it behind each softmax that has a mask: one step.
+void recognise_numbers(Graph& graph);
 // MatMul of Cast(Equal(places, 0..n-1)) by a constant matrix: Gather of its rows. A place beyond
 // them has the row that such a product has: zeros, or the bias.
 void gather_one_hot(Graph& graph);

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "runtime/graph/value_range.h"
-#include "runtime/llm/random.h"
+#include "base/random.h"
 #include "runtime/llm/vocabulary.h"
 
 namespace clvet {

@@ -1,5 +1,6 @@
 // Comparisons as floats, 1 where they hold and else 0, which a device can compute: IsLess,
 // IsLessOrEqual, IsEqual. IfAbove: the first operand where it is above the second one, else 0.
+// NumberOr: the first operand, or the second one where the first is NaN.
 #include <string>
 #include <vector>
 
@@ -23,8 +24,10 @@ void run(const std::string& op, const Tensor& a, const Tensor& b, Tensor& out) {
     map_binary<T, T, T>(a, b, out, [](T x, T y) { return static_cast<T>(x <= y); });
   else if (op == "IsEqual")
     map_binary<T, T, T>(a, b, out, [](T x, T y) { return static_cast<T>(x == y); });
-  else
+  else if (op == "IfAbove")
     map_binary<T, T, T>(a, b, out, [](T x, T y) { return x > y ? x : T{0}; });
+  else
+    map_binary<T, T, T>(a, b, out, [](T x, T y) { return x == x ? x : y; });
 }
 
 Status host(const OpCall& call, std::vector<Tensor>& outputs) {
@@ -38,7 +41,8 @@ Lowering lower(const OpCall& call, View preferred) {
   const EltwiseCode code = op == "IsLess"          ? EltwiseCode::kLess
                            : op == "IsLessOrEqual" ? EltwiseCode::kLessOrEqual
                            : op == "IsEqual"       ? EltwiseCode::kEqual
-                                                   : EltwiseCode::kIfAbove;
+                           : op == "IfAbove"       ? EltwiseCode::kIfAbove
+                                                   : EltwiseCode::kNumberOr;
   return lower_binary(call, code, preferred);
 }
 
@@ -46,7 +50,7 @@ Lowering lower(const OpCall& call, View preferred) {
 
 extern const OpDef def;
 const OpDef def{
-    .names = {"IsLess", "IsLessOrEqual", "IsEqual", "IfAbove"},
+    .names = {"IsLess", "IsLessOrEqual", "IsEqual", "IfAbove", "NumberOr"},
     .domain = kStepsDomain,
     .inputs = "T T",
     .types = "f",

@@ -62,6 +62,7 @@ Status optimise(Graph& graph) {
   recognise_gates(graph);
   recognise_norms(graph);
   recognise_gelus(graph);
+  recognise_numbers(graph);
   fold_channel_affine(graph);
   fold_input_affine(graph);
   fuse_bias(graph);

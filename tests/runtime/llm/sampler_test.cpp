@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "runtime/llm/random.h"
+#include "base/random.h"
 #include "runtime/llm/sampler.h"
 #include "runtime/llm/vocabulary.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/llm/random.h"
+#include "base/random.h"
 
 #include <array>
 #include <cstdint>
