@@ -113,8 +113,8 @@ PackedWeights pack_levels(const TensorRole& role, Precision precision, Storage s
 Values effective_weights(const TensorRole& role, Precision precision, WeightType type,
                          std::span<const double> values);
 // The same after pack_levels.
-Values effective_levels(const TensorRole& role, Precision precision,
-                        std::span<const double> values, const WeightLevels& levels);
+Values effective_levels(const TensorRole& role, Precision precision, std::span<const double> values,
+                        const WeightLevels& levels);
 
 // Bytes of a vector role on the device, and how many they are.
 size_t vector_bytes(int64_t values);

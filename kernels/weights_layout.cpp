@@ -227,8 +227,8 @@ PackedWeights pack_levels(const TensorRole& role, Precision precision, Storage s
   return packed;
 }
 
-Values effective_levels(const TensorRole& role, Precision precision,
-                        std::span<const double> values, const WeightLevels& levels) {
+Values effective_levels(const TensorRole& role, Precision precision, std::span<const double> values,
+                        const WeightLevels& levels) {
   const auto quants = quant_blocks(Matrix{role}, precision, levels);
   Values result(values.size());
   for (size_t i = 0; i < values.size(); ++i) {

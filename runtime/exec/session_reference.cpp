@@ -40,9 +40,8 @@ double products_of(const std::vector<TensorRole>& roles) {
 }
 
 Values weights_read(const Variant& variant, const TensorRole& role, const Values& values) {
-  const auto levels = variant.weight_type == WeightType::kFloat
-                          ? std::nullopt
-                          : levels_of(values, role.cout);
+  const auto levels =
+      variant.weight_type == WeightType::kFloat ? std::nullopt : levels_of(values, role.cout);
   return levels ? effective_levels(role, variant.precision, values, *levels)
                 : effective_weights(role, variant.precision, WeightType::kFloat, values);
 }

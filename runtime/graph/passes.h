@@ -53,8 +53,8 @@ void find_level_weights(Graph& graph);
 
 // Nodes that have no kernel as the steps of OpDef::expand, for a graph that a device is to run and
 // that is optimised and has all its shapes. A node whose steps would need the host for floats stays
-// whole: the host computes it faster than its steps. The weights of what there is then are looked at
-// by find_level_weights().
+// whole: the host computes it faster than its steps. The weights of what there is then are looked
+// at by find_level_weights().
 Status expand_composites(Graph& graph);
 
 // The activation that a node is, where it is one: Relu, Clip by constants, Sigmoid... (not

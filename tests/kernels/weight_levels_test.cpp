@@ -19,9 +19,7 @@ using testing::Each;
 using testing::ElementsAre;
 
 // As DequantizeLinear makes it: (level - zero) * scale in float32.
-double number(int level, int zero, float scale) {
-  return static_cast<float>(level - zero) * scale;
-}
+double number(int level, int zero, float scale) { return static_cast<float>(level - zero) * scale; }
 
 // Column i has its own scale; levels walk through all of `low` to `low` + 255 where rows suffice.
 Values dequantised(int64_t rows, const std::vector<float>& scales, int low, int zero) {

@@ -34,10 +34,10 @@ void find_level_weights(Graph& graph) {
     const auto call = node.def && node.def->constant ? call_of(graph, node) : std::nullopt;
     if (!call) continue;
     const Lowering lowering = lower_node(*call, View::kChannelsFirst);
-    node.has_level_weights =
-        lowering.kind == LoweringKind::kKernel &&
-        std::ranges::all_of(lowering.calls,
-                            [&](const LoweredCall& lowered) { return are_levels(*call, lowered); });
+    node.has_level_weights = lowering.kind == LoweringKind::kKernel &&
+                             std::ranges::all_of(lowering.calls, [&](const LoweredCall& lowered) {
+                               return are_levels(*call, lowered);
+                             });
   }
 }
 

@@ -57,8 +57,8 @@ ValueId dequantised(Graph& graph, const Shape& shape, int64_t axis) {
   for (int64_t i = 0; i < extent; ++i) scales.push_back(0.01F + 0.001F * static_cast<float>(i));
   const ValueId w = graph.add_constant(graph.unique_name("w"),
                                        Tensor::from(shape, std::span<const int8_t>(levels)));
-  const ValueId s = graph.add_constant(
-      graph.unique_name("s"), Tensor::from({extent}, std::span<const float>(scales)));
+  const ValueId s = graph.add_constant(graph.unique_name("s"),
+                                       Tensor::from({extent}, std::span<const float>(scales)));
   return added(graph, "DequantizeLinear", {w, s}, {{"axis", axis}});
 }
 
@@ -129,9 +129,8 @@ TEST(LevelWeights, AreFloatsWhereInt8IsMuchSlowerUnlessMemoryLowIsAskedFor) {
     };
     PlanOverrides words;
     words.memory = memory;
-    const auto plan =
-        plan_network(network(), *test::chooser_of(test::timed_report(test::device_with(), tell)),
-                     words);
+    const auto plan = plan_network(
+        network(), *test::chooser_of(test::timed_report(test::device_with(), tell)), words);
     EXPECT_TRUE(plan) << plan.error().message;
     return weights_of(*plan);
   };
