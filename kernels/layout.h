@@ -31,6 +31,7 @@
 
 #include "kernels/combination.h"
 #include "kernels/contract.h"
+#include "kernels/weight_levels.h"
 
 namespace clvet {
 
@@ -104,10 +105,16 @@ PackedWeights pack_rows(const TensorRole& role, Precision precision, Storage sto
                         const QuantisedRows& rows);
 PackedWeights pack_rows(const TensorRole& role, Precision precision, Storage storage, int64_t pack,
                         std::span<const float> rows);
+// Packs weights that are `levels` as kInt8; `values` as above.
+PackedWeights pack_levels(const TensorRole& role, Precision precision, Storage storage,
+                          int64_t pack, std::span<const double> values, const WeightLevels& levels);
 // The exact values that a kernel multiplies by after pack_weights with the same arguments: storage
 // rounding and quantisation applied, scales rounded as stored. Logical order.
 Values effective_weights(const TensorRole& role, Precision precision, WeightType type,
                          std::span<const double> values);
+// The same after pack_levels.
+Values effective_levels(const TensorRole& role, Precision precision, std::span<const double> values,
+                        const WeightLevels& levels);
 
 // Bytes of a vector role on the device, and how many they are.
 size_t vector_bytes(int64_t values);

@@ -10,6 +10,7 @@
 #include "kernels/combination.h"
 #include "kernels/contract.h"
 #include "kernels/layout.h"
+#include "kernels/weight_levels.h"
 
 namespace clvet {
 namespace {
@@ -82,6 +83,17 @@ std::vector<QuantBlock> quant_blocks(const Matrix& matrix, Precision precision, 
   return blocks;
 }
 
+// Of levels, those of every block.
+std::vector<QuantBlock> quant_blocks(const Matrix& matrix, Precision precision,
+                                     const WeightLevels& levels) {
+  std::vector<QuantBlock> blocks(static_cast<size_t>(matrix.role.cout));
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    blocks[i].scale = stored(precision, levels.scales[i]);
+    blocks[i].offset = stored(precision, levels.offsets[i]);
+  }
+  return blocks;
+}
+
 // Position of (packed row, column) in elements of the packed matrix.
 int64_t packed_index(int64_t row, int64_t column, int64_t packed_rows, int64_t pack) {
   return (column / pack * packed_rows + row) * pack + column % pack;
@@ -128,13 +140,16 @@ void add_to_word(Bytes& data, int64_t index, int bits) {
   std::memcpy(data.data() + index * 2, &word, 2);
 }
 
+// `blocks_of` gives the columns of a block of rows.
+template <class BlocksOf>
 void pack_quantised(const Matrix& matrix, Precision precision, WeightType type, int64_t pack,
-                    std::span<const double> values, PackedWeights& packed) {
+                    std::span<const double> values, const BlocksOf& blocks_of,
+                    PackedWeights& packed) {
   const int64_t per_word = rows_per_word(type), words = matrix.rows / per_word;
   const int64_t blocks = (matrix.rows + kQuantBlock - 1) / kQuantBlock;
   for (int64_t block = 0; block < blocks; ++block) {
     const int64_t end = std::min((block + 1) * kQuantBlock, matrix.rows);
-    const auto quants = quant_blocks(matrix, precision, type, block, values);
+    const std::vector<QuantBlock> quants = blocks_of(block);
     for (int64_t column = 0; column < matrix.role.cout; ++column) {
       put_scales(matrix, precision, block, column, quants[static_cast<size_t>(column)], packed);
     }
@@ -192,9 +207,35 @@ PackedWeights pack_weights(const TensorRole& role, Precision precision, WeightTy
   if (type == WeightType::kFloat) {
     pack_float(matrix, precision, pack, values, packed);
   } else {
-    pack_quantised(matrix, precision, type, pack, values, packed);
+    const auto blocks_of = [&](int64_t block) {
+      return quant_blocks(matrix, precision, type, block, values);
+    };
+    pack_quantised(matrix, precision, type, pack, values, blocks_of, packed);
   }
   return packed;
+}
+
+PackedWeights pack_levels(const TensorRole& role, Precision precision, Storage storage,
+                          int64_t pack, std::span<const double> values,
+                          const WeightLevels& levels) {
+  const Matrix matrix{role};
+  pack = panel_of(matrix, storage, pack);
+  PackedWeights packed = empty_weights(matrix, precision, WeightType::kInt8, pack);
+  const auto quants = quant_blocks(matrix, precision, levels);
+  pack_quantised(
+      matrix, precision, WeightType::kInt8, pack, values, [&](int64_t) { return quants; }, packed);
+  return packed;
+}
+
+Values effective_levels(const TensorRole& role, Precision precision, std::span<const double> values,
+                        const WeightLevels& levels) {
+  const auto quants = quant_blocks(Matrix{role}, precision, levels);
+  Values result(values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const QuantBlock& quant = quants[i % quants.size()];
+    result[i] = quant.scale * quant.quantise(values[i]) + quant.offset;
+  }
+  return result;
 }
 
 Values effective_weights(const TensorRole& role, Precision precision, WeightType type,

@@ -19,6 +19,7 @@
 #include "kernels/contract.h"
 #include "kernels/launch_batch.h"
 #include "kernels/layout.h"
+#include "kernels/weight_levels.h"
 #include "probe/cl/handles.h"
 #include "runtime/exec/device.h"
 #include "runtime/graph/graph.h"
@@ -68,13 +69,19 @@ void encode(const DeviceTensor& tensor, std::span<const float> values, Bytes& by
   }
 }
 
-Result<ClMem> packed_weights(Device& device, const Variant& variant, const TensorRole& role,
-                             Storage storage, const Values& values) {
-  const PackedWeights packed = pack_weights(role, variant.precision, WeightType::kFloat, storage,
-                                            variant.manifest->pack, values);
-  if (storage != Storage::kImage) return filled_buffer(device, packed.data);
-  return filled_image(device, packed.image, channel_of(stores_half(variant.precision)),
-                      packed.data);
+Result<PackedWeights> packed_weights(const Variant& variant, const TensorRole& role,
+                                     Storage storage, const Values& values) {
+  const int64_t pack = variant.manifest->pack;
+  if (variant.weight_type == WeightType::kFloat)
+    return pack_weights(role, variant.precision, WeightType::kFloat, storage, pack, values);
+  const auto levels = levels_of(values, role.cout);
+  if (!levels) return fail(ErrorCode::kInternal, "the weights are not levels of 8 bits");
+  return pack_levels(role, variant.precision, storage, pack, values, *levels);
+}
+
+cl_channel_type channel_of(const Variant& variant) {
+  return variant.weight_type == WeightType::kFloat ? channel_of(stores_half(variant.precision))
+                                                   : CL_UNSIGNED_INT16;
 }
 
 }  // namespace
@@ -136,21 +143,41 @@ Result<Values> Session::values_of(const ConstantRecipe& recipe, const TensorRole
   return node.def->constant(*call, {recipe.name, recipe.part});
 }
 
+Result<const Session::Weights*> Session::weights(int index, const Launch& launch,
+                                                 const TensorRole& role, Storage storage) {
+  if (const auto known = weights_.find(index); known != weights_.end()) return &known->second;
+  const Variant& variant = launch.row->variant;
+  CLVET_ASSIGN_OR_RETURN(const Values values,
+                         values_of(plan_.constants[static_cast<size_t>(index)], role));
+  CLVET_ASSIGN_OR_RETURN(const PackedWeights packed,
+                         packed_weights(variant, role, storage, values));
+  Weights made;
+  if (storage == Storage::kImage) {
+    CLVET_ASSIGN_OR_RETURN(made.data,
+                           filled_image(*device_, packed.image, channel_of(variant), packed.data));
+  } else {
+    CLVET_ASSIGN_OR_RETURN(made.data, filled_buffer(*device_, packed.data));
+  }
+  if (!packed.scales.empty()) {
+    CLVET_ASSIGN_OR_RETURN(made.scales, filled_buffer(*device_, packed.scales));
+  }
+  return &weights_.emplace(index, std::move(made)).first->second;
+}
+
 Result<cl_mem> Session::constant(const PlanStep& step, const Launch& launch, const CallArg& arg) {
   const TensorRole* role = role_of(launch.roles, arg);
   const auto index = role ? step.constants.find(role->name) : step.constants.end();
   if (index == step.constants.end()) {
     return fail(ErrorCode::kInternal, "kernel {} has no constant '{}'", step.variant, arg.name);
   }
+  if (arg.kind != ArgKind::kVector) {
+    const Storage storage = launch.row->variant.weights.value_or(Storage::kBuffer);
+    CLVET_ASSIGN_OR_RETURN(const Weights* packed, weights(index->second, launch, *role, storage));
+    return arg.kind == ArgKind::kScales ? packed->scales.get() : packed->data.get();
+  }
   const ConstantRecipe& recipe = plan_.constants[static_cast<size_t>(index->second)];
   CLVET_ASSIGN_OR_RETURN(const Values values, values_of(recipe, *role));
-  ClMem memory;
-  if (arg.kind == ArgKind::kVector) {
-    CLVET_ASSIGN_OR_RETURN(memory, filled_buffer(*device_, encode_vector(*role, values)));
-  } else {
-    CLVET_ASSIGN_OR_RETURN(
-        memory, packed_weights(*device_, launch.row->variant, *role, arg.storage, values));
-  }
+  CLVET_ASSIGN_OR_RETURN(ClMem memory, filled_buffer(*device_, encode_vector(*role, values)));
   constants_.push_back(std::move(memory));
   return constants_.back().get();
 }

@@ -87,7 +87,13 @@ class Session {
   Status prepare(const PlanStep& step, const VariantTable& table, ReadyStep& ready);
   Result<cl_mem> object_of(const PlanStep& step, const Launch& launch, const CallArg& arg);
   Result<Values> values_of(const ConstantRecipe& recipe, const TensorRole& role) const;
-  // The values of a constant argument, packed as the variant reads them.
+  struct Weights {
+    ClMem data, scales;  // scales: of levels alone
+  };
+  // Those of constant `index`, packed as the variant reads them.
+  Result<const Weights*> weights(int index, const Launch& launch, const TensorRole& role,
+                                 Storage storage);
+  // What holds a constant argument.
   Result<cl_mem> constant(const PlanStep& step, const Launch& launch, const CallArg& arg);
   const PlanPhase& phase() const { return plan_.phases.front(); }
   Status run_step(size_t index, std::vector<Tensor>& values);
@@ -130,6 +136,7 @@ class Session {
   std::vector<Memory> tensors_;
   std::map<size_t, SharedInput> shared_;  // by tensor
   std::vector<ClMem> constants_;
+  std::map<int, Weights> weights_;  // by constant of the plan
   std::vector<ReadyStep> ready_;    // by step; empty for those that are no kernel
   std::vector<ValueId> value_ids_;  // of each tensor of the plan
   Bytes staging_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "kernels/contract.h"
 #include "kernels/layout.h"
 #include "kernels/tolerance.h"
+#include "kernels/weight_levels.h"
 #include "runtime/exec/device.h"
 #include "runtime/exec/session.h"
 #include "runtime/plan/plan.h"
@@ -35,6 +37,13 @@ double products_of(const std::vector<TensorRole>& roles) {
     }
   }
   return outputs * terms;
+}
+
+Values weights_read(const Variant& variant, const TensorRole& role, const Values& values) {
+  const auto levels =
+      variant.weight_type == WeightType::kFloat ? std::nullopt : levels_of(values, role.cout);
+  return levels ? effective_levels(role, variant.precision, values, *levels)
+                : effective_weights(role, variant.precision, WeightType::kFloat, values);
 }
 
 }  // namespace
@@ -63,8 +72,7 @@ Result<Values> Session::read_by(const PlanStep& step, const Variant& variant,
   if (constant == step.constants.end()) return Values(static_cast<size_t>(role.elements()), 0.0);
   CLVET_ASSIGN_OR_RETURN(Values values,
                          values_of(plan_.constants[static_cast<size_t>(constant->second)], role));
-  if (role.kind == TensorKind::kWeights)
-    return effective_weights(role, variant.precision, WeightType::kFloat, values);
+  if (role.kind == TensorKind::kWeights) return weights_read(variant, role, values);
   for (double& value : values) value = static_cast<float>(value);
   return values;
 }

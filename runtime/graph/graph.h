@@ -44,6 +44,8 @@ struct Node {
   // A step of an operator that works in f32 inside, or what halves would make another level of: on
   // a device at precision high.
   bool is_step = false;
+  // Its constant weights are levels of 8 bits (kernels/weight_levels.h): find_level_weights().
+  bool has_level_weights = false;
 
   // As messages name it.
   std::string label() const;
@@ -86,6 +88,7 @@ struct Graph {
   std::vector<ValueId> outputs;
   std::map<std::string, Tensor> given;  // former inputs, by name: constants since specialise()
   std::map<std::string, std::string> metadata;
+  bool has_levels = false;  // a node reads, or read, a constant of 8 bits that is no single value
   // Of a subgraph: which input of the owning node each of the last of `inputs` is. Those before
   // them are the subgraph's own: the operator gives them.
   std::vector<int> captures;

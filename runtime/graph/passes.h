@@ -49,9 +49,14 @@ Status carry_sums(Graph& graph);
 // where they are only moved, and a level that becomes a number at once is one node.
 void carry_levels(Graph& graph);
 
+// Says of nodes whose constant weights are levels of 8 bits that they are, where the graph has any
+// (Node::has_level_weights, Graph::has_levels). Of a graph whose nodes stay as they are.
+void find_level_weights(Graph& graph);
+
 // Nodes that have no kernel as the steps of OpDef::expand, for a graph that a device is to run and
 // that is optimised and has all its shapes. A node whose steps would need the host for floats stays
-// whole: the host computes it faster than its steps.
+// whole: the host computes it faster than its steps. The weights of what there is then are looked
+// at by find_level_weights().
 Status expand_composites(Graph& graph);
 
 // The activation that a node is, where it is one: Relu, Clip by constants, Sigmoid... (not

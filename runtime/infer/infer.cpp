@@ -132,11 +132,19 @@ std::vector<ValueId> inputs_wanted_known(const Graph& graph) {
   return wanted;
 }
 
+bool reads_levels(const OpCall& call) {
+  return std::ranges::any_of(call.inputs, [](const OpInput& input) {
+    const bool narrow = input.type.dtype == DType::kI8 || input.type.dtype == DType::kU8;
+    return input.value && narrow && input.value->elements() > 1;
+  });
+}
+
 // The types of the outputs where those of the inputs are known, and the values where they can be
 // computed now; true for those.
 Result<bool> infer_or_fold(Graph& graph, const Node& node) {
   const auto call = node.def ? call_of(graph, node) : std::nullopt;
   if (!call) return false;
+  graph.has_levels = graph.has_levels || reads_levels(*call);
   const auto types = infer_node(*call);
   if (!types) {
     if (types.error().code == ErrorCode::kUnavailable) return false;

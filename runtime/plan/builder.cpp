@@ -120,6 +120,7 @@ Result<ExecutionPlan> PlanBuilder::build() {
   for (const ValueId output : graph_.outputs) CLVET_RETURN_IF_ERROR(bring_to_host(output));
   share_buffers();
   if (freedom_.weights) name_weights();
+  if (!fixed_) name_memory();
   return std::move(plan_);
 }
 
@@ -133,6 +134,16 @@ void PlanBuilder::name_weights() {
     }
   }
   plan_.combination.weights = images > buffers ? Storage::kImage : Storage::kBuffer;
+}
+
+// Low where some weights stay levels.
+void PlanBuilder::name_memory() {
+  const auto& steps = phase().steps;
+  const bool low = std::ranges::any_of(steps, [&](const PlanStep& step) {
+    const TableRow* row = chooser_.table().find(step.variant);
+    return row && row->variant.combination().memory == Memory::kLow;
+  });
+  plan_.combination.memory = low ? Memory::kLow : Memory::kNormal;
 }
 
 Status PlanBuilder::place(int index) {
@@ -341,7 +352,7 @@ Result<int> PlanBuilder::add_call(int index, const LoweredCall& lowered,
   PlanStep step = kernel_step(index, lowered, chosen);
   int made_here = -1;
   for (const CallArg& arg : chosen.call.args) {
-    if (is_number(arg)) continue;
+    if (is_number(arg) || arg.kind == ArgKind::kScales) continue;
     const TensorRole* role = role_of(*roles, arg);
     if (!role) return unknown_role(node, arg.name);
     if (arg.kind == ArgKind::kInput || arg.kind == ArgKind::kIndices) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ struct PlanFreedom {
   bool weights = false;      // where weights lie
   bool activations = false;  // where activations lie, copies between the storages counted
   const std::set<std::string, std::less<>>* raised = nullptr;  // nodes at high; null: none
+  std::optional<Memory> memory;  // low: weights of levels stay so wherever a kernel reads them;
+                                 // normal: none do; nullopt: where that is not much slower
 };
 
 class PlanBuilder {
@@ -114,6 +117,12 @@ class PlanBuilder {
                                                 const std::vector<LoweredCall>& calls) const;
   Result<std::vector<ChosenVariant>> choose_stored(int index, const std::vector<LoweredCall>& calls,
                                                    Storage activations) const;
+  // The variant that reads the node's weights as levels in the place of `floats`, stored alike;
+  // nullopt where none does, or where it is too slow.
+  std::optional<ChosenVariant> choose_levels(const Node& node, WantedCall wanted,
+                                             const ChosenVariant& floats) const;
+  // The type of weights with which a variant of a given plan may read those of the node.
+  WeightType weights_of(const Node& node, const std::string& variant) const;
   // The plan's, or high where the node is raised.
   Precision precision_of(const Node& node) const;
   // Of a node's calls with the copies that their inputs need; 0: not timed.
@@ -121,6 +130,7 @@ class PlanBuilder {
                  const std::vector<ChosenVariant>& chosen) const;
   double copy_cost(ValueId value, const TensorRole& role, Storage storage, bool half) const;
   void name_weights();
+  void name_memory();
   Result<std::vector<ChosenVariant>> fixed_choices(int index,
                                                    const std::vector<LoweredCall>& calls) const;
   // A copy from order to order or storage to storage.

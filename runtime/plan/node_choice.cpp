@@ -1,6 +1,7 @@
 // Which variants the calls of a node take, and what that costs.
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <tl/expected.hpp>
 #include <utility>
@@ -19,6 +20,12 @@
 #include "runtime/plan/variant_choice.h"
 
 namespace clvet {
+namespace {
+
+// What a third of the memory for weights may cost.
+constexpr double kTimeForMemory = 1.25;
+
+}  // namespace
 
 Result<std::vector<ChosenVariant>> PlanBuilder::choose_all(
     int index, const std::vector<LoweredCall>& calls) const {
@@ -52,7 +59,8 @@ Result<std::vector<ChosenVariant>> PlanBuilder::choose_stored(int index,
       WantedCall wanted{call.op, call.dims, call.scalars, combination};
       wanted.open_weights = freedom_.weights;
       CLVET_ASSIGN_OR_RETURN(ChosenVariant chosen, chooser_.choose(wanted));
-      all.push_back(std::move(chosen));
+      auto levels = choose_levels(node_at(index), wanted, chosen);
+      all.push_back(levels ? std::move(*levels) : std::move(chosen));
     }
     const bool alike = std::all_of(all.begin(), all.end(), [&](const ChosenVariant& one) {
       return stores_half(one.variant().precision) == stores_half(all[0].variant().precision);
@@ -60,6 +68,34 @@ Result<std::vector<ChosenVariant>> PlanBuilder::choose_stored(int index,
     if (alike) return all;
   }
   return fail(ErrorCode::kUnavailable, "its kernels are correct only at different precisions");
+}
+
+// Halves would round the scales, and what lies between two levels with them.
+std::optional<ChosenVariant> PlanBuilder::choose_levels(const Node& node, WantedCall wanted,
+                                                        const ChosenVariant& floats) const {
+  const Variant& variant = floats.variant();
+  if (!node.has_level_weights || freedom_.memory == Memory::kNormal || !variant.weights ||
+      variant.precision != Precision::kHigh)
+    return std::nullopt;
+  wanted.type = WeightType::kInt8;
+  wanted.combination = variant.combination();
+  auto levels = chooser_.choose(wanted);
+  if (!levels || !levels->instead_of.empty()) return std::nullopt;
+  const Variant& own = levels->variant();
+  if (own.activations != variant.activations) return std::nullopt;
+  if (!freedom_.weights && own.weights != variant.weights) return std::nullopt;
+  const double ms = levels->ms + levels->launch_ms, floats_ms = floats.ms + floats.launch_ms;
+  const bool timed = levels->ms > 0 || !(floats.ms > 0);
+  const bool worth = freedom_.memory == Memory::kLow || (timed && ms <= kTimeForMemory * floats_ms);
+  return worth ? std::optional(std::move(*levels)) : std::nullopt;
+}
+
+WeightType PlanBuilder::weights_of(const Node& node, const std::string& variant) const {
+  const TableRow* row = chooser_.table().find(variant);
+  const bool levels = row && node.has_level_weights &&
+                      row->variant.weight_type == WeightType::kInt8 &&
+                      row->variant.precision == Precision::kHigh;
+  return levels ? WeightType::kInt8 : WeightType::kFloat;
 }
 
 double PlanBuilder::cost_of(const Node& node, const std::vector<LoweredCall>& calls,
@@ -107,7 +143,9 @@ Result<std::vector<ChosenVariant>> PlanBuilder::fixed_choices(
     if (step.kind != StepKind::kKernel || step.node != index) continue;
     if (all.size() == calls.size()) break;
     const LoweredCall& call = calls[all.size()];
-    auto chosen = chooser_.choose_named({call.op, call.dims, call.scalars, {}}, step.variant);
+    WantedCall wanted{call.op, call.dims, call.scalars, {}};
+    wanted.type = weights_of(node_at(index), step.variant);
+    auto chosen = chooser_.choose_named(wanted, step.variant);
     if (!chosen) {
       return fail(ErrorCode::kInvalidArgument, "node '{}': {}", node_at(index).name,
                   chosen.error().message);

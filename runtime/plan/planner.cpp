@@ -184,7 +184,7 @@ Result<ExecutionPlan> plan_network_for(const Graph& graph, const VariantChooser&
 
 Result<ExecutionPlan> plan_network(const Graph& graph, const VariantChooser& chooser,
                                    const PlanOverrides& words) {
-  PlanFreedom freedom{.weights = !words.weights, .raised = &words.raised};
+  PlanFreedom freedom{.weights = !words.weights, .raised = &words.raised, .memory = words.memory};
   PlanOverrides named = words;
   if (freedom.weights) named.weights = Storage::kBuffer;
   const auto plan_one = [&](const Combination& combination) {

@@ -150,8 +150,10 @@ void NetworkSession::describe() {
 }
 
 void NetworkSession::warn_of_plan() {
-  if (options_.overrides.memory == Memory::kLow)
-    warn("memory low changes nothing: the model's weights are not quantised");
+  if (options_.overrides.memory == Memory::kLow &&
+      choice_.plan.combination.memory != Memory::kLow) {
+    warn("memory low changes nothing: no kernel here reads weights of the model as int8");
+  }
   if (choice_.plan.fallbacks.empty()) return;
   const Fallback& first = choice_.plan.fallbacks.front();
   warn(

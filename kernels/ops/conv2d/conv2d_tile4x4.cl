@@ -5,14 +5,17 @@
   w_at0 = w_tap;                                                         \
   if ((at_x) >= 0 && (at_x) < W) {                                       \
     texel_pos at = texel_at((at_x)*quads, line, W * quads);              \
+    W_SCALE(0, tap);                                                     \
     for (int quad = 0; quad < quads; ++quad) {                           \
       real4 w0, w1, w2, w3;                                              \
+      W_NEXT(0, tap + quad)                                              \
       W_QUAD(0, w0, w1, w2, w3);                                         \
       TILE_STEP(sum, load4(x, at));                                      \
       at += texel_step(1);                                               \
     }                                                                    \
   }                                                                      \
-  w_at0 = w_tap + quads * 4 * w_down0;
+  w_at0 = w_tap;                                                         \
+  W_PASS(0, quads);
 
 __kernel void conv2d_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict bias, ACT_OUT(y),
                              int N, int H, int W, int C, int OC, int KH, int KW, int stride_h,
@@ -32,18 +35,21 @@ __kernel void conv2d_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict 
   for (int i = 0; i < KH; ++i) {
     const int iy = iy0 + i * dil_h;
     if (iy < 0 || iy >= H) {
-      w_at0 += KW * quads * 4 * w_down0;
+      W_PASS(0, KW * quads);
       continue;
     }
     const int line = out / OH * H + iy;
     for (int j = 0; j < KW; ++j) {
       const int ix = ix0 + j * dil_w;
+      const int tap = (i * KW + j) * quads;
       const w_pos w_tap = w_at0;
       if (ix >= 0 && ix + last * stride_w < W) {
         const int step = stride_w * quads;
         texel_pos at = texel_at(ix * quads, line, W * quads);
+        W_SCALE(0, tap);
         for (int quad = 0; quad < quads; ++quad) {
           real4 w0, w1, w2, w3;
+          W_NEXT(0, tap + quad)
           W_QUAD(0, w0, w1, w2, w3);
           TILE_STEP(sum0, load4(x, at));
           TILE_STEP(sum1, load4(x, at + texel_step(min(1, last) * step)));

@@ -6,7 +6,11 @@
 #define INSIDE(i) buffer_load4(x, tap##i + quad)
 #define BORDER(i) (inside.s##i != 0 ? buffer_load4(x, tap##i + quad) : (real4)(real)0)
 #define RUN(QUAD, READ)                      \
+  W_SCALE(0, tap);                           \
+  W_SCALE(1, tap);                           \
   for (int quad = 0; quad < quads; ++quad) { \
+    W_NEXT(0, tap + quad)                    \
+    W_NEXT(1, tap + quad)                    \
     QUAD(READ)                               \
     TILE_KEEP_AFTER(quad, quads)             \
   }
@@ -43,6 +47,7 @@ __kernel void conv2d_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* rest
       const int8 ix = ix0 + j * dil_w;
       const int8 inside = inside_line && ix >= 0 && ix < W;
       const int offset = (i * dil_h * W + j * dil_w) * quads;
+      const int tap = (i * KW + j) * quads;
       EACH_OF_8(OPEN_TAP)
       if (all(inside) && pair) {
         RUN(TILE_QUAD, INSIDE)
@@ -53,8 +58,8 @@ __kernel void conv2d_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* rest
       } else if (any(inside)) {
         RUN(TILE_QUAD_LEFT, BORDER)
       } else {
-        w_at0 += 4 * quads * w_down0;
-        w_at1 += 4 * quads * w_down1;
+        W_PASS(0, quads);
+        W_PASS(1, quads);
       }
     }
   }

@@ -144,6 +144,7 @@ Status expand_composites(Graph& graph) {
   }
   if (!any) {
     remove_dead_code(graph);
+    find_level_weights(graph);
     return {};
   }
   graph.nodes = std::move(nodes);
@@ -152,7 +153,9 @@ Status expand_composites(Graph& graph) {
   carry_levels(graph);
   fuse_activations(graph);
   remove_dead_code(graph);
-  return sort_topologically(graph);
+  CLVET_RETURN_IF_ERROR(sort_topologically(graph));
+  find_level_weights(graph);
+  return {};
 }
 
 }  // namespace clvet
