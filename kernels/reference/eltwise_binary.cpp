@@ -36,8 +36,8 @@ enum Code {
 
 // y = act(x1 code x2): 0 add, 1 sub, 2 mul, 3 div, 4 max, 5 min, 6 pow, 7 x2 - x1, 8 x2 / x1,
 // 9 pow(x2, x1); 1 where it holds, else 0: 10 x1 < x2, 11 x1 <= x2, 12 x2 < x1, 13 x2 <= x1,
-// 14 x1 == x2; 15 x1 where it is above x2, else 0; 16 x1, times x2 where it is below 0; 17 x1, or x2
-// where it is no number. Each extent N2, H2, W2, C2 of x2 is 1 or that of x1.
+// 14 x1 == x2; 15 x1 where it is above x2, else 0; 16 x1, times x2 where it is below 0; 17 x1, or
+// x2 where it is no number. Each extent N2, H2, W2, C2 of x2 is 1 or that of x1.
 Result<std::vector<TensorRole>> roles(const Dims& dims) {
   constexpr std::array names = {"N", "H", "W", "C", "N2", "H2", "W2", "C2"};
   CLVET_RETURN_IF_ERROR(need_positive("eltwise_binary", dims, names));

@@ -12,6 +12,8 @@
 
 #include "base/result.h"
 #include "kernels/call.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
 #include "kernels/contract.h"
 #include "kernels/layout.h"
 #include "probe/cl/handles.h"

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "base/random.h"
 #include "base/result.h"
 #include "runtime/graph/value_range.h"
-#include "base/random.h"
 #include "runtime/llm/vocabulary.h"
 
 namespace clvet {

@@ -1,6 +1,7 @@
 // RandomNormal, RandomNormalLike, RandomUniform, RandomUniformLike.
 //
-// A run gives the same numbers as the one before: they follow from the node's `seed`, or from its name where it has none.
+// A run gives the same numbers as the one before: they follow from the node's `seed`, or from its
+// name where it has none.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include "base/hash.h"
 #include "base/random.h"
 #include "base/result.h"
+#include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/support/refusals.h"
@@ -38,17 +40,18 @@ double normal(uint64_t seed, uint64_t i) {
 
 Result<Types> infer(const OpCall& call) {
   const bool like = call.node.op.ends_with("Like");
-  if (like != call.has(0)) {
-    return fail(ErrorCode::kInvalidArgument, "{} takes {}", call.node.op,
-                like ? "one input" : "no input");
-  }
+  if (like && !call.has(0))
+    return fail(ErrorCode::kInvalidArgument, "{} takes one input", call.node.op);
+  if (!like && call.has(0))
+    return fail(ErrorCode::kInvalidArgument, "{} takes no input", call.node.op);
   const DType fallback = like && is_float(call.type(0).dtype) ? call.type(0).dtype : DType::kF32;
   CLVET_ASSIGN_OR_RETURN(const DType dtype, type_attribute(call, "dtype", fallback));
   if (!is_float(dtype))
     return fail(ErrorCode::kInvalidArgument, "dtype {} is no type of floats", to_string(dtype));
   if (like) return Types{{dtype, call.shape(0)}};
   const std::vector<int64_t>* shape = call.node.ints_attr("shape");
-  if (!shape) return fail(ErrorCode::kInvalidArgument, "the attribute 'shape' is missing");
+  if (!shape)
+    return fail(ErrorCode::kInvalidArgument, "{} needs the attribute 'shape'", call.node.op);
   return Types{{dtype, *shape}};
 }
 
@@ -61,8 +64,8 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   CLVET_ASSIGN_OR_RETURN(Tensor numbers, Tensor::create(DType::kF64, outputs[0].shape()));
   for (int64_t i = 0; i < numbers.elements(); ++i) {
     const auto at = static_cast<uint64_t>(i);
-    numbers.data<double>()[i] = is_normal ? mean + scale * normal(seed, at)
-                                          : low + (high - low) * uniform(seed, at);
+    numbers.data<double>()[i] =
+        is_normal ? mean + scale * normal(seed, at) : low + (high - low) * uniform(seed, at);
   }
   CLVET_ASSIGN_OR_RETURN(outputs[0], numbers.cast(outputs[0].dtype()));
   return {};

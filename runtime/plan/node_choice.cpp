@@ -18,6 +18,7 @@
 #include "runtime/plan/builder.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/variant_choice.h"
+#include "runtime/plan/variant_table.h"
 
 namespace clvet {
 namespace {

@@ -30,8 +30,8 @@ enum class EltwiseCode : int64_t {
   kLessReversed = 12,
   kLessOrEqualReversed = 13,
   kEqual = 14,
-  kIfAbove = 15,  // x1 where it is above x2, else 0
-  kSlope = 16,    // x1, times x2 where it is below 0; x1 has the output's shape
+  kIfAbove = 15,   // x1 where it is above x2, else 0
+  kSlope = 16,     // x1, times x2 where it is below 0; x1 has the output's shape
   kNumberOr = 17,  // x1, or x2 where it is NaN; x1 has the output's shape
 };
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
 #include "base/random.h"
+#include "base/result.h"
 #include "runtime/llm/sampler.h"
 #include "runtime/llm/vocabulary.h"
 

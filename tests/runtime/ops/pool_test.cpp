@@ -104,7 +104,8 @@ std::vector<Case> cases() {
        {0},
        {1},
        {1, 1, 3}},
-      // Rounded up, a window larger than its input holds what is there, as torch exports them for pools of a whole plane.
+      // Rounded up, a window larger than its input holds what is there, as torch exports them for
+      // pools of a whole plane.
       {"rounded_up_beyond_a_small_input",
        {1, 2, 2, 3},
        {9, 4},

@@ -1,13 +1,13 @@
 // Weights of a quantised network that stay int8 on a device.
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -15,6 +15,7 @@
 #include "kernels/combination.h"
 #include "probe/report/device_features.h"
 #include "probe/report/report.h"
+#include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/passes.h"
 #include "runtime/graph/tensor.h"
@@ -22,7 +23,6 @@
 #include "runtime/infer/infer.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/planner.h"
-#include "runtime/plan/variant_choice.h"
 #include "tests/runtime/helpers.h"
 #include "tests/runtime/plan/plan_interpreter.h"
 #include "tests/runtime/plan/planning.h"

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/result.h"
 #include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/passes.h"
