@@ -1,7 +1,7 @@
 // As gemv_fused_split, of quantised weights that are not scaled one by one: of each block of 32 rows
 // of k the sum of x times the numbers is, and the sum of x for the offset. COLUMNS items read VEC
 // columns each that lie side by side; each takes QUADS quads of a block at a time. The more columns,
-// the more weights does serve what an item does to x.
+// the more weights does serve what an item does to x. A group has at most ITEMS items.
 #define QUAD                               \
   {                                        \
     float4 v = buffer_load4(x, quad);      \
@@ -29,8 +29,8 @@ __kernel void gemv_fused_wide(BUFFER_IN(x), __global const float4* restrict scal
                               __global const floatv* restrict bias, BUFFER_IN(r), BUFFER_OUT(y),
                               int N, int K, int norm, int gated, int add, int biased, int act,
                               float act_lo, float act_hi, float epsilon) {
-  __local floatv sums[2 * SLICES * COLUMNS];
-  __local float squares[2 * SLICES * COLUMNS];
+  __local floatv sums[ITEMS];
+  __local float squares[ITEMS];
   const int slice = get_local_id(1);
   const int slices = get_local_size(1);
   const int half_row = get_local_id(2);
