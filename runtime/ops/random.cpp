@@ -47,7 +47,8 @@ Result<Types> infer(const OpCall& call) {
   const DType fallback = like && is_float(call.type(0).dtype) ? call.type(0).dtype : DType::kF32;
   CLVET_ASSIGN_OR_RETURN(const DType dtype, type_attribute(call, "dtype", fallback));
   if (!is_float(dtype))
-    return fail(ErrorCode::kInvalidArgument, "dtype {} is no type of floats", to_string(dtype));
+    return fail(ErrorCode::kInvalidArgument, "dtype must be a float type, not {}",
+                to_string(dtype));
   if (like) return Types{{dtype, call.shape(0)}};
   const std::vector<int64_t>* shape = call.node.ints_attr("shape");
   if (!shape)

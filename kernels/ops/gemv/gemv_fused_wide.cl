@@ -1,7 +1,7 @@
 // As gemv_fused_split, of quantised weights that are not scaled one by one: of each block of 32 rows
 // of k the sum of x times the numbers is, and the sum of x for the offset. COLUMNS items read VEC
-// columns each that lie side by side; each takes QUADS quads of a block at a time. The more columns,
-// the more weights does serve what an item does to x. A group has at most ITEMS items.
+// columns each that lie side by side; each takes QUADS quads of a block at a time. With
+// more columns, an item's work on x serves more weights. A group has at most ITEMS items.
 #define QUAD                               \
   {                                        \
     float4 v = buffer_load4(x, quad);      \

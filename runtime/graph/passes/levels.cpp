@@ -108,13 +108,9 @@ bool FloatsOf::moved(const Node& node, std::vector<Node>& nodes) {
   for (size_t i = 0; i < own.outputs.size(); ++i) {
     Node back;
     back.name = graph_.unique_name(node.name + "/" + std::string(kAsIntegers));
-    back.op = kAsIntegers;
-    back.domain = kStepsDomain;
     back.opset = own.opset;
-    back.def = find_op(kStepsDomain, kAsIntegers);
-    back.inputs = {own.outputs[i]};
+    become_step(back, kAsIntegers, {own.outputs[i]}, {{"to", onnx_of_dtype(dtype)}});
     back.outputs = {node.outputs[i]};
-    back.attributes = {{"to", onnx_of_dtype(dtype)}};
     back.is_step = true;
     floats_[node.outputs[i]] = own.outputs[i];
     nodes.push_back(std::move(back));

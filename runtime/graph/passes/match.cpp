@@ -14,6 +14,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/contract/steps_domain.h"
 
 namespace clvet {
 
@@ -103,6 +104,15 @@ void become(Node& node, const char* op, std::vector<ValueId> inputs, Attributes 
   node.op = op;
   node.domain.clear();
   node.def = find_op("", op);
+  node.inputs = std::move(inputs);
+  node.attributes = std::move(attributes);
+}
+
+void become_step(Node& node, std::string_view op, std::vector<ValueId> inputs,
+                 Attributes attributes) {
+  node.op = op;
+  node.domain = kStepsDomain;
+  node.def = find_op(kStepsDomain, op);
   node.inputs = std::move(inputs);
   node.attributes = std::move(attributes);
 }

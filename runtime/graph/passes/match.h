@@ -41,5 +41,8 @@ ValueId insert_node(Graph& graph, int before, const char* op, std::vector<ValueI
                     Attributes attributes, const Shape& shape);
 // Makes `node` another operator of ONNX's own domain.
 void become(Node& node, const char* op, std::vector<ValueId> inputs, Attributes attributes);
+// The same with an operator of kStepsDomain.
+void become_step(Node& node, std::string_view op, std::vector<ValueId> inputs,
+                 Attributes attributes);
 
 }  // namespace clvet

@@ -5,8 +5,6 @@
 #include "runtime/graph/passes.h"
 #include "runtime/graph/passes/match.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/ops/contract/op_def.h"
-#include "runtime/ops/contract/steps_domain.h"
 
 namespace clvet {
 namespace {
@@ -26,9 +24,7 @@ void rewrite_choice(const Graph& graph, const Links& links, Node& where) {
   if (!condition || condition->op != "IsNaN") return;
   const ValueId x = where.inputs[otherwise ? 1 : 2], number = where.inputs[otherwise ? 2 : 1];
   if (condition->inputs[0] != x || !is_one_number(graph, number, x)) return;
-  become(where, "NumberOr", {x, number}, {});
-  where.domain = kStepsDomain;
-  where.def = find_op(kStepsDomain, where.op);
+  become_step(where, "NumberOr", {x, number}, {});
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -15,7 +16,6 @@
 #include "runtime/graph/passes.h"
 #include "runtime/graph/passes/match.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/steps_domain.h"
 
 namespace clvet {
@@ -160,9 +160,8 @@ Status Sums::rewrite(Node& node) {
   const bool makes = !node.outputs.empty() && carried(node.outputs[0]);
   if (!reads && !makes) return {};
   if (is_product(node)) {
-    node.op = node.op == "ConvInteger" ? kConvSums : kMatMulSums;
-    node.domain = kStepsDomain;
-    node.def = find_op(kStepsDomain, node.op);
+    become_step(node, node.op == "ConvInteger" ? kConvSums : kMatMulSums, std::move(node.inputs),
+                std::move(node.attributes));
   } else if (node.op == "Cast") {
     become(node, "Identity", {node.inputs[0]}, {});
   } else {
