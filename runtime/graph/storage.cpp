@@ -88,11 +88,12 @@ KeptBlocks& kept_blocks() {
 }
 
 // What waits gives way when the system has no more.
-std::byte* zeroed(size_t bytes) {
-  void* memory = std::calloc(bytes, 1);
+std::byte* from_system(size_t bytes, bool zero) {
+  const auto ask = [=] { return zero ? std::calloc(bytes, 1) : std::malloc(bytes); };
+  void* memory = ask();
   if (!memory) {
     kept_blocks().drop_all();
-    memory = std::calloc(bytes, 1);
+    memory = ask();
   }
   return static_cast<std::byte*>(memory);
 }
@@ -101,20 +102,24 @@ std::shared_ptr<std::byte> owned(std::byte* memory, auto give_back) {
   return memory ? std::shared_ptr<std::byte>(memory, give_back) : nullptr;
 }
 
-}  // namespace
-
-std::shared_ptr<std::byte> zeroed_storage(size_t bytes) {
+std::shared_ptr<std::byte> storage(size_t bytes, bool zero) {
   const size_t asked = bytes < kSmallBytes ? bytes : size_class(bytes);
   if (asked < kSmallBytes || asked > kLargestKeptBytes) {
-    return owned(zeroed(std::max<size_t>(bytes, 1)), [](std::byte* memory) { std::free(memory); });
+    return owned(from_system(std::max<size_t>(bytes, 1), zero),
+                 [](std::byte* memory) { std::free(memory); });
   }
   std::byte* memory = kept_blocks().take(asked);
-  if (memory)
+  if (!memory)
+    memory = from_system(asked, zero);
+  else if (zero)
     std::memset(memory, 0, bytes);
-  else
-    memory = zeroed(asked);
   return owned(memory, [asked](std::byte* done) { kept_blocks().give(done, asked); });
 }
+
+}  // namespace
+
+std::shared_ptr<std::byte> zeroed_storage(size_t bytes) { return storage(bytes, true); }
+std::shared_ptr<std::byte> unset_storage(size_t bytes) { return storage(bytes, false); }
 
 size_t kept_storage_bytes() { return kept_blocks().total(); }
 

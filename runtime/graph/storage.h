@@ -11,6 +11,8 @@ namespace clvet {
 // At least `bytes`, all zero, aligned as malloc aligns; null if there is none. Any thread may let
 // go of it.
 std::shared_ptr<std::byte> zeroed_storage(size_t bytes);
+// The same, but with anything in it.
+std::shared_ptr<std::byte> unset_storage(size_t bytes);
 
 // Bytes that wait for their next user: never more than kMostKeptBytes.
 inline constexpr size_t kMostKeptBytes = size_t{64} << 20;

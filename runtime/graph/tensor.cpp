@@ -78,6 +78,19 @@ void convert_all(const Tensor& from, To* out) {
   });
 }
 
+Result<Tensor> create_in(std::shared_ptr<std::byte> (*storage_of)(size_t), DType dtype,
+                         Shape shape) {
+  CLVET_ASSIGN_OR_RETURN(const int64_t elements, checked_elements(shape));
+  const size_t bytes = static_cast<size_t>(elements) * size_of(dtype);
+  std::shared_ptr<std::byte> storage = has_room(bytes) ? storage_of(bytes + 64) : nullptr;
+  if (!storage) {
+    return fail(ErrorCode::kResourceExhausted,
+                "there is not enough memory for a tensor {}{} of {} bytes", to_string(dtype),
+                to_string(shape), bytes);
+  }
+  return Tensor::wrap(dtype, std::move(shape), std::move(storage));
+}
+
 }  // namespace
 
 size_t size_of(DType dtype) {
@@ -130,15 +143,11 @@ int64_t elements_of(std::span<const int64_t> dims) {
 }
 
 Result<Tensor> Tensor::create(DType dtype, Shape shape) {
-  CLVET_ASSIGN_OR_RETURN(const int64_t elements, checked_elements(shape));
-  const size_t bytes = static_cast<size_t>(elements) * size_of(dtype);
-  std::shared_ptr<std::byte> storage = has_room(bytes) ? zeroed_storage(bytes + 64) : nullptr;
-  if (!storage) {
-    return fail(ErrorCode::kResourceExhausted,
-                "there is not enough memory for a tensor {}{} of {} bytes", to_string(dtype),
-                to_string(shape), bytes);
-  }
-  return wrap(dtype, std::move(shape), std::move(storage));
+  return create_in(zeroed_storage, dtype, std::move(shape));
+}
+
+Result<Tensor> Tensor::create_unset(DType dtype, Shape shape) {
+  return create_in(unset_storage, dtype, std::move(shape));
 }
 
 Tensor Tensor::wrap(DType dtype, Shape shape, std::shared_ptr<std::byte> storage) {

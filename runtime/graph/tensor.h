@@ -123,6 +123,8 @@ class Tensor {
   // Zero-filled. kInvalidArgument: a bad shape; kResourceExhausted: it needs more memory than the
   // machine can give now. A system that promises any size would end the process later.
   static Result<Tensor> create(DType dtype, Shape shape);
+  // The same, but with anything in it, for who writes every element.
+  static Result<Tensor> create_unset(DType dtype, Shape shape);
   // Over storage that somebody else made: at least as many bytes as dtype and shape need.
   static Tensor wrap(DType dtype, Shape shape, std::shared_ptr<std::byte> storage);
   // From values; their number must be the shape's (missing ones read as zero).

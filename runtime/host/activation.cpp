@@ -37,6 +37,13 @@ struct Function {
     if constexpr (kAct == Act::kHardSwish || kAct == Act::kSilu) y *= x;
     if constexpr (kAct == Act::kTanh) Math::tanh(y);
     if constexpr (kAct == Act::kExp) Math::exp(y);
+    if constexpr (kAct == Act::kGeluErf) Math::below_in_normal(y), y *= x;
+    if constexpr (kAct == Act::kGeluTanh) {
+      // 0.5 * (1 + tanh(u)) is sigmoid(2 * u), which keeps its digits where tanh(u) is near -1.
+      y = x * (1.5957691216057308f + 0.07135481282636577f * x * x);
+      Math::sigmoid(y);
+      y *= x;
+    }
   }
 };
 
@@ -84,6 +91,10 @@ void activate(const Activation& activation, float* values, int64_t count) {
       return at_width<Each<Act::kExp>>(lo, hi, values, count);
     case Act::kLeakyRelu:
       return at_width<Each<Act::kLeakyRelu>>(lo, hi, values, count);
+    case Act::kGeluErf:
+      return at_width<Each<Act::kGeluErf>>(lo, hi, values, count);
+    case Act::kGeluTanh:
+      return at_width<Each<Act::kGeluTanh>>(lo, hi, values, count);
     case Act::kAffine:
       return at_width<Each<Act::kAffine>>(lo, hi, values, count);
     default:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,22 @@
 namespace clvet {
 namespace {
 
+using Seconds = std::chrono::duration<double>;
+
+// How long a thread waits awake for the next loop, or for the last part of this one: to sleep and
+// to be woken takes tens of microseconds, as long as many a node's whole loop. Not where more
+// threads than processors would keep each other from working.
+constexpr Seconds kPatience(50e-6);
+
+// Tells the processor that a loop waits.
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 class Pool {
  public:
   static Pool& shared() {
@@ -31,20 +48,17 @@ class Pool {
 
   // After take().
   void run(int64_t count, int64_t part, const std::function<void(int64_t, int64_t)>& body) {
-    {
-      const std::lock_guard lock(mutex_);
-      body_ = &body;
-      count_ = count;
-      part_ = part;
-      next_ = 0;
-      busy_ = static_cast<int>(threads_.size());
-      ++round_;
-    }
-    wake_.notify_all();
+    body_ = &body;
+    count_ = count;
+    part_ = part;
+    next_ = 0;
+    busy_ = static_cast<int>(threads_.size());
+    begin_round();
     thrown_.guard([&] { work(); });
-    {
+    const auto done = [this] { return busy_ == 0; };
+    if (!soon(done)) {
       std::unique_lock lock(mutex_);
-      done_.wait(lock, [this] { return busy_ == 0; });
+      done_.wait(lock, done);
     }
     thrown_.rethrow();
   }
@@ -55,18 +69,15 @@ class Pool {
   Pool() {
     try {
       const int count = thread_count();
+      patience_ = count <= allowed_processors(processors_of_mask()) ? kPatience : Seconds(0);
       for (int i = 1; i < count; ++i) threads_.emplace_back([this] { serve(); });
     } catch (const std::system_error&) {
       // The system gives no more threads: those that there are do the work.
     }
   }
   ~Pool() {
-    {
-      const std::lock_guard lock(mutex_);
-      ending_ = true;
-      ++round_;
-    }
-    wake_.notify_all();
+    ending_ = true;
+    begin_round();
     for (std::thread& thread : threads_) thread.join();
   }
 
@@ -78,19 +89,44 @@ class Pool {
     }
   }
 
+  // What was written before is seen by the threads that it calls.
+  void begin_round() {
+    {
+      const std::lock_guard lock(mutex_);
+      ++round_;
+    }
+    wake_.notify_all();
+  }
+
   void serve() {
     uint64_t seen = 0;
     for (;;) {
-      {
+      const auto called = [&] { return round_ != seen; };
+      if (!soon(called)) {
         std::unique_lock lock(mutex_);
-        wake_.wait(lock, [&] { return round_ != seen; });
-        seen = round_;
-        if (ending_) return;
+        wake_.wait(lock, called);
       }
+      ++seen;
+      if (ending_) return;
       thrown_.guard([&] { work(); });
-      const std::lock_guard lock(mutex_);
-      if (--busy_ == 0) done_.notify_one();
+      if (--busy_ > 0) continue;
+      const std::lock_guard lock(mutex_);  // run() may be about to sleep
+      done_.notify_one();
     }
+  }
+
+  // Whether it comes true while a thread waits awake.
+  template <class Condition>
+  bool soon(const Condition& condition) const {
+    if (condition()) return true;
+    const auto end = std::chrono::steady_clock::now() + patience_;
+    while (std::chrono::steady_clock::now() < end) {
+      for (int i = 0; i < 8; ++i) {
+        if (condition()) return true;
+        relax();
+      }
+    }
+    return false;
   }
 
   std::mutex mutex_;
@@ -100,9 +136,10 @@ class Pool {
   const std::function<void(int64_t, int64_t)>* body_ = nullptr;
   int64_t count_ = 0, part_ = 1;
   std::atomic<int64_t> next_{0};
-  int busy_ = 0;
-  uint64_t round_ = 0;
+  std::atomic<int> busy_{0};
+  std::atomic<uint64_t> round_{0};
   bool ending_ = false;
+  Seconds patience_{0};
   std::atomic<bool> taken_{false};
 };
 

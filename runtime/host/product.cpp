@@ -83,8 +83,7 @@ void compute_by_dots(const Task& task) {
 void compute_by_tiles(const Task& task) {
   const Product& p = *task.product;
   const int64_t panel = panel_columns(), depth = p.a.columns;
-  const bool started = p.accumulate || p.row_bias || p.column_bias || depth == 0;
-  if (started && !p.accumulate) start(p, task);
+  if (depth == 0 && !p.accumulate) start(p, task);
   int64_t b_stride = 0;
   const float* lies = task.rows <= kFewRows ? p.b->lies(b_stride) : nullptr;
   const int64_t direct = lies ? task.columns / panel * panel : 0;
@@ -97,7 +96,11 @@ void compute_by_tiles(const Task& task) {
     block.depth = std::min(kDepth, depth - k);
     block.c = p.c + task.row * p.stride + task.column;
     block.c_stride = p.stride;
-    block.accumulate = started || k > 0;
+    block.accumulate = p.accumulate || k > 0;
+    if (!block.accumulate) {
+      block.row_bias = p.row_bias ? p.row_bias + task.row : nullptr;
+      block.column_bias = p.column_bias ? p.column_bias + task.column : nullptr;
+    }
     if (direct > 0) {
       block.b = lies + k * b_stride + task.column;
       block.b_stride = b_stride;
@@ -114,6 +117,7 @@ void compute_by_tiles(const Task& task) {
     block.b_stride = panel;
     block.b_panel = panel * block.depth;
     block.c += direct;
+    if (block.column_bias) block.column_bias += direct;
     block.columns = task.columns - direct;
     if (panels > 0) at_width<ProductTiles>(&block);
   }

@@ -21,7 +21,7 @@ struct TileSize {
   static constexpr int64_t kColumns = kVectors * Lanes<kBytes>::kCount;
 };
 
-// c[rows][columns] = a[rows][depth] * b, or += where `accumulate`. b lies in panels of
+// c[rows][columns] = a[rows][depth] * b + bias, or += where `accumulate`. b lies in panels of
 // TileSize::kColumns columns: element (k, j) of panel p at b[p * b_panel + k * b_stride + j]. The
 // last panel is readable up to whole vectors.
 struct ProductBlock {
@@ -33,6 +33,8 @@ struct ProductBlock {
   int64_t c_stride = 0;
   int64_t rows = 0, columns = 0, depth = 0;
   bool accumulate = false;
+  // Of a row, or of a column; both null: none. Not where `accumulate`.
+  const float *row_bias = nullptr, *column_bias = nullptr;
 };
 
 struct ProductTiles {
@@ -80,23 +82,32 @@ struct ProductTiles {
     }
     CLVET_UNROLL for (int i = 0; i < kRows; ++i) {
       float* c = block.c + (row + i) * block.c_stride + column;
+      const float* before = block.accumulate    ? c
+                            : block.column_bias ? block.column_bias + column
+                                                : nullptr;
+      const float bias = block.row_bias ? block.row_bias[row + i] : 0.f;
       CLVET_UNROLL for (int v = 0; v < kVectors; ++v) {
-        const int64_t left = kWhole ? L::kCount : block.columns - column - v * L::kCount;
-        put<kBytes, kWhole>(sum[i][v], left, block.accumulate, c + v * L::kCount);
+        const int64_t at = v * L::kCount;
+        const int64_t left = kWhole ? L::kCount : block.columns - column - at;
+        put<kBytes, kWhole>(sum[i][v], left, before ? before + at : nullptr, bias, c + at);
       }
     }
   }
 
+  // The sum and what `before` holds for it, or else `bias`.
   template <int kBytes, bool kWhole>
-  static CLVET_INLINE void put(typename Lanes<kBytes>::Float& sum, int64_t left, bool accumulate,
-                               float* c) {
+  static CLVET_INLINE void put(typename Lanes<kBytes>::Float& sum, int64_t left,
+                               const float* before, float bias, float* c) {
     using L = Lanes<kBytes>;
-    typename L::Float before = {};
+    typename L::Float more;
+    L::fill(bias, more);
     if (kWhole || left >= L::kCount) {
-      if (accumulate) L::load(c, before), sum += before;
+      if (before) L::load(before, more);
+      sum += more;
       return L::store(sum, c);
     }
-    if (accumulate) L::load_part(c, left, before), sum += before;
+    if (before) L::load_part(before, left, more);
+    sum += more;
     L::store_part(sum, left, c);
   }
 };

@@ -1,5 +1,5 @@
 // Functions of vectors of floats, for the bodies of runtime/host/width.h. The polynomials are those
-// of Cephes (single/expf.c, single/tanhf.c), with their published errors below 2 ulp.
+// of Cephes (single/expf.c, tanhf.c and ndtrf.c), with their published errors below 2 ulp.
 #pragma once
 
 #include "runtime/host/lanes.h"
@@ -52,6 +52,42 @@ struct VectorMath {
     p = p * z - 3.33332819422e-1f;
     const Float near = p * z * x + x;
     x = size < 0.625f ? near : (x < 0.f ? -far : far);
+  }
+
+  // x becomes the part of the standard normal distribution below it: (1 + erf(x / sqrt 2)) / 2,
+  // with a relative error of x * x ulp where that is small.
+  static CLVET_INLINE void below_in_normal(Float& x) {
+    const Float z = x * 0.707106781186547524f;
+    const Float size = z < 0.f ? -z : z;
+    Float e = -size * size;
+    exp(e);
+    const Float q = 1.f / (size > 1.f ? size : Float{} + 1.f);
+    const Float y = q * q;
+    Float p = y * 2.326819970068386e-2f - 1.387039388740657e-1f;
+    p = p * y + 3.687424674597105e-1f;
+    p = p * y - 5.824733027278666e-1f;
+    p = p * y + 6.210004621745983e-1f;
+    p = p * y - 4.944515323274145e-1f;
+    p = p * y + 3.404879937665872e-1f;
+    p = p * y - 2.741127028184656e-1f;
+    p = p * y + 5.638259427386472e-1f;
+    Float r = y * -1.047766399936249e+1f + 1.297719955372516e+1f;
+    r = r * y - 7.495518717768503f;
+    r = r * y + 2.921019019210786f;
+    r = r * y - 1.015265279202700f;
+    r = r * y + 4.218463358204948e-1f;
+    r = r * y - 2.820767439740514e-1f;
+    r = r * y + 5.641895067754075e-1f;
+    const Float tail = 0.5f * e * q * (size < 2.f ? p : r);
+    const Float far = z < 0.f ? tail : 1.f - tail;
+    const Float s = z * z;
+    Float t = s * 7.853861353153693e-5f - 8.010193625184903e-4f;
+    t = t * s + 5.188327685732524e-3f;
+    t = t * s - 2.685381193529856e-2f;
+    t = t * s + 1.128358514861418e-1f;
+    t = t * s - 3.761262582423300e-1f;
+    t = t * s + 1.128379165726710f;
+    x = size < 1.f ? 0.5f + 0.5f * z * t : far;
   }
 };
 

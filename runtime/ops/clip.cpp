@@ -69,6 +69,7 @@ const OpDef def{
     .types = "fiu",
     .wants_known = {1, 2},
     .attributes = "min:f max:f",
+    .fills_floats = true,
     .infer = infer,
     .host = host,
     .lower = lower,

@@ -162,6 +162,7 @@ const OpDef def{
     .types = "fiub",
     .attributes = "axis:i",
     .moves_elements = true,
+    .fills_floats = true,
     .lowers_empty = true,
     .infer = infer,
     .host = host,

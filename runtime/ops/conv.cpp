@@ -163,6 +163,7 @@ const OpDef def{
     .attributes =
         "auto_pad:s=|NOTSET|SAME_UPPER|SAME_LOWER|VALID dilations:I group:i kernel_shape:I pads:I "
         "strides:I",
+    .fills_floats = true,
     .activates = true,
     .infer = infer,
     .host = host,

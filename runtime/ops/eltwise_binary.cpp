@@ -60,6 +60,7 @@ const OpDef def{
     .since = 7,
     .inputs = "T T",
     .types = "fiu",
+    .fills_floats = true,
     .infer = infer,
     .host = host,
     .lower = lower,

@@ -240,6 +240,7 @@ const OpDef def{
     .since = 6,
     .types = "f",
     .attributes = "alpha:f beta:f gamma:f lambd:f bias:f",
+    .fills_floats = true,
     .infer = infer_same,
     .host = host,
     .lower = lower,

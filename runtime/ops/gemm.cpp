@@ -162,6 +162,7 @@ const OpDef def{
     .inputs = "T T T?",
     .types = "fiu",
     .attributes = "alpha:f beta:f transA:i transB:i",
+    .fills_floats = true,
     .infer = infer,
     .host = host,
     .lower = lower,

@@ -175,6 +175,7 @@ const OpDef def{
     .names = {"MatMul"},
     .inputs = "T T T?",
     .types = "fiu",
+    .fills_floats = true,
     .infer = infer,
     .host = host,
     .lower = lower,

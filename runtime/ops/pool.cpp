@@ -283,6 +283,7 @@ const OpDef def{
         "auto_pad:s=|NOTSET|SAME_UPPER|SAME_LOWER|VALID ceil_mode:i count_include_pad:i "
         "dilations:I kernel_shape:I p:i pads:I storage_order:i strides:I",
     .max_outputs = 2,
+    .fills_floats = true,
     .infer = infer,
     .host = host,
     .lower = lower,

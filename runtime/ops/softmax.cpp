@@ -151,6 +151,7 @@ extern const OpDef def;
 const OpDef def{
     .names = {"Softmax", "LogSoftmax", "Hardmax"},
     .attributes = "axis:i",
+    .fills_floats = true,
     .infer = infer,
     .host = host,
     .lower = lower,

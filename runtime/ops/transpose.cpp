@@ -66,6 +66,7 @@ const OpDef def{
     .inputs = "*",
     .attributes = "perm:I",
     .moves_elements = true,
+    .fills_floats = true,
     .infer = infer,
     .host = host,
     .lower = lower,

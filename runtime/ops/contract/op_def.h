@@ -128,6 +128,8 @@ struct OpDef {
   // True where `host` moves whole elements only, so that it works for f16 and bf16 as it
   // stands. Otherwise inputs of these are widened to f32 and the outputs narrowed again around it.
   bool moves_elements = false;
+  // True where `host` writes every element of an output of f32, so that it need not be zeroed.
+  bool fills_floats = false;
   // True where `host` applies the node's activation itself.
   bool activates = false;
   // False where the result follows from input types alone (Shape).
@@ -140,8 +142,8 @@ struct OpDef {
   // Types of the outputs. kUnavailable where they depend on values that are not known yet. Inputs
   // have been checked against `inputs`, `types` and `attributes`.
   Result<std::vector<TensorType>> (*infer)(const OpCall& call) = nullptr;
-  // Fills the outputs, allocated as inferred and zero-filled; may replace them by others of the
-  // same type (shared storage).
+  // Fills the outputs, allocated as inferred and zeroed (but see fills_floats); may replace them by
+  // others of the same type (shared storage).
   Status (*host)(const OpCall& call, std::vector<Tensor>& outputs) = nullptr;
   // Of control flow: all outputs at once, of types that nobody knows before. `host` is then
   // nullptr, and `infer` may answer kUnavailable always.

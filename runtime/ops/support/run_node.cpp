@@ -29,10 +29,12 @@ OpCall call_of(const Node& node, std::span<const Tensor* const> inputs) {
   return call;
 }
 
-Result<std::vector<Tensor>> allocate(const std::vector<TensorType>& types) {
+Result<std::vector<Tensor>> allocate(const OpDef& def, const std::vector<TensorType>& types) {
   std::vector<Tensor> outputs;
   for (const TensorType& type : types) {
-    CLVET_ASSIGN_OR_RETURN(Tensor tensor, Tensor::create(type.dtype, type.shape));
+    const bool unset = def.fills_floats && type.dtype == DType::kF32;
+    const auto create = unset ? Tensor::create_unset : Tensor::create;
+    CLVET_ASSIGN_OR_RETURN(Tensor tensor, create(type.dtype, type.shape));
     outputs.push_back(std::move(tensor));
   }
   return outputs;
@@ -58,7 +60,7 @@ Status activate(const Activation& activation, Tensor& tensor) {
 
 Result<std::vector<Tensor>> run_checked(const OpCall& call) {
   CLVET_ASSIGN_OR_RETURN(const std::vector<TensorType> types, infer_node(call));
-  CLVET_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, allocate(types));
+  CLVET_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, allocate(*call.node.def, types));
   const bool empty = std::all_of(outputs.begin(), outputs.end(),
                                  [](const Tensor& tensor) { return tensor.elements() == 0; });
   // Its other extents may be of any size, and an operator may loop over them.
