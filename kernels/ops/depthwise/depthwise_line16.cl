@@ -4,7 +4,9 @@
 // is tap k. Products are `real`; a line of the filter is one chunk.
 #define CLEAR(i) real16 c##i = (real)0;
 #define INSIDE(i) c##i = madd(buffer_load16(x, at + i * step), taps, c##i);
-#define BORDER(i)                                                              \
+#define BORDER(i) \
+  if (ix + i * stride_w >= 0 && ix + i * stride_w < W) INSIDE(i)
+#define NARROW(i)                                                              \
   if (ix + i * stride_w >= 0 && ix + i * stride_w < W) {                       \
     const int t = at + i * step;                                               \
     c##i = madd((real16)(TEXEL(0), TEXEL(1), TEXEL(2), TEXEL(3)), taps, c##i); \
@@ -45,7 +47,9 @@ __kernel void depthwise_line16(BUFFER_IN(x), W_ARGS, __global const float* restr
         const int ix = ox * stride_w - pad_left + j * dil_w;
         const int at = (line + ix) * quads + texel;
         const real16 taps = w_lanes((i * KW + j) * columns + texel * 4);
-        if (ix >= 0 && ix + 7 * stride_w < W && quads >= 4) {
+        if (quads < 4) {
+          EACH_OF_8(NARROW)
+        } else if (ix >= 0 && ix + 7 * stride_w < W) {
           EACH_OF_8(INSIDE)
         } else {
           EACH_OF_8(BORDER)
