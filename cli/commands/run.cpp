@@ -33,6 +33,7 @@
 #include "runtime/onnx/reader.h"
 #include "runtime/plan/plan.h"
 #include "runtime/run/network_session.h"
+#include "runtime/run/open_network.h"
 #include "runtime/run/run_model.h"
 #include "runtime/run/run_record.h"
 #include "runtime/run/steps.h"
@@ -45,7 +46,7 @@ struct RunArguments {
   InputArguments inputs;
   StepArguments steps;
   CombinationArguments combination;
-  std::string plan;
+  std::string plan, start = "device";
   bool explain = false;
   GuardOptions guard;
   int top = 0;
@@ -76,6 +77,7 @@ Status write_outputs(const RunArguments& arguments, ModelRun& run) {
 }
 
 Status take_words(RunArguments& arguments) {
+  if (arguments.start == "cpu-first") arguments.options.start = Start::kCpuFirst;
   arguments.options.overrides = arguments.combination.overrides();
   if (!arguments.plan.empty()) {
     CLVET_ASSIGN_OR_RETURN(arguments.options.plan, read_plan(arguments.plan));
@@ -136,7 +138,7 @@ Result<std::optional<ModelRun>> run_once(RunArguments& arguments) {
   return run;
 }
 
-void save_programs(NetworkSession& session) {
+void save_programs(OpenNetwork& session) {
   const ProcessGuard process_guard;
   session.save_programs();
 }
@@ -197,6 +199,10 @@ void add_ways(Verb verb, RunArguments& arguments) {
   add_plan_option(verb, arguments.plan);
   add_strict(verb, arguments.options.strict);
   add_threads(verb);
+  verb.add_option("--start", arguments.start,
+                  "cpu-first: the host answers until the device is ready; device: wait for it")
+      .one_of({"device", "cpu-first"})
+      .shows_default();
   add_guard(verb, arguments.guard);
   verb.add_option("--repeat", arguments.options.repeat, "timed runs after the first one")
       .within(0, 1000000)

@@ -52,6 +52,7 @@ class SessionOptions(Options):
         ("warning", WarningFunction),
         ("warning_user", c_void_p),
         ("strict", c_int32),
+        ("start", c_char_p),
     ]
 
 

@@ -89,10 +89,12 @@ class Session:
         context: Optional[Context] = None,
         strict: bool = False,
         warning: Optional[Callable[[str], object]] = None,
+        start: str = "device",
     ) -> None:
-        """`path`: an ONNX file. `warning` gets each warning as it comes; by default the logger "clvet" does."""
+        """`path`: an ONNX file. `warning` gets each warning as it comes; by default the logger "clvet" does. `start`: with
+        "cpu-first" the host answers until the device is ready; with "device" answers wait for it."""
         self._warnings = Warnings(warning)
-        self._handle = _open_session(path, device, precision, report, state_dir, context, strict, self._warnings)
+        self._handle = _open_session(path, device, precision, report, state_dir, context, strict, self._warnings, start)
         self._finalizer = weakref.finalize(self, self._handle.close)
         self._computing = threading.Lock()
         self._lent: Dict[str, Array] = {}  # what the inputs hold
@@ -373,8 +375,9 @@ def _open_session(
     context: Optional[Context],
     strict: bool,
     warnings: Warnings,
+    start: str,
 ) -> Handle:
-    words = encoded_words(device=device, precision=precision, report=report, state_dir=state_dir)
+    words = encoded_words(device=device, precision=precision, report=report, state_dir=state_dir, start=start)
     options = _native.SessionOptions(**words, warning=warnings.function, strict=int(strict))
     pointer = open_with(context, lib.clvet_session_open, encoded(path, "path"), options, lib.clvet_session_free)
     return Handle("session", pointer, lib.clvet_session_free, lib.clvet_session_cancel, keeps=warnings)

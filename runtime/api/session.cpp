@@ -32,6 +32,7 @@
 #include "runtime/plan/plan.h"
 #include "runtime/run/model_file.h"
 #include "runtime/run/network_session.h"
+#include "runtime/run/open_network.h"
 #include "runtime/run/run_record.h"
 
 namespace clvet::v1 {
@@ -88,7 +89,7 @@ class Session::Impl {
   std::shared_ptr<ContextImpl> context_;  // null: the host alone
   std::shared_ptr<Slots> slots_;
   std::map<std::string, std::string> metadata_;
-  std::unique_ptr<NetworkSession> network_;
+  std::unique_ptr<OpenNetwork> network_;
   mutable std::mutex placed_;
   Placement placement_;
   Turns turns_;
@@ -97,6 +98,7 @@ class Session::Impl {
 ::clvet::Result<NetworkOptions> Session::Impl::network_options(const SessionOptions& options) {
   NetworkOptions words;
   CLVET_ASSIGN_OR_RETURN(words.overrides.precision, precision_named(options.precision));
+  CLVET_ASSIGN_OR_RETURN(words.start, start_named(options.start));
   words.sink = [this](const Event& event) { warnings_(event); };
   words.saves_early = true;
   words.cancelled = turns_.stop();
@@ -118,8 +120,7 @@ class Session::Impl {
       [one = impl.get()](const std::string& name) { return one->network_->lend_input(name); });
   impl->metadata_ = std::move(graph.metadata);
   const ::clvet::Report* report = impl->context_ ? impl->context_->report() : nullptr;
-  CLVET_ASSIGN_OR_RETURN(impl->network_,
-                         NetworkSession::open(std::move(graph), report, std::move(words)));
+  CLVET_ASSIGN_OR_RETURN(impl->network_, open_network(std::move(graph), report, std::move(words)));
   return impl;
 }
 

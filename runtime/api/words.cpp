@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "kernels/combination.h"
+#include "runtime/run/network_session.h"
 
 namespace clvet::v1 {
 
@@ -21,6 +22,13 @@ namespace clvet::v1 {
   if (const auto known = parse_memory(name)) return known;
   return fail(::clvet::ErrorCode::kInvalidArgument,
               "there is no memory mode '{}': it is auto, low or normal", clean_utf8(name));
+}
+
+::clvet::Result<Start> start_named(const std::string& name) {
+  if (name == "device") return Start::kDevice;
+  if (name == "cpu-first") return Start::kCpuFirst;
+  return fail(::clvet::ErrorCode::kInvalidArgument,
+              "there is no start '{}': it is device or cpu-first", clean_utf8(name));
 }
 
 }  // namespace clvet::v1

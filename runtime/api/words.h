@@ -6,11 +6,13 @@
 
 #include "base/result.h"
 #include "kernels/combination.h"
+#include "runtime/run/network_session.h"
 
 namespace clvet::v1 {
 
 // nullopt: "auto". kInvalidArgument names the words that there are.
 ::clvet::Result<std::optional<Precision>> precision_named(const std::string& name);
 ::clvet::Result<std::optional<Memory>> memory_named(const std::string& name);
+::clvet::Result<Start> start_named(const std::string& name);
 
 }  // namespace clvet::v1

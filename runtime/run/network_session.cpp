@@ -231,7 +231,7 @@ Result<MeasuredTimes> NetworkSession::measure_both(const Inputs& inputs) {
 }
 
 Status NetworkSession::compare_places(const Inputs& inputs) {
-  if (!may_compare() || record_.choice) return {};
+  if (!options_.compares_places || !may_compare() || record_.choice) return {};
   CLVET_ASSIGN_OR_RETURN(const MeasuredTimes times, measure_both(inputs));
   if (const auto kept = MeasuredTimesFile(times_file()).keep(times_key(), times); !kept)
     warn(fmt::format("the measured times could not be saved; the next run measures them again: {}",
@@ -301,7 +301,7 @@ Result<Outputs> NetworkSession::ask_place(const Inputs& inputs, const Ask& ask) 
   return outputs;
 }
 
-Result<Outputs> NetworkSession::on_host(const Inputs& inputs) {
+Result<Outputs> NetworkSession::answer_of_host(const Inputs& inputs) {
   if (options_.device != "host" && !record_.choice && !ladder_->stepped())
     warn(fmt::format("the model runs on the host: {}",
                      choice_.reason.empty() ? "no report names a device" : choice_.reason));
@@ -375,7 +375,7 @@ Result<Outputs> NetworkSession::answer(const Inputs& inputs, const Ask& ask) {
     if (choice_.device) return outputs;
   }
   if (ladder_->stepped()) say_steps();
-  return on_host(inputs);
+  return answer_of_host(inputs);
 }
 
 Result<Outputs> NetworkSession::run(const Inputs& inputs) {

@@ -27,15 +27,21 @@
 #include "runtime/run/history.h"
 #include "runtime/run/ladder.h"
 #include "runtime/run/measured_times.h"
+#include "runtime/run/open_network.h"
 #include "runtime/run/profile.h"
 #include "runtime/run/run_record.h"
 
 namespace clvet {
 
+// Who answers while a device is made ready: nobody, so that all answers are the device's, or the
+// host.
+enum class Start { kDevice, kCpuFirst };
+
 struct NetworkOptions {
   std::string device = "auto";  // "auto", "host" or a selector of the report's devices
   PlanOverrides overrides;
-  bool strict = false;  // no fallback
+  bool strict = false;           // no fallback
+  Start start = Start::kDevice;  // of open_network()
   // Executes this plan (checked for this model and device) and does not plan anew.
   std::optional<ExecutionPlan> plan;
   // With device "auto" and no word of a combination given: a model's first run on a device is timed
@@ -43,7 +49,8 @@ struct NetworkOptions {
   // serves. What is found out in use is kept there, too. Empty: nothing is kept, and the device
   // serves.
   std::string state_dir;
-  std::string model_key;  // as read_keyed_onnx() gives it
+  bool compares_places = true;  // false: figures that were kept count, but nothing is timed
+  std::string model_key;        // as read_keyed_onnx() gives it
   // The part of the answers that the host computes as well; empty: as many as take a fiftieth of
   // the time. The first one of a plan in an environment always is.
   std::optional<double> self_check;
@@ -57,44 +64,29 @@ struct NetworkOptions {
   std::shared_ptr<const std::atomic<bool>> cancelled;
 };
 
-class NetworkSession {
+class NetworkSession final : public OpenNetwork {
  public:
-  using Inputs = std::map<std::string, Tensor>;
-
   // `graph` as read from the file; `report` may be null for the host, and must outlive it.
   static Result<std::unique_ptr<NetworkSession>> open(Graph graph, const Report* report,
                                                       NetworkOptions options);
 
-  // Makes ready for inputs of these shapes, where it is not: chooses the place and plans. Inputs
-  // are checked by name, type and shape. Errors: kInvalidArgument (inputs), kNoDevice (selector),
-  // kUnavailable (strict and a fallback was needed; the message names it).
+  // Makes ready for inputs of these shapes, where it is not: chooses the place and plans. Errors as
+  // of run(), which prepares first.
   Status prepare(const Inputs& inputs);
+  // The host answers next, as planned.
+  bool on_host() const { return !choice_.device; }
 
-  // The outputs by name, right as far as is known; prepares first. Errors as there.
-  Result<Outputs> run(const Inputs& inputs);
-  // The same for inputs that had the answer `before`.
-  Result<Outputs> again(const Inputs& inputs, const Outputs& before);
-  // `last` where it agrees with `first`, an earlier answer to the same inputs of the same place();
-  // another answer where it does not.
-  Result<Outputs> settled(const Inputs& inputs, Outputs last, const Outputs& first);
-
-  // Another number once another plan, device or the host answers.
-  size_t place() const { return places_; }
-  // The memory from which a device itself reads the input `name`, for its user to write; runs with
-  // this tensor copy nothing. Nothing: there is none such, or none yet, before a first answer.
-  std::optional<Tensor> lend_input(const std::string& name);
-  // Fills in how long each node of the plan takes. Its error spoils no answer.
-  Status time_nodes(const Inputs& inputs);
-  // The steps of the plan that serves. Its error spoils no answer.
-  Result<Profile> profile(const Inputs& inputs);
-  // Keeps for the starts to come what was confirmed.
-  void note();
-  // The same of the programs that it was confirmed with. Drivers may take seconds to give them, or
-  // die of it: best done once the answer is out.
-  void save_programs();
-
-  const RunRecord& record() const { return record_; }
-  const Graph& graph() const { return source_; }
+  Result<Outputs> run(const Inputs& inputs) override;
+  Result<Outputs> again(const Inputs& inputs, const Outputs& before) override;
+  Result<Outputs> settled(const Inputs& inputs, Outputs last, const Outputs& first) override;
+  size_t place() const override { return places_; }
+  std::optional<Tensor> lend_input(const std::string& name) override;
+  Status time_nodes(const Inputs& inputs) override;
+  Result<Profile> profile(const Inputs& inputs) override;
+  void note() override;
+  void save_programs() override;
+  const RunRecord& record() const override { return record_; }
+  const Graph& graph() const override { return source_; }
 
  private:
   // Of a plan, ready to run.
@@ -143,7 +135,7 @@ class NetworkSession {
   Result<Outputs> ask_place(const Inputs& inputs, const Ask& ask);
   Result<Outputs> answer(const Inputs& inputs, const Ask& ask);
   Result<Outputs> on_device(const Inputs& inputs, const Ask& ask);
-  Result<Outputs> on_host(const Inputs& inputs);
+  Result<Outputs> answer_of_host(const Inputs& inputs);
   Status step_down(const Error& error);
   void say_steps();
 

@@ -17,7 +17,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/run/doubt.h"
-#include "runtime/run/network_session.h"
+#include "runtime/run/open_network.h"
 #include "runtime/run/run_record.h"
 #include "runtime/run/steps.h"
 #include "runtime/run/warn.h"
@@ -28,7 +28,7 @@ namespace {
 // As many answers as were asked for. The last one, which leaves, agrees with the first.
 class Repeats {
  public:
-  Repeats(NetworkSession& session, const std::map<std::string, Tensor>& inputs,
+  Repeats(OpenNetwork& session, const std::map<std::string, Tensor>& inputs,
           const ModelRunOptions& options)
       : session_(session), inputs_(inputs), options_(options) {}
 
@@ -65,7 +65,7 @@ class Repeats {
     return {};
   }
 
-  NetworkSession& session_;
+  OpenNetwork& session_;
   const std::map<std::string, Tensor>& inputs_;
   const ModelRunOptions& options_;
   Outputs first_, last_;
@@ -81,7 +81,7 @@ struct Answered {
   std::vector<std::string> warnings;
 };
 
-Result<Answered> answered(NetworkSession& session, const std::map<std::string, Tensor>& inputs,
+Result<Answered> answered(OpenNetwork& session, const std::map<std::string, Tensor>& inputs,
                           const ModelRunOptions& options) {
   if (!options.steps) {
     Repeats repeats(session, inputs, options);
@@ -101,8 +101,8 @@ Result<Answered> answered(NetworkSession& session, const std::map<std::string, T
 Result<ModelRun> run_model(Graph graph, const std::map<std::string, Tensor>& inputs,
                            const Report* report, const ModelRunOptions& options) {
   ModelRun result;
-  CLVET_ASSIGN_OR_RETURN(result.session, NetworkSession::open(std::move(graph), report, options));
-  NetworkSession& session = *result.session;
+  CLVET_ASSIGN_OR_RETURN(result.session, open_network(std::move(graph), report, options));
+  OpenNetwork& session = *result.session;
   CLVET_ASSIGN_OR_RETURN(Answered answers, answered(session, inputs, options));
   result.outputs = std::move(answers.outputs);
   const Status timed = options.node_times ? session.time_nodes(answers.inputs) : Status();

@@ -12,6 +12,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/run/network_session.h"
+#include "runtime/run/open_network.h"
 #include "runtime/run/profile.h"
 #include "runtime/run/run_record.h"
 #include "runtime/run/steps.h"
@@ -31,7 +32,7 @@ struct ModelRun {
   std::optional<Profile> profile;  // where it was wanted, and could be made
   RunRecord record;                // outputs and model are the caller's to fill
   // What was opened of drivers. It may die when it is released: keep it until the outputs are safe.
-  std::shared_ptr<NetworkSession> session;
+  std::shared_ptr<OpenNetwork> session;
 };
 
 // `graph` as read from the file; `report` may be null for the host. With steps, `inputs` are those

@@ -19,7 +19,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/run/doubt.h"
-#include "runtime/run/network_session.h"
+#include "runtime/run/open_network.h"
 
 namespace clvet {
 namespace {
@@ -116,13 +116,13 @@ Result<std::vector<std::string>> inputs_of_steps(const Graph& graph, const StepO
   return served;
 }
 
-Result<StepAnswers> run_steps(NetworkSession& session, const std::map<std::string, Tensor>& inputs,
+Result<StepAnswers> run_steps(OpenNetwork& network, const std::map<std::string, Tensor>& inputs,
                               const StepOptions& options) {
   StepAnswers answers;
   answers.inputs = inputs;
   for (const auto& [output, input] : options.feedback) {
     if (answers.inputs.contains(input)) continue;
-    CLVET_ASSIGN_OR_RETURN(const Value* to, input_named(session.graph(), input));
+    CLVET_ASSIGN_OR_RETURN(const Value* to, input_named(network.graph(), input));
     CLVET_ASSIGN_OR_RETURN(answers.inputs[input], Tensor::create(*to->dtype, *to->shape));
   }
   std::map<std::string, std::vector<Tensor>> made;
@@ -131,7 +131,7 @@ Result<StepAnswers> run_steps(NetworkSession& session, const std::map<std::strin
       CLVET_ASSIGN_OR_RETURN(answers.inputs[name], step_of(series, step));
     }
     const double started = monotonic_seconds();
-    auto outputs = session.run(answers.inputs);
+    auto outputs = network.run(answers.inputs);
     if (!outputs) return wrap(outputs.error(), fmt::format("step {}", step + 1));
     if (step > 0) answers.ms.push_back(ms_since(started));
     for (const auto& [output, input] : options.feedback)

@@ -9,7 +9,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/run/doubt.h"
-#include "runtime/run/network_session.h"
+#include "runtime/run/open_network.h"
 
 namespace clvet {
 
@@ -34,7 +34,7 @@ struct StepAnswers {
   std::vector<double> ms;                // of each step but the first
 };
 // `inputs`: of the first step. The options fit the graph.
-Result<StepAnswers> run_steps(NetworkSession& session, const std::map<std::string, Tensor>& inputs,
+Result<StepAnswers> run_steps(OpenNetwork& network, const std::map<std::string, Tensor>& inputs,
                               const StepOptions& options);
 
 }  // namespace clvet

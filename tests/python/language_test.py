@@ -35,10 +35,13 @@ class Language(Folder):
         super().setUpClass()
         cls.file = write_language_model(cls.folder.name)
         cls.model = clvet.LanguageModel(cls.file, device="host")
+        cls.endless_file = write_language_model(cls.folder.name, ends=False)
+        cls.endless = clvet.LanguageModel(cls.endless_file, device="host")
 
     @classmethod
     def tearDownClass(cls):
         cls.model.close()
+        cls.endless.close()
         super().tearDownClass()
 
     def test_a_text_comes_in_pieces_and_is_whole_at_the_end(self):
@@ -64,26 +67,26 @@ class Language(Folder):
         self.assertTrue(self.model.generate("bcd", 4).read())  # which waits for the end of the other
 
     def test_close_ends_the_text_and_keeps_what_came(self):
-        with self.model.generate("bcd", max_tokens=4000, temperature=1) as text:
+        with self.endless.generate("bcd", max_tokens=4000, temperature=1) as text:
             first = next(text)
         self.assertTrue(text.text.startswith(first))
         self.assertEqual(text.ending, "stopped")
         self.assertEqual(list(text), [])
 
     def test_a_text_that_nobody_takes_does_not_keep_another_waiting(self):
-        idle = self.model.generate("bcd", max_tokens=1000, temperature=1, seed=1)
+        idle = self.endless.generate("bcd", max_tokens=1000, temperature=1, seed=1)
         next(idle)
-        self.assertTrue(self.model.generate("b", 4).read())
+        self.assertTrue(self.endless.generate("b", 4).read())
         idle.close()
 
     def test_cancel_ends_a_text_with_an_error(self):
-        text = self.model.generate("bcd", max_tokens=4000, temperature=1)
+        text = self.endless.generate("bcd", max_tokens=4000, temperature=1)
         next(text)
-        self.model.cancel()
+        self.endless.cancel()
         self.refused(clvet.Cancelled, "cancelled", text.read)
 
     def test_close_of_the_model_ends_its_texts(self):
-        model = clvet.LanguageModel(self.file, device="host")
+        model = clvet.LanguageModel(self.endless_file, device="host")
         text = model.generate("bcd", max_tokens=4000, temperature=1)
         next(text)
         started = time.monotonic()

@@ -289,6 +289,7 @@ class Misuse(Folder):
         self.refused(clvet.NotFound, "nowhere", clvet.Session, "/nowhere/m.onnx", device="host")
         self.refused(FileNotFoundError, "nowhere", clvet.Session, "/nowhere/m.onnx", device="host")
         self.refused(clvet.InvalidArgument, "auto, low, normal or high", clvet.Session, self.doubling, device="host", precision="fp16")
+        self.refused(clvet.InvalidArgument, "device or cpu-first", clvet.Session, self.doubling, device="host", start="gpu-first")
         self.refused(ValueError, "path", clvet.Session, 7)
         self.refused(clvet.InvalidArgument, "NUL", clvet.Session, "a\0b")
 

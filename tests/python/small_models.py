@@ -70,8 +70,8 @@ def gguf_value(value):
     return struct.pack("<IIQ", 9, 8, len(value)) + b"".join(map(gguf_text, value))
 
 
-def write_language_model(folder, width=32, layers=2, heads=2, kv_heads=1, ff=32):
-    """A llama of random weights whose six tokens are letters; 0 ends a text."""
+def write_language_model(folder, width=32, layers=2, heads=2, kv_heads=1, ff=32, ends=True):
+    """A llama of random weights whose tokens are letters; where texts are to end, 0 ends one."""
     head, vocab = 16, 7
     pairs = {
         "general.architecture": "llama",
@@ -84,10 +84,10 @@ def write_language_model(folder, width=32, layers=2, heads=2, kv_heads=1, ff=32)
         "llama.attention.layer_norm_rms_epsilon": 1e-6,
         "tokenizer.ggml.model": "gpt2",
         "tokenizer.ggml.pre": "qwen2",
-        "tokenizer.ggml.tokens": ["<|im_end|>", *"bcdefg"],
-        "tokenizer.ggml.token_type": [3, 1, 1, 1, 1, 1, 1],
+        "tokenizer.ggml.tokens": ["<|im_end|>" if ends else "a", *"bcdefg"],
+        "tokenizer.ggml.token_type": [3 if ends else 1, 1, 1, 1, 1, 1, 1],
         "tokenizer.ggml.merges": [],
-        "tokenizer.ggml.eos_token_id": 0,
+        **({"tokenizer.ggml.eos_token_id": 0} if ends else {}),
         "tokenizer.chat_template": "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\n' + message['content'] + "
         "'<|im_end|>' + '\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}",
     }
@@ -105,7 +105,7 @@ def write_language_model(folder, width=32, layers=2, heads=2, kv_heads=1, ff=32)
         out += gguf_text(name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, 0, len(data))
         values = numbers.random(shape[::-1], np.float32) - 0.5 + ("norm" in name)
         data += values.astype("<f4").tobytes().ljust(-(-values.nbytes // 32) * 32, b"\0")
-    path = pathlib.Path(folder) / "letters.gguf"
+    path = pathlib.Path(folder) / ("letters.gguf" if ends else "endless.gguf")
     path.write_bytes(out.ljust(-(-len(out) // 32) * 32, b"\0") + data)
     return str(path)
 

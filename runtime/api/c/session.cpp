@@ -20,7 +20,9 @@ clvet_code clvet_session_open(const char* path, const clvet_session_options* opt
   return call(__func__, {{"path", path}, {"out", out}}, [&]() -> Status {
     const auto given = options_of(options);
     if (!given) return given.error();
-    return give(out, Session::open(path, opened_with<SessionOptions>(*given)));
+    auto wanted = opened_with<SessionOptions>(*given);
+    wanted.start = text_or(given->start, "device");
+    return give(out, Session::open(path, wanted));
   });
 }
 

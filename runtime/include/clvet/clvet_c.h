@@ -114,6 +114,9 @@ typedef struct clvet_session_options {
   clvet_warning_fn warning;
   void* warning_user;
   int32_t strict; /* not 0: an error, where a fallback is needed */
+  /* null: "device": answers wait until the device is ready; "cpu-first": the host gives them until
+   * then */
+  const char* start;
 } clvet_session_options;
 
 typedef struct clvet_session clvet_session;

@@ -30,6 +30,8 @@ struct SessionOptions {
   bool strict = false;  // an error, where a fallback is needed
   // Gets each warning as it comes, from the thread that runs.
   std::function<void(const std::string& text)> warning;
+  // "device": answers wait until the device is ready; "cpu-first": the host gives them until then.
+  std::string start = "device";
 };
 
 // All calls may come from any thread; those that compute wait for each other. After a move, and in

@@ -333,6 +333,9 @@ TEST_F(PublicMisuseOfSessions, OpenWithWordsThatDoNotExistSaysWhichDo) {
   const Error error = refused(Session::open(doubling_, {.device = "host", .precision = "fp16"}));
   EXPECT_EQ(error.code, ErrorCode::invalid_argument);
   EXPECT_THAT(error.message, testing::HasSubstr("auto, low, normal or high"));
+  const Error start = refused(Session::open(doubling_, {.device = "host", .start = "gpu-first"}));
+  EXPECT_EQ(start.code, ErrorCode::invalid_argument);
+  EXPECT_THAT(start.message, testing::HasSubstr("device or cpu-first"));
 }
 
 TEST_F(PublicMisuseOfSessions, OpenWithAReportThatIsNotThereSaysSo) {

@@ -123,6 +123,29 @@ TEST_F(PublicSession, TellsHowManyNodesTheDeviceComputed) {
   EXPECT_EQ(placement->nodes_on_device > 0, placement->device != "host");
 }
 
+TEST_F(PublicSession, AnswersOnTheHostUntilTheDeviceIsReadyWhereThatIsWanted) {
+  auto options = clvet::test::at_place<clvet::SessionOptions>(doubling_ + ".state");
+  options.start = "cpu-first";
+  auto session = Session::open(doubling_, options);
+  ASSERT_TRUE(session) << session.error().message;
+  ASSERT_TRUE(session->resize({{"x", {1, 2}}}));
+  fill<int64_t>(*session, "n", {0, 0});
+  const auto answer = [&] {
+    fill<float>(*session, "x", {1, 2});
+    EXPECT_TRUE(session->run());
+    EXPECT_THAT(values_of<float>(*session, "y"), ElementsAre(2, 4));
+    return session->placement()->device;
+  };
+  EXPECT_EQ(answer(), "host");
+  if (options.device == "host") return;
+  std::string device = "host";
+  for (int i = 0; i < 3000 && device == "host"; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    device = answer();
+  }
+  EXPECT_NE(device, "host");
+}
+
 TEST_F(PublicSession, KeepsWhatAnInputHoldsFromRunToRun) {
   Session session = open(doubling_);
   ASSERT_TRUE(session.resize({{"x", {1, 2}}}));
