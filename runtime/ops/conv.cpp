@@ -1,5 +1,5 @@
 // Conv: one to three spatial axes, any group. Products with what the windows see; depthwise
-// directly.
+// directly. On a device, three axes are planes (support/volume.h).
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +17,8 @@
 #include "runtime/ops/support/depthwise.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/shape_rules.h"
+#include "runtime/ops/support/steps.h"
+#include "runtime/ops/support/volume.h"
 #include "runtime/ops/support/window.h"
 #include "runtime/ops/support/window_matrix.h"
 
@@ -152,6 +154,14 @@ Values constant(const OpCall& call, const LoweredConstant& which) {
   return which.role == "w" ? dense_weights(call) : bias_values(call);
 }
 
+std::vector<Term> steps(Steps& s) {
+  const OpCall& call = s.call();
+  const auto problem = problem_of(call);
+  Dims planes;
+  if (!problem || !call.inputs[1].value || window_dims(problem->window, planes)) return {};
+  return volume(s, problem->window);
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -168,6 +178,7 @@ const OpDef def{
     .infer = infer,
     .host = host,
     .lower = lower,
+    .expand = steps,
     .constant = constant,
 };
 

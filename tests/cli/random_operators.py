@@ -115,6 +115,17 @@ def quantised_conv_case(draw, i):
     return case("QLinearConv", i, inputs, group=groups, strides=[draw.randint(1, 2)] * 2, pads=[draw.randint(0, 1) for _ in range(4)])
 
 
+def convolution_case(draw, i):
+    op, axes = draw.choice(["Conv", "Conv", "ConvTranspose"]), draw.randint(1, 3)
+    groups, per, out = draw.choice([1, 1, 2, 3]), draw.randint(1, 5), draw.randint(1, 5)
+    kernel, dilations = [draw.randint(1, 3) for _ in range(axes)], [draw.choice([1, 1, 2]) for _ in range(axes)]
+    x = numbers(draw, [draw.randint(1, 2), groups * per, *(draw.randint(5, 9) for _ in range(axes))])
+    w = numbers(draw, [groups * out, per, *kernel] if op == "Conv" else [groups * per, out, *kernel])
+    words = {"group": groups, "dilations": dilations, "strides": [draw.randint(1, 2) for _ in range(axes)],
+             "pads": [draw.randint(0, 1) for _ in range(2 * axes)]}
+    return case(op, i, [x, w, *draw.choice([[], [numbers(draw, [groups * out])]])], **words)
+
+
 def norm_case(draw, i):
     channels = draw.choice([2, 4, 6])
     shape = [draw.randint(1, 3), channels, draw.randint(6, 9), *shape_of(draw, draw.randint(0, 2))]
