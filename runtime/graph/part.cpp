@@ -87,11 +87,12 @@ bool add_readers(const Graph& graph, NodeSet& nodes) {
   return added;
 }
 
-Graph part_of(const Graph& graph, const NodeSet& nodes) {
+Graph part_of(const Graph& graph, const NodeSet& nodes, const std::vector<ValueId>& outputs) {
   const std::vector<bool> made = made_by(graph, nodes);
   std::vector<bool> read(graph.values.size(), false);
   for (size_t n = 0; n < graph.nodes.size(); ++n)
     if (nodes[n]) mark(graph.nodes[n].inputs, read);
+  mark(outputs, read);
   Copy copy(graph);
   for (size_t n = 0; n < graph.nodes.size(); ++n)
     if (nodes[n]) copy.node(graph.nodes[n]);
@@ -99,9 +100,20 @@ Graph part_of(const Graph& graph, const NodeSet& nodes) {
   for (size_t v = 0; v < graph.values.size(); ++v) {
     const auto id = static_cast<ValueId>(v);
     if (read[v] && !made[v] && !graph.constant(id)) part.inputs.push_back(copy.value(id));
-    if (made[v] && !read[v]) part.outputs.push_back(copy.value(id));
   }
+  for (const ValueId id : outputs) part.outputs.push_back(copy.value(id));
   return part;
+}
+
+Graph part_of(const Graph& graph, const NodeSet& nodes) {
+  const std::vector<bool> made = made_by(graph, nodes);
+  std::vector<bool> read(graph.values.size(), false);
+  for (size_t n = 0; n < graph.nodes.size(); ++n)
+    if (nodes[n]) mark(graph.nodes[n].inputs, read);
+  std::vector<ValueId> outputs;
+  for (size_t v = 0; v < graph.values.size(); ++v)
+    if (made[v] && !read[v]) outputs.push_back(static_cast<ValueId>(v));
+  return part_of(graph, nodes, outputs);
 }
 
 }  // namespace clvet

@@ -20,5 +20,7 @@ bool add_readers(const Graph& graph, NodeSet& nodes);
 // outputs those that its nodes make and none of them reads. Names and order stay; tensors are
 // shared.
 Graph part_of(const Graph& graph, const NodeSet& nodes);
+// The same with these outputs, which its nodes make or which are inputs or constants of the graph.
+Graph part_of(const Graph& graph, const NodeSet& nodes, const std::vector<ValueId>& outputs);
 
 }  // namespace clvet

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,9 +69,6 @@ void forget_types(Graph& graph) {
   }
 }
 
-// Indices of more elements are data, not parameters.
-constexpr int64_t kLargestGivenIndices = 64;
-
 // Whether input `i` of the node is best known before planning.
 bool wants_it_known(const Graph& graph, const Node& node, size_t i) {
   if (!node.def || !wants_known(*node.def, i)) return false;
@@ -117,14 +115,19 @@ std::vector<Uses> uses_of_values(const Graph& graph) {
 
 // Inputs of the graph that are parameters: integers that become one, floats that are one, and what
 // decides nothing but branches. An input that is read by nobody is none.
-std::vector<ValueId> inputs_wanted_known(const Graph& graph) {
+std::vector<ValueId> inputs_wanted_known(const Graph& graph,
+                                         const std::set<std::string>& deciding) {
   const std::vector<Uses> uses = uses_of_values(graph);
   std::vector<ValueId> wanted;
   for (const ValueId id : graph.inputs) {
     const Value& value = graph.values[id];
+    if (deciding.contains(value.name)) {
+      wanted.push_back(id);
+      continue;
+    }
     const Uses& use = uses[static_cast<size_t>(id)];
     const bool integers = value.dtype == DType::kI32 || value.dtype == DType::kI64;
-    if (integers && value.shape && elements_of(*value.shape) > kLargestGivenIndices) continue;
+    if (integers && value.shape && elements_of(*value.shape) > kMostGiven) continue;
     const bool is_parameter =
         (use.read && (integers ? use.known : use.directly)) || decides_branches(graph, id);
     if (is_parameter && !graph.is_output(id)) wanted.push_back(id);
@@ -223,11 +226,12 @@ std::map<std::string, Shape> shapes_of(const std::map<std::string, Tensor>& inpu
 }
 
 Result<Graph> specialise(const Graph& graph, const std::map<std::string, Shape>& shapes,
-                         const std::map<std::string, Tensor>& values) {
+                         const std::map<std::string, Tensor>& values,
+                         const std::set<std::string>& deciding) {
   Graph out = graph;
   for (const auto& [name, shape] : shapes) CLVET_RETURN_IF_ERROR(set_shape(out, name, shape));
   CLVET_RETURN_IF_ERROR(NamedExtents::of(out, {}).map([](const NamedExtents&) {}));
-  for (const ValueId input : inputs_wanted_known(out)) {
+  for (const ValueId input : inputs_wanted_known(out, deciding)) {
     Value& value = out.values[input];
     const auto found = values.find(value.name);
     if (found == values.end() || value.dtype != found->second.dtype()) continue;

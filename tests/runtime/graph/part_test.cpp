@@ -95,5 +95,13 @@ TEST(PartOf, LeavesOptionalInputsOut) {
   EXPECT_EQ(part.inputs.size(), 1u);
 }
 
+TEST(PartOf, HasTheOutputsThatAreAskedForAlsoWhereItReadsThemItself) {
+  const Graph graph = diamond();
+  const Graph part =
+      part_of(graph, set_of(graph, {"a", "b"}), {graph.find_value("a"), graph.find_value("x")});
+  EXPECT_THAT(names_of(part, part.outputs), ElementsAre("a", "x"));
+  EXPECT_THAT(names_of(part, part.inputs), ElementsAre("x"));
+}
+
 }  // namespace
 }  // namespace clvet
