@@ -32,7 +32,7 @@
 #include "runtime/media/output_names.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/plan/plan.h"
-#include "runtime/run/network_session.h"
+#include "runtime/run/network_options.h"
 #include "runtime/run/open_network.h"
 #include "runtime/run/run_model.h"
 #include "runtime/run/run_record.h"

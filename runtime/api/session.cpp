@@ -31,7 +31,7 @@
 #include "runtime/onnx/reader.h"
 #include "runtime/plan/plan.h"
 #include "runtime/run/model_file.h"
-#include "runtime/run/network_session.h"
+#include "runtime/run/network_options.h"
 #include "runtime/run/open_network.h"
 #include "runtime/run/run_record.h"
 

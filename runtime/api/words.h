@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "kernels/combination.h"
-#include "runtime/run/network_session.h"
+#include "runtime/run/network_options.h"
 
 namespace clvet::v1 {
 

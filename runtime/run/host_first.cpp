@@ -81,7 +81,7 @@ Result<std::unique_ptr<HostFirst>> HostFirst::open(Graph graph, Report report,
 
 Status HostFirst::start(const Inputs& inputs) {
   CLVET_RETURN_IF_ERROR(device_->prepare(inputs));
-  if (device_->on_host()) {
+  if (device_->is_for_host()) {
     ready_ = true;
     return {};
   }

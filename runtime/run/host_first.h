@@ -16,6 +16,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/run/doubt.h"
+#include "runtime/run/network_options.h"
 #include "runtime/run/network_session.h"
 #include "runtime/run/open_network.h"
 #include "runtime/run/profile.h"

@@ -1,449 +1,160 @@
 #include "runtime/run/network_session.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <map>
+#include <iterator>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <tl/expected.hpp>
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/numbers.h"
 #include "base/result.h"
-#include "kernels/combination.h"
 #include "probe/report/report.h"
-#include "runtime/exec/device.h"
-#include "runtime/exec/opened_device.h"
-#include "runtime/exec/programs.h"
-#include "runtime/exec/session.h"
 #include "runtime/graph/graph.h"
-#include "runtime/graph/passes.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/host/executor.h"
-#include "runtime/infer/infer.h"
-#include "runtime/plan/device_choice.h"
-#include "runtime/plan/evidence.h"
-#include "runtime/plan/network_plan.h"
-#include "runtime/plan/plan.h"
-#include "runtime/plan/planner.h"
-#include "runtime/plan/variant_table.h"
+#include "runtime/infer/cut.h"
+#include "runtime/run/device_pool.h"
 #include "runtime/run/doubt.h"
-#include "runtime/run/doubting_session.h"
-#include "runtime/run/history.h"
-#include "runtime/run/measured_times.h"
-#include "runtime/run/node_times.h"
+#include "runtime/run/joined_record.h"
+#include "runtime/run/network_options.h"
+#include "runtime/run/part_session.h"
 #include "runtime/run/profile.h"
+#include "runtime/run/rest_sessions.h"
 #include "runtime/run/run_record.h"
-#include "runtime/run/warn.h"
+#include "runtime/run/setbacks.h"
 
 namespace clvet {
 namespace {
 
-std::map<std::string, TensorType> types_of(const NetworkSession::Inputs& inputs) {
-  std::map<std::string, TensorType> types;
-  for (const auto& [name, tensor] : inputs) types.emplace(name, tensor.type());
-  return types;
+// By name the values `ids`, from where they are.
+Outputs gathered(const Graph& graph, const std::vector<ValueId>& ids, const Outputs& here,
+                 const Outputs& elsewhere) {
+  Outputs values;
+  for (const ValueId id : ids) {
+    const std::string& name = graph.values[static_cast<size_t>(id)].name;
+    const auto found = here.find(name);
+    values[name] = found == here.end() ? elsewhere.at(name) : found->second;
+  }
+  return values;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<NetworkSession>> NetworkSession::open(Graph graph, const Report* report,
                                                              NetworkOptions options) {
-  const double started = monotonic_seconds();
-  CLVET_RETURN_IF_ERROR(optimise(graph));
-  std::unique_ptr<NetworkSession> session(new NetworkSession(std::move(graph), std::move(options)));
-  session->ladder_.emplace(session->history_, report, session->options_.overrides,
-                           session->options_.model_key);
-  session->record_.load_ms = ms_since(started);
-  return session;
+  if (!options.devices) options.devices = std::make_shared<DevicePool>();
+  auto setbacks = std::make_shared<Setbacks>(report, options);
+  CLVET_ASSIGN_OR_RETURN(auto first, PartSession::open(std::move(graph), options, setbacks));
+  return std::unique_ptr<NetworkSession>(
+      new NetworkSession(std::move(first), std::move(options), std::move(setbacks), false));
 }
 
-// Once: what is planned anew for other shapes says the same again.
-void NetworkSession::warn(const std::string& text) {
-  if (std::ranges::find(record_.warnings, text) != record_.warnings.end()) return;
-  clvet::warn(options_.sink, record_.warnings, text);
+std::unique_ptr<NetworkSession> NetworkSession::of_rest(RestOfGraph rest,
+                                                        const NetworkOptions& options,
+                                                        std::shared_ptr<Setbacks> setbacks) {
+  auto first = PartSession::of_rest(std::move(rest), options, setbacks);
+  return std::unique_ptr<NetworkSession>(
+      new NetworkSession(std::move(first), options, std::move(setbacks), true));
 }
 
-bool NetworkSession::is_ready_for(const Inputs& inputs) const {
-  if (!graph_ || types_ != types_of(inputs)) return false;
-  return std::ranges::all_of(graph_->given, [&](const auto& given) {
-    return bitwise_equal(given.second, inputs.at(given.first));
-  });
-}
-
-Status NetworkSession::prepare(const Inputs& inputs) {
-  if (is_ready_for(inputs)) return {};
-  const double started = monotonic_seconds();
-  CLVET_RETURN_IF_ERROR(check_inputs(source_, inputs));
-  CLVET_ASSIGN_OR_RETURN(Graph graph, specialise(source_, shapes_of(inputs), inputs));
-  CLVET_RETURN_IF_ERROR(optimise(graph));
-  place_.reset();
-  host_.reset();
-  graph_ = std::move(graph);
-  types_.clear();
-  record_.load_ms += ms_since(started);
-  CLVET_RETURN_IF_ERROR(plan(inputs));
-  types_ = types_of(inputs);
-  return {};
-}
-
-Status NetworkSession::plan(const Inputs& inputs) {
-  ++places_;
-  record_.choice.reset();
-  record_.not_best.clear();
-  if (given_up_) {
-    take_host(choice_.reason);
-    return {};
+Result<Outputs> NetworkSession::complete(const Inputs& inputs, Outputs made,
+                                         Result<Outputs> (RestSessions::*ask)(const Inputs&)) {
+  record_.reset();
+  if (const auto rest = first_->rest(); rest.get() != (rest_ ? &rest_->rest() : nullptr))
+    rest_ = rest ? std::make_unique<RestSessions>(rest, options_, setbacks_) : nullptr;
+  if (!rest_) {
+    note_place();
+    return made;
   }
-  types_ = types_of(inputs);
-  const double started = monotonic_seconds();
-  CLVET_RETURN_IF_ERROR(make_plan());
-  record_.plan_ms += ms_since(started);
-  CLVET_RETURN_IF_ERROR(refuse_fallback());
-  describe();
-  if (choice_.device) record_.not_best = why_not_best(*choice_.device, choice_.plan);
-  warn_of_plan();
-  if (!may_compare()) return {};
-  if (const auto times = MeasuredTimesFile(times_file()).find(times_key())) prefer_host(*times);
-  return {};
-}
-
-Status NetworkSession::make_plan() {
-  const ExecutionPlan* given = options_.plan && !ladder_->stepped() ? &*options_.plan : nullptr;
-  PlanOverrides& words = ladder_->words();
-  const NetworkPlanRequest request{ladder_->report(), options_.device, words, options_.model_key,
-                                   given};
-  CLVET_ASSIGN_OR_RETURN(choice_, plan_network_on(*graph_, request));
-  if (!choice_.device || given || !take_found(choice_.device->environment_key, words)) return {};
-  return make_plan();
-}
-
-bool NetworkSession::take_found(const std::string& environment_key, PlanOverrides& words) const {
-  if (!words.raised.empty()) return false;
-  const auto found = history_.known_precision(options_.model_key, environment_key, words.precision);
-  if (!found) return false;
-  words.precision = found->precision;
-  words.raised = found->raised;
-  return true;
-}
-
-Status NetworkSession::refuse_fallback() const {
-  if (!options_.strict) return {};
-  if (!choice_.device && options_.device != "host") {
-    return fail(ErrorCode::kUnavailable, "--strict: no device can run the model ({})",
-                choice_.reason);
-  }
-  if (choice_.plan.fallbacks.empty()) return {};
-  const Fallback& first = choice_.plan.fallbacks.front();
-  return fail(ErrorCode::kUnavailable, "--strict: node '{}' needs a fallback from {} to {} ({})",
-              first.node, first.from, first.to, first.verdict);
-}
-
-void NetworkSession::describe() {
-  describe_plan(choice_.plan, record_);
-  record_.device = choice_.device ? choice_.device->name : "host";
-}
-
-void NetworkSession::warn_of_plan() {
-  if (options_.overrides.memory == Memory::kLow &&
-      choice_.plan.combination.memory != Memory::kLow) {
-    warn("memory low changes nothing: no kernel here reads weights of the model as int8");
-  }
-  if (choice_.plan.fallbacks.empty()) return;
-  const Fallback& first = choice_.plan.fallbacks.front();
-  warn(
-      fmt::format("{} nodes avoid kernels that are not correct here; the first: node '{}' uses {} "
-                  "instead of {} ({})",
-                  choice_.plan.fallbacks.size(), first.node, first.to, first.from, first.verdict));
-}
-
-bool NetworkSession::may_compare() const {
-  const PlanOverrides& words = options_.overrides;
-  return choice_.device && !options_.plan && options_.device == "auto" &&
-         !options_.state_dir.empty() && !options_.strict && !words.precision && !words.memory &&
-         !words.activations && !words.weights;
-}
-
-std::string NetworkSession::times_key() const {
-  std::string shapes;
-  for (const auto& [name, type] : types_) shapes += fmt::format(" {}={}", name, to_string(type));
-  return fmt::format("{} {} {}{}", options_.model_key.substr(0, 16),
-                     choice_.device->environment_key.substr(0, 16),
-                     to_string(choice_.plan.combination), shapes);
-}
-
-// From now on the host's, for the reason `why`.
-void NetworkSession::take_host(std::string why) {
-  ++places_;
-  choice_.device = nullptr;
-  choice_.plan = plan_on_host(*graph_, why);
-  choice_.graph = *graph_;
-  choice_.reason = std::move(why);
-  describe();
-}
-
-// Takes the host where that was measured to be faster.
-void NetworkSession::prefer_host(const MeasuredTimes& times) {
-  record_.choice = times;
-  if (!times.host_wins()) return;
-  take_host(fmt::format("the host is faster: {:.3g} ms instead of {:.3g} ms on {}", times.host_ms,
-                        times.device_ms, choice_.device->name));
-  leave_device();
-}
-
-// A driver may die where it releases something: what was opened stays.
-void NetworkSession::leave_device() {
-  if (place_) left_.push_back(std::move(place_));
-}
-
-void NetworkSession::Place::Drop::operator()(Place* place) const {
-  const std::shared_ptr<OpenedDevice> opened = place->opened;
-  const std::lock_guard turn(*opened->turn);
-  delete place;
-}
-
-// The medians of warm runs in turn. The host's are given up once it is behind.
-Result<MeasuredTimes> NetworkSession::measure_both(const Inputs& inputs) {
-  CLVET_ASSIGN_OR_RETURN(Session on_host,
-                         Session::create(*graph_, plan_on_host(*graph_, "measured"), nullptr));
-  constexpr int kSamples = 3;
-  std::vector<double> device_ms, host_ms;
-  for (int i = 0; i <= kSamples; ++i) {
-    const bool warms_up = i == 0;
-    double started = monotonic_seconds();
-    CLVET_RETURN_IF_ERROR(place_->session.run(inputs));
-    device_ms.push_back(ms_since(started));
-    const double patience = (warms_up ? 4 : 1.5) * median(device_ms);
-    started = monotonic_seconds();
-    const auto ran = on_host.run(inputs, nullptr, started + patience * 1e-3);
-    const double took = ms_since(started);
-    if (!ran && ran.error().code == ErrorCode::kDeadlineExceeded)
-      return MeasuredTimes{median(device_ms), took};
-    if (!ran) return tl::unexpected(ran.error());
-    if (!warms_up) host_ms.push_back(took);
-  }
-  return MeasuredTimes{median(device_ms), median(host_ms)};
-}
-
-Status NetworkSession::compare_places(const Inputs& inputs) {
-  if (!options_.compares_places || !may_compare() || record_.choice) return {};
-  CLVET_ASSIGN_OR_RETURN(const MeasuredTimes times, measure_both(inputs));
-  if (const auto kept = MeasuredTimesFile(times_file()).keep(times_key(), times); !kept)
-    warn(fmt::format("the measured times could not be saved; the next run measures them again: {}",
-                     kept.error().message));
-  prefer_host(times);
-  return {};
-}
-
-Status NetworkSession::open_place(std::string key, std::shared_ptr<OpenedDevice> opened) {
-  const double started = monotonic_seconds();
-  const double built_before = opened->device->build_ms();
-  Programs& programs = opened->device->programs();
-  programs.begin_use();
-  auto session = Session::create(choice_.graph, choice_.plan, opened->device.get());
-  key += programs.used_binaries();
-  say_notes(programs);
-  if (!session) {
-    if (session.error().code == ErrorCode::kDeviceError)
-      fault_ = fault_of(opened->flight.read(), session.error());
-    return tl::unexpected(session.error());
-  }
-  const double build_ms = opened->device->build_ms() - built_before;
-  place_.reset(new Place{std::move(key), std::move(opened), std::move(*session)});
-  place_->session.set_cancel(options_.cancelled.get());
-  place_->doubting.emplace(place_->session, *place_->opened->device, history_.rhythm(place_->key),
-                           options_.self_check);
-  record_.programs = {programs.compiled(), programs.loaded()};
-  record_.build_ms += build_ms;
-  record_.load_ms += ms_since(started) - build_ms;
-  return {};
-}
-
-Result<Outputs> NetworkSession::on_device(const Inputs& inputs, const Ask& ask) {
-  fault_.reset();
-  if (place_) {
-    if (options_.saves_early) save_programs();
-    const std::lock_guard turn(*place_->opened->turn);
-    return ask_place(inputs, ask);
-  }
-  std::string key = History::key_of(choice_.plan);
-  const bool confirmed = history_.rhythm(key).has_value();
-  CLVET_ASSIGN_OR_RETURN(using_,
-                         options_.devices->open(*choice_.device, history_, confirmed, fault_));
-  const std::lock_guard turn(*using_->turn);
-  CLVET_RETURN_IF_ERROR(open_place(std::move(key), using_));
-  return ask_place(inputs, ask);
-}
-
-Result<Outputs> NetworkSession::ask_place(const Inputs& inputs, const Ask& ask) {
-  DoubtingSession& doubting = *place_->doubting;
-  const double started = monotonic_seconds();
-  auto outputs = ask(doubting);
-  const double ms = ms_since(started);
-  if (!outputs) {
-    fault_ = doubting.fault();
-    if (fault_ && doubting.unchecked() > 0)
-      warn(fmt::format("{} earlier answers of this model were not checked and may be wrong",
-                       doubting.unchecked()));
-    return outputs;
-  }
-  record_.checked_every = doubting.rhythm().every;
-  if (place_->answered) return outputs;
-  place_->answered = true;
-  record_.first_ms = ms;
-  note();
-  CLVET_RETURN_IF_ERROR(compare_places(inputs));
+  const Graph& rest = rest_->rest().graph;
+  const Inputs given = gathered(rest, rest.inputs, made, inputs);
+  CLVET_ASSIGN_OR_RETURN(const Outputs ended, ((*rest_).*ask)(given));
+  Outputs outputs = gathered(graph(), graph().outputs, ended, made);
+  last_ = std::move(made);
+  note_place();
+  CLVET_RETURN_IF_ERROR(check_place());
   return outputs;
 }
 
-Result<Outputs> NetworkSession::answer_of_host(const Inputs& inputs) {
-  if (options_.device != "host" && !record_.choice && !ladder_->stepped())
-    warn(fmt::format("the model runs on the host: {}",
-                     choice_.reason.empty() ? "no report names a device" : choice_.reason));
-  const bool is_first = !host_;
-  if (is_first) {
-    CLVET_ASSIGN_OR_RETURN(host_, Session::create(choice_.graph, choice_.plan, nullptr));
-    host_->set_cancel(options_.cancelled.get());
-  }
-  const double started = monotonic_seconds();
-  CLVET_ASSIGN_OR_RETURN(Outputs outputs, host_->run(inputs));
-  if (is_first) record_.first_ms = ms_since(started);
-  return outputs;
-}
-
-// Where programs came of saved binaries, those are at fault first: the same place, compiled.
-bool NetworkSession::leave_binaries(const Error& error) {
-  if (!fault_ || !using_ || !options_.devices->forget_binaries(using_, error.message)) return false;
-  say_notes(using_->device->programs());
-  leave_device();
-  left_.push_back(std::move(using_));
+void NetworkSession::note_place() {
+  const std::pair now(first_->place(), rest_ ? rest_->place() : 0);
+  if (places_ > 0 && place_ == now) return;
+  place_ = now;
   ++places_;
-  return true;
+  earlier_ = last_;
 }
 
-// The next rung of the ladder.
-Status NetworkSession::step_down(const Error& error) {
-  if (leave_binaries(error)) return {};
+bool NetworkSession::is_on_device() const {
+  return first_->is_on_device() || (rest_ && rest_->is_on_device());
+}
+
+Status NetworkSession::check_place() {
+  if (is_rest_ || is_on_device()) return {};
   if (options_.strict)
-    return fail(ErrorCode::kUnavailable, "--strict: the device failed: {}", error.message);
-  leave_device();
-  if (using_) {
-    options_.devices->forget(using_);
-    left_.push_back(std::move(using_));
-  }
-  ++places_;
-  const auto warn_now = [this](const std::string& text) { warn(text); };
-  bool left = false;
-  if (fault_) {
-    left = ladder_->step_down(*choice_.device, choice_.plan.combination, *fault_, warn_now);
-  } else {
-    ladder_->give_up(record_.device, error.message);
-  }
-  given_up_ = !left || !make_plan();
-  if (given_up_) take_host(error.message);
-  describe();
+    return fail(ErrorCode::kUnavailable, "--strict: no device can run the model ({})",
+                first_->why_host());
+  if (!first_->record().choice && !rest_->record().choice) first_->say_why_host();
   return {};
-}
-
-void NetworkSession::say_steps() {
-  const bool here = choice_.device != nullptr;
-  const std::string text =
-      ladder_->said(here ? std::optional(choice_.plan.combination) : std::nullopt);
-  if (text.empty()) return;
-  warn(text);
-  record_.fallbacks.insert(record_.fallbacks.begin(), ladder_->steps().begin(),
-                           ladder_->steps().end());
-}
-
-// What `ask` gives where the network is; after a fault, an answer of the next place.
-Result<Outputs> NetworkSession::answer(const Inputs& inputs, const Ask& ask) {
-  CLVET_RETURN_IF_ERROR(prepare(inputs));
-  const Ask anew = [&](DoubtingSession& session) { return session.run(inputs); };
-  for (bool is_first = true; choice_.device; is_first = false) {
-    auto outputs = on_device(inputs, is_first ? ask : anew);
-    if (!outputs) {
-      if (outputs.error().code == ErrorCode::kCancelled) return outputs;
-      CLVET_RETURN_IF_ERROR(step_down(outputs.error()));
-      continue;
-    }
-    say_steps();
-    if (choice_.device) return outputs;
-  }
-  if (ladder_->stepped()) say_steps();
-  return answer_of_host(inputs);
 }
 
 Result<Outputs> NetworkSession::run(const Inputs& inputs) {
-  return answer(inputs, [&](DoubtingSession& session) { return session.run(inputs); });
+  CLVET_ASSIGN_OR_RETURN(Outputs made, first_->run(inputs));
+  return complete(inputs, std::move(made), &RestSessions::run);
 }
 
 Result<Outputs> NetworkSession::again(const Inputs& inputs, const Outputs& before) {
-  return answer(inputs, [&](DoubtingSession& session) { return session.again(inputs, before); });
+  CLVET_ASSIGN_OR_RETURN(Outputs made, first_->again(inputs, rest_ ? last_ : before));
+  return complete(inputs, std::move(made), &RestSessions::again);
 }
 
 Result<Outputs> NetworkSession::settled(const Inputs& inputs, Outputs last, const Outputs& first) {
-  if (!choice_.device) return last;
-  return answer(inputs, [&](DoubtingSession& session) -> Result<Outputs> {
-    CLVET_RETURN_IF_ERROR(session.compare_repeats(inputs, last, first));
-    return last;
-  });
+  record_.reset();
+  if (!rest_) return first_->settled(inputs, std::move(last), first);
+  CLVET_ASSIGN_OR_RETURN(Outputs made, first_->settled(inputs, last_, earlier_));
+  return complete(inputs, std::move(made), &RestSessions::settled);
 }
 
 std::optional<Tensor> NetworkSession::lend_input(const std::string& name) {
-  if (!choice_.device || !place_ || !place_->answered) return std::nullopt;
-  const std::lock_guard turn(*place_->opened->turn);
-  auto lent = place_->session.lend_input(name);
-  if (lent) return *lent;
-  warn(fmt::format("input '{}' is not shared with {}: {}", name, record_.device,
-                   lent.error().message));
-  return std::nullopt;
+  record_.reset();
+  // The rest reads it from the host.
+  if (rest_ && rest_->reads(name)) return std::nullopt;
+  return first_->lend_input(name);
 }
 
 Status NetworkSession::time_nodes(const Inputs& inputs) {
-  CLVET_RETURN_IF_ERROR(prepare(inputs));
-  if (!choice_.device) return host_ ? clvet::time_nodes(*host_, inputs, false, record_) : Status();
-  if (!place_) return {};
-  const std::lock_guard turn(*place_->opened->turn);
-  return clvet::time_nodes(place_->session, inputs, is_processor(*choice_.device), record_);
+  record_.reset();
+  CLVET_RETURN_IF_ERROR(first_->time_nodes(inputs));
+  return rest_ ? rest_->time_nodes() : Status();
 }
 
 Result<Profile> NetworkSession::profile(const Inputs& inputs) {
-  CLVET_RETURN_IF_ERROR(prepare(inputs));
-  if (!choice_.device && host_) return profile_of(*host_, inputs, false, {});
-  if (!place_ || !choice_.device || !ladder_->report())
-    return fail(ErrorCode::kUnavailable, "nothing has answered that could be timed");
-  CLVET_ASSIGN_OR_RETURN(const auto table, VariantTable::embedded());
-  const DeviceEvidence evidence = evidence_of(*ladder_->report(), *choice_.device, *table);
-  const std::lock_guard turn(*place_->opened->turn);
-  return profile_of(place_->session, inputs, is_processor(*choice_.device), evidence.cost);
-}
-
-void NetworkSession::save_programs() {
-  if (!place_ || !place_->answered || !place_->doubting->confirmed()) return;
-  const std::lock_guard turn(*place_->opened->turn);
-  Programs& programs = place_->opened->device->programs();
-  programs.save();
-  say_notes(programs);
-}
-
-void NetworkSession::say_notes(Programs& programs) {
-  for (const std::string& text : programs.take_notes()) warn(text);
+  record_.reset();
+  CLVET_ASSIGN_OR_RETURN(Profile profile, first_->profile(inputs));
+  if (!rest_) return profile;
+  CLVET_ASSIGN_OR_RETURN(Profile rest, rest_->profile());
+  std::ranges::move(rest, std::back_inserter(profile));
+  return profile;
 }
 
 void NetworkSession::note() {
-  if (!place_ || !place_->doubting->confirmed()) return;
-  const CheckRhythm& rhythm = place_->doubting->rhythm();
-  if (place_->noted == rhythm) return;
-  place_->noted = rhythm;
-  const auto kept = history_.keep({{place_->key, rhythm}}, choice_.device->environment_key);
-  if (!kept)
-    warn(fmt::format("it could not be noted that the host confirms the results: {}",
-                     kept.error().message));
+  record_.reset();
+  first_->note();
+  if (rest_) rest_->note();
+}
+
+void NetworkSession::save_programs() {
+  record_.reset();
+  first_->save_programs();
+  if (rest_) rest_->save_programs();
+}
+
+const RunRecord& NetworkSession::record() const {
+  if (!rest_) return first_->record();
+  if (!record_) {
+    record_ = joined(first_->record(), rest_->record());
+    record_->warnings = setbacks_->warnings;
+  }
+  return *record_;
 }
 
 }  // namespace clvet

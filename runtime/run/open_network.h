@@ -12,12 +12,11 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/run/doubt.h"
+#include "runtime/run/network_options.h"
 #include "runtime/run/profile.h"
 #include "runtime/run/run_record.h"
 
 namespace clvet {
-
-struct NetworkOptions;
 
 class OpenNetwork {
  public:
@@ -30,10 +29,10 @@ class OpenNetwork {
   // by name, type and shape), kNoDevice (selector), kUnavailable (strict and a fallback was needed;
   // the message names it).
   virtual Result<Outputs> run(const Inputs& inputs) = 0;
-  // The same for inputs that had the answer `before`.
+  // The same for inputs that had the answer `before`, the last one.
   virtual Result<Outputs> again(const Inputs& inputs, const Outputs& before) = 0;
-  // `last` where it agrees with `first`, an earlier answer to the same inputs of the same place();
-  // another answer where it does not.
+  // `last`, the last answer, where it agrees with `first`, an earlier one to the same inputs of the
+  // same place(); another answer where it does not.
   virtual Result<Outputs> settled(const Inputs& inputs, Outputs last, const Outputs& first) = 0;
 
   // Another number once another plan, device or the host answers.

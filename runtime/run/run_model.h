@@ -11,7 +11,7 @@
 #include "probe/report/report.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/run/network_session.h"
+#include "runtime/run/network_options.h"
 #include "runtime/run/open_network.h"
 #include "runtime/run/profile.h"
 #include "runtime/run/run_record.h"
