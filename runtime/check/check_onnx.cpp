@@ -18,6 +18,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/passes.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/infer/cut.h"
 #include "runtime/infer/infer.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/ops/contract/op_def.h"
@@ -193,6 +194,15 @@ Status found(Error error, CheckRecord& record) {
   return {};
 }
 
+void note_rest(const Graph& graph, CheckRecord& record) {
+  const auto cut = cut_at_unknown_shapes(graph);
+  if (!cut) return;
+  record.notes.push_back(fmt::format(
+      "{} nodes have shapes that follow from values which the network computes: they are "
+      "listed for the host, and 'clvet run' plans them once these values are there",
+      cut->rest.graph.nodes.size()));
+}
+
 Status check_devices(const Graph& graph, const Report* report, CheckRecord& record) {
   CLVET_ASSIGN_OR_RETURN(const auto devices, checked_devices(report));
   for (std::string& note : notes_on(report)) record.notes.push_back(std::move(note));
@@ -220,6 +230,7 @@ Result<CheckRecord> check_onnx(const std::string& path, const std::map<std::stri
   if (!folded) return found(folded.error(), record).map([&] { return record; });
   const auto shaped = with_shapes(*graph, given, record);
   if (!shaped) return found(shaped.error(), record).map([&] { return record; });
+  note_rest(*shaped, record);
   CLVET_RETURN_IF_ERROR(check_devices(*shaped, report, record));
   return record;
 }

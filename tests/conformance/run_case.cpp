@@ -15,6 +15,7 @@
 #include "runtime/graph/passes.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/host/executor.h"
+#include "runtime/infer/cut.h"
 #include "runtime/infer/infer.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/ops/contract/op_def.h"
@@ -94,7 +95,7 @@ std::vector<DType> types_of(const Graph& graph, const std::vector<ValueId>& ids)
 
 std::string why_on_host(const Graph& graph, const Node& node, const std::string& recorded) {
   const auto call = call_of(graph, node);
-  if (!call) return "its shapes are known only at run time";
+  if (!call) return recorded;
   const Lowering lowering = lower_node(*call, View::kChannelsFirst);
   if (lowering.kind == LoweringKind::kHost) return lowering.reason;
   if (lowering.kind == LoweringKind::kAlias) return "it is a view of a tensor on the host";
@@ -111,20 +112,25 @@ Result<std::vector<Blame>> nodes_on_host(Graph graph, const Tensors& inputs,
   for (const auto& [name, tensor] : inputs) shapes[name] = tensor.shape();
   CLVET_ASSIGN_OR_RETURN(graph, specialise(graph, shapes, inputs));
   CLVET_RETURN_IF_ERROR(optimise(graph));
+  // Of a rest, what is known in the middle of a run makes other nodes.
+  const bool has_rest = cut_at_unknown_shapes(graph).has_value();
   if (record.device != "host") CLVET_RETURN_IF_ERROR(expand_composites(graph));
   std::map<std::string, const Node*> nodes;
   for (const Node& node : graph.nodes) nodes[node.name] = &node;
   std::vector<Blame> blames;
   for (const NodeRecord& row : record.nodes) {
-    const auto node = nodes.find(row.name);
-    if (node == nodes.end()) {
+    const auto found = nodes.find(row.name);
+    const Node* node = found == nodes.end() ? nullptr : found->second;
+    if (!node && !has_rest) {
       return fail(ErrorCode::kInternal, "the record's node '{}' is not in the graph", row.name);
     }
     if (row.place != Place::kHost) {
       ++on_device;
-    } else if (!by_design.covers(row.op, types_of(graph, node->second->inputs),
-                                 types_of(graph, node->second->outputs))) {
-      blames.push_back({row.op, why_on_host(graph, *node->second, row.reason)});
+    } else if (!node) {
+      blames.push_back({row.op, row.reason});
+    } else if (!by_design.covers(row.op, types_of(graph, node->inputs),
+                                 types_of(graph, node->outputs))) {
+      blames.push_back({row.op, why_on_host(graph, *node, row.reason)});
     }
   }
   return blames;

@@ -61,6 +61,17 @@ TEST(CheckOnnx, SaysWhereEachNodeCouldRunAndWhy) {
   EXPECT_THAT(record->notes, testing::ElementsAre(HasSubstr("no report")));
 }
 
+TEST(CheckOnnx, CountsTheNodesThatOnlyARunCanPlan) {
+  test::ModelBuilder model;
+  model.input("x", {3, 4}).constant("w", {2, 2}, std::vector<float>(4, 1.f));
+  model.node("NonZero", {"x"}, {"places"});
+  test::set_int(model.node("Cast", {"places"}, {"numbers"}), "to", 1);
+  model.node("MatMul", {"w", "numbers"}, {"y"});
+  const auto record = check_model(model.output("y"));
+  EXPECT_EQ(nodes_by_op(record).at("MatMul").where, Where::kHost);
+  EXPECT_THAT(record->notes, testing::Contains(testing::StartsWith("2 nodes have shapes")));
+}
+
 TEST(CheckOnnx, NamesOperatorsThatNothingRuns) {
   auto model = picture_model({1, 1, 8, 8});
   model.set_op(1, "Frobnicate");
