@@ -286,14 +286,15 @@ def window_function_case(draw, i):
 
 
 EQUATIONS = ["ij,jk->ik", "bij,bjk->bik", "bhqd,bhkd->bhqk", "ij->ji", "ii->i", "ii", "ij,kj", "i,j->ij", "ij,ij->", "...ij,...jk->...ik",
-             "abc,cd,de->abe", "bn,anm,bm->ba", "...ii->...i", "ijk->j", "i...->...", "ab,ab,c->c"]
+             "abc,cd,de->abe", "bn,anm,bm->ba", "...ii->...i", "ijk->j", "i...->...", "ab,ab,c->c", "bqhd,bkhd->bhqk", "bhqk,bkhd->bqhd",
+             "nm,hmj,ij->hni", "bchd,bc->bdhc", "...i,ki->...k", "kc,nchd->nkhd", "bd,bde->be", "abc,bd->ad", "abcd->dbca"]
 
 
 def einsum_case(draw, i):
     equation = draw.choice(EQUATIONS)
     extents = {letter: draw.randint(1, 5) for letter in "abcdehijkmnq"}
     dots = shape_of(draw, draw.randint(0, 2), 3)
-    dtype = draw.choice([numpy.float32, numpy.float64, numpy.int64])
+    dtype = draw.choice([numpy.float32, numpy.float32, numpy.float64, numpy.int64])
     inputs = []
     for term in equation.split("->")[0].split(","):
         head, _, tail = term.partition("...")

@@ -418,6 +418,41 @@ std::vector<Sample> samples() {
   };
 }
 
+Sample equation(const char* name, const char* text, const std::vector<Shape>& shapes,
+                std::vector<bool> constant = {}) {
+  Sample sample{name, make_node("Einsum", shapes.size(), {{"equation", std::string(text)}}), {}};
+  for (const Shape& shape : shapes)
+    sample.inputs.push_back(noise(shape, static_cast<uint32_t>(sample.inputs.size() + 1)));
+  sample.constant = std::move(constant);
+  return sample;
+}
+
+std::vector<Sample> equation_samples() {
+  return {
+      equation("product", "ij,jk->ik", {{3, 4}, {4, 5}}),
+      equation("product_by_weights", "...i,oi->...o", {{2, 3, 4}, {5, 4}}, {false, true}),
+      equation("weights_on_the_left", "oc,nchw->nohw", {{5, 3}, {2, 3, 4, 2}}, {true, false}),
+      equation("scores_of_heads", "bqhd,bkhd->bhqk", {{2, 3, 4, 5}, {2, 6, 4, 5}}),
+      equation("values_of_heads", "bhqk,bkhd->bqhd", {{2, 4, 3, 6}, {2, 6, 4, 5}}),
+      equation("one_batch_for_all", "...ij,...jk->...ik", {{2, 3, 4, 5}, {1, 5, 6}}),
+      equation("ellipses_of_other_lengths", "...ij,...jk->...ik", {{4, 5}, {2, 3, 5, 6}}),
+      equation("relative_positions", "nm,hmj,ij->hni", {{3, 4}, {2, 4, 5}, {6, 5}},
+               {true, false, true}),
+      equation("row_of_each_batch", "bd,bde->be", {{3, 4}, {3, 4, 5}}),
+      equation("dot_of_each_row", "bid,bid->ib", {{3, 2, 4}, {3, 2, 4}}),
+      equation("dot_of_all", "ij,ij->", {{3, 4}, {3, 4}}),
+      equation("outer_product", "i,j->ij", {{3}, {4}}),
+      equation("gate_of_channels", "bchw,bc->bhwc", {{2, 3, 4, 5}, {2, 3}}),
+      equation("scaled_by_one_value", "ij,->ji", {{3, 4}, {}}),
+      equation("sum_of_what_nobody_shares", "ijk,jl->il", {{2, 3, 4}, {3, 5}}),
+      equation("permutation", "bhwc->bchw", {{2, 3, 4, 5}}),
+      equation("reduction", "ijk->kj", {{2, 3, 4}}),
+      equation("sum_of_all", "ij->", {{3, 4}}),
+      equation("extents_of_1", "aib,bij->ja", {{1, 3, 1}, {1, 3, 4}}),
+      equation("implied_output", "ij,kj", {{3, 4}, {5, 4}}),
+  };
+}
+
 Tensor bytes(const Shape& shape, uint32_t seed, DType dtype = DType::kU8) {
   std::vector<float> values = test::floats(noise(shape, seed));
   for (float& v : values) v = std::nearbyint(dtype == DType::kU8 ? 128 + 127 * v : 127 * v);
@@ -528,6 +563,8 @@ TEST_P(EachComposite, LeavesNoFloatsToTheHost) {
 
 INSTANTIATE_TEST_SUITE_P(Samples, EachComposite, testing::ValuesIn(samples()),
                          [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Equations, EachComposite, testing::ValuesIn(equation_samples()),
+                         [](const auto& info) { return std::string(info.param.name); });
 INSTANTIATE_TEST_SUITE_P(Quantised, EachComposite, testing::ValuesIn(quantised_samples()),
                          [](const auto& info) { return std::string(info.param.name); });
 INSTANTIATE_TEST_SUITE_P(Recurrent, EachComposite, testing::ValuesIn(recurrent_samples()),
@@ -540,6 +577,25 @@ TEST(ExpandComposites, LeavesALongWalkAndUnevenSequencesWhole) {
   EXPECT_THAT(
       test::ops_of(expanded(recurrent("", "GRU", 3, {}, {Tensor::of<int32_t>({3}, {1, 2, 2})}))),
       ElementsAre("GRU"));
+}
+
+TEST(ExpandComposites, LeavesDiagonalsOfAnEquationWhole) {
+  EXPECT_THAT(test::ops_of(expanded(equation("", "ii,ij->j", {{3, 3}, {3, 4}}))),
+              ElementsAre("Einsum"));
+}
+
+TEST(ExpandComposites, WritesAnEquationWithoutMovesThatItDoesNotNeed) {
+  const auto ops = [](const char* text, const std::vector<Shape>& shapes,
+                      std::vector<bool> constant = {}) {
+    return test::ops_of(expanded(equation("", text, shapes, std::move(constant))));
+  };
+  EXPECT_THAT(ops("bij,bjk->bik", {{2, 3, 4}, {2, 4, 5}}), ElementsAre("MatMul"));
+  EXPECT_THAT(ops("jk,ij->ik", {{4, 5}, {3, 4}}), ElementsAre("MatMul"));
+  EXPECT_THAT(ops("kj,ij->ik", {{5, 4}, {3, 4}}, {true, false}), ElementsAre("MatMul"));
+  EXPECT_THAT(ops("bhqd,bhkd->bhqk", {{2, 3, 4, 5}, {2, 3, 6, 5}}),
+              ElementsAre("Reshape", "Transpose", "Reshape", "MatMul", "Reshape"));
+  EXPECT_THAT(ops("bij,bi->bij", {{2, 3, 4}, {2, 3}}),
+              ElementsAre("Reshape", "Reshape", "Mul", "Reshape"));
 }
 
 TEST(ExpandComposites, LeavesWhatHasAKernel) {
