@@ -12,7 +12,9 @@
 #include "runtime/host/parallel.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/shapes.h"
+#include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
 
@@ -34,7 +36,7 @@ Result<Types> infer(const OpCall& call) {
 }
 
 enum class Mode { kLinear, kNearest, kCubic };
-enum class Padding { kZeros, kBorder, kReflection };
+enum class Padding { kZeros, kBorder, kReflection };  // in the order of the kernel's numbers
 
 struct Sampler {
   Mode mode = Mode::kLinear;
@@ -86,7 +88,7 @@ void taps_of(const Sampler& s, T position, int64_t extent, std::vector<Tap>& tap
   constexpr T kFar = 1e6;  // elements beyond either end: all the same there
   const auto size = static_cast<T>(extent);
   T x = s.align ? (position + 1) / 2 * (size - 1) : ((position + 1) * size - 1) / 2;
-  x = std::isnan(x) ? -kFar : std::clamp(x, -kFar - size, kFar + 2 * size);
+  x = std::isnan(x) ? -kFar : std::clamp(x, -kFar, kFar + size);
   taps.clear();
   if (s.mode == Mode::kNearest) {
     taps.push_back({s.place(static_cast<int64_t>(std::nearbyint(x)), extent), 1});
@@ -149,6 +151,26 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return visit_floats(call.type(0).dtype, [&]<class T>() { run<T>(call, outputs[0]); });
 }
 
+// How many elements are weighed along an axis.
+int64_t weighed_by(Mode mode) { return mode == Mode::kNearest ? 1 : mode == Mode::kLinear ? 2 : 4; }
+
+Lowering lower(const OpCall& call, View) {
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
+  const Shape &x = call.shape(0), &grid = call.shape(1);
+  if (x.size() != 4) return host_only("kernels sample planes alone");
+  const Sampler sampler = sampler_of(call);
+  LoweredCall lowered;
+  lowered.op = "grid_sample";
+  put_nhwc(*view_of(x, View::kChannelsFirst), lowered.dims);
+  lowered.dims["OH"] = grid[1];
+  lowered.dims["OW"] = grid[2];
+  lowered.dims["taps"] = weighed_by(sampler.mode);
+  lowered.dims["padding"] = static_cast<int64_t>(sampler.padding);
+  lowered.dims["align"] = sampler.align ? 1 : 0;
+  lowered.inputs = {{"x", 0, View::kChannelsFirst}, {"grid", 1, View::kChannelsLast}};
+  return kernel_call(std::move(lowered));
+}
+
 }  // namespace
 
 extern const OpDef def;
@@ -161,6 +183,7 @@ const OpDef def{
         "padding_mode:s=zeros|border|reflection",
     .infer = infer,
     .host = host,
+    .lower = lower,
 };
 
 }  // namespace clvet::op_grid_sample

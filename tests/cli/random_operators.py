@@ -304,9 +304,9 @@ def einsum_case(draw, i):
 
 def grid_sample_case(draw, i):
     axes = draw.choice([2, 2, 3])
-    n, c = draw.randint(1, 2), draw.randint(1, 3)
+    n, c = draw.randint(1, 2), draw.randint(1, 9)
     x = numbers(draw, [n, c, *shape_of(draw, axes, 6)])
-    grid = numbers(draw, [n, *shape_of(draw, axes, 4), axes]) * draw.choice([0.7, 1.5])
+    grid = numbers(draw, [n, *shape_of(draw, axes, 4), axes]) * draw.choice([0.7, 1.5, 9])
     mode = draw.choice(["linear", "nearest", "cubic"] if axes == 2 else ["linear", "nearest"])
     return case("GridSample", i, [x, grid.astype(numpy.float32)], mode=mode, align_corners=draw.randint(0, 1),
                 padding_mode=draw.choice(["zeros", "border", "reflection"]))

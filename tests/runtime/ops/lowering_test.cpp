@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <vector>
 
 #include "kernels/contract.h"
@@ -51,6 +52,13 @@ Node with_activation(Node node, Activation activation) {
 
 Tensor ints(std::initializer_list<int64_t> values) {
   return Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, values);
+}
+
+// Noise from -3 to 3.
+Tensor spread(const Shape& shape) {
+  std::vector<float> values = test::floats(test::noise(shape, 2));
+  for (float& value : values) value *= 3;
+  return Tensor::from(shape, std::span<const float>(values));
 }
 
 std::vector<Case> cases() {
@@ -248,6 +256,22 @@ std::vector<Case> cases() {
        make_node("Resize", 3, {{"mode", std::string("cubic")}}),
        {noise({1, 3, 6, 5}), Tensor::of<float>({0}, {}), Tensor::of<float>({4}, {1, 1, 0.5, 1.5})},
        {false, true, true}},
+      {"grid_sample",
+       make_node("GridSample", 2),
+       {noise({2, 3, 4, 5}), noise({2, 3, 6, 2}, 2)},
+       {false, false}},
+      {"grid_sample_mirrored",
+       make_node("GridSample", 2,
+                 {{"mode", std::string("bicubic")},
+                  {"padding_mode", std::string("reflection")},
+                  {"align_corners", int64_t{1}}}),
+       {noise({1, 5, 4, 3}), spread({1, 7, 6, 2})},
+       {false, false}},
+      {"grid_sample_nearest_border",
+       make_node("GridSample", 2,
+                 {{"mode", std::string("nearest")}, {"padding_mode", std::string("border")}}),
+       {noise({1, 5, 4, 3}), spread({1, 7, 6, 2})},
+       {false, false}},
       {"both_broadcast", make_node("Mul", 2), {noise({2, 1, 5}), noise({1, 3, 5})}, {false, false}},
       {"transpose_heads",
        make_node("Transpose", 1, {{"perm", list({2, 0, 3, 1, 4})}}),
