@@ -10,6 +10,7 @@
 #include "kernels/act.h"
 #include "kernels/contract.h"
 #include "kernels/reference/extents.h"
+#include "kernels/reference/places.h"
 
 namespace clvet::op_contract_grid_sample {
 namespace {
@@ -73,7 +74,6 @@ Element element_of(double position, const Axis& axis) {
   const double at = (axis.align ? times : times - 1) / 2;
   if (std::isnan(at)) return {-kFar, 0};
   const double kept = std::clamp(at, -kFar, kFar + size);
-  const auto is_float = [](double v) { return static_cast<double>(static_cast<float>(v)) == v; };
   const bool exact = is_float(whole) && is_float(times) && is_float(at);
   return {kept, exact || kept != at ? 0 : 3 * (std::fabs(at) + 1)};
 }

@@ -3,12 +3,17 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "base/numbers.h"
 #include "base/result.h"
+#include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/refusals.h"
 #include "runtime/ops/support/shape_rules.h"
 
@@ -42,11 +47,14 @@ struct Axis {
   }
 };
 
+bool is_half_pixel(const Node& node) {
+  return node.string_attr("coordinate_transformation_mode",
+                          node.opset < kHalfPixel ? "output_half_pixel" : "half_pixel") ==
+         "half_pixel";
+}
+
 Axis axis_of(const OpCall& call, double low, double high, int64_t cells) {
-  const bool half =
-      call.node.string_attr("coordinate_transformation_mode",
-                            call.node.opset < kHalfPixel ? "output_half_pixel" : "half_pixel") ==
-      "half_pixel";
+  const bool half = is_half_pixel(call.node);
   const double scale = call.node.float_attr("spatial_scale", 1), offset = half ? 0.5 : 0;
   Axis axis;
   axis.start = low * scale - offset;
@@ -74,14 +82,15 @@ Spot spot_of(double at, int64_t extent) {
   return {low, low + 1, at - static_cast<double>(low), true};
 }
 
-// In the mode max, each of a sample's four weighted neighbours counts, as in onnxruntime.
+// In the mode max, each of a sample's four weighted neighbours counts, as in onnxruntime. NaN
+// stays.
 struct Pool {
   bool largest;
   double value = 0;
   int64_t seen = 0;
   void take(double a, double b, double c, double d) {
-    const double one = largest ? std::max({a, b, c, d}) : a + b + c + d;
-    value = !largest ? value + one : seen ? std::max(value, one) : one;
+    const double one = largest ? larger(larger(a, b), larger(c, d)) : a + b + c + d;
+    value = !largest ? value + one : seen ? larger(value, one) : one;
     ++seen;
   }
 };
@@ -130,14 +139,40 @@ void run(const OpCall& call, const std::vector<int64_t>& batches, Tensor& out) {
   }
 }
 
-Status host(const OpCall& call, std::vector<Tensor>& outputs) {
-  CLVET_ASSIGN_OR_RETURN(const auto batches, call.integers(2));
-  const Shape& x = call.shape(0);
-  for (const int64_t batch : batches) {
-    if (batch < 0 || batch >= x[0]) return index_outside(call);
+// Below 0 counts from the end, as row numbers do on a device.
+Result<std::vector<int64_t>> images_of(const OpCall& call) {
+  CLVET_ASSIGN_OR_RETURN(auto images, call.integers(2));
+  const int64_t count = call.shape(0)[0];
+  for (int64_t& image : images) {
+    if (image < -count || image >= count) return index_outside(call);
+    if (image < 0) image += count;
   }
-  if (elements_of(x) == 0) return bad_shape(call, 0);
+  return images;
+}
+
+Status host(const OpCall& call, std::vector<Tensor>& outputs) {
+  CLVET_ASSIGN_OR_RETURN(const auto batches, images_of(call));
+  if (elements_of(call.shape(0)) == 0) return bad_shape(call, 0);
   return visit_floats(call.type(0).dtype, [&]<class T>() { run<T>(call, batches, outputs[0]); });
+}
+
+Lowering lower(const OpCall& call, View) {
+  if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
+  const Node& node = call.node;
+  LoweredCall lowered;
+  lowered.op = "roi_align";
+  put_nhwc(*view_of(call.shape(0), View::kChannelsFirst), lowered.dims);
+  lowered.dims["R"] = call.shape(1)[0];
+  lowered.dims["OH"] = node.int_attr("output_height", 1);
+  lowered.dims["OW"] = node.int_attr("output_width", 1);
+  lowered.dims["kind"] = node.string_attr("mode", "avg") == "max" ? 0 : 1;
+  lowered.dims["ratio"] = node.int_attr("sampling_ratio", 0);
+  lowered.dims["half_pixel"] = is_half_pixel(node) ? 1 : 0;
+  lowered.scalars["scale"] = node.float_attr("spatial_scale", 1);
+  lowered.inputs = {{"x", 0, View::kChannelsFirst},
+                    {"rois", 1, View::kChannelsLast},
+                    {"batch", 2, View::kChannelsLast}};
+  return kernel_call(std::move(lowered));
 }
 
 }  // namespace
@@ -147,11 +182,13 @@ const OpDef def{
     .names = {"RoiAlign"},
     .since = 10,
     .inputs = "T T l",
+    .row_numbers = 2,
     .attributes =
         "coordinate_transformation_mode:s=half_pixel|output_half_pixel mode:s=avg|max "
         "output_height:i output_width:i sampling_ratio:i spatial_scale:f",
     .infer = infer,
     .host = host,
+    .lower = lower,
 };
 
 }  // namespace clvet::op_roi_align

@@ -322,7 +322,7 @@ Result<int> PlanBuilder::input_tensor(const Node& node, const LoweredCall& lower
   const auto input = std::find_if(lowered.inputs.begin(), lowered.inputs.end(),
                                   [&](const LoweredInput& row) { return row.role == arg.name; });
   if (input == lowered.inputs.end()) return unknown_role(node, arg.name);
-  const Wanted wanted{role, input->view, input->rank, arg.storage, half};
+  const Wanted wanted{role, input->view, input->rank, arg.storage, half && !role.in_float};
   if (input->input >= 0) {
     return want_value(node.inputs[static_cast<size_t>(input->input)], wanted);
   }

@@ -324,12 +324,12 @@ def boxes_case(draw, i):
 
 def regions_case(draw, i):
     generator = numpy.random.default_rng(draw.randrange(1 << 30))
-    n, c, h, w = draw.randint(1, 2), draw.randint(1, 3), draw.randint(4, 9), draw.randint(4, 9)
+    n, c, h, w = draw.randint(1, 2), draw.randint(1, 9), draw.randint(4, 9), draw.randint(4, 9)
     count = draw.randint(1, 4)
-    corner, size = generator.random((count, 2)) * 8, generator.random((count, 2)) * 8 + 0.5
+    corner, size = generator.random((count, 2)) * 12 - 2, generator.random((count, 2)) * 8 + 0.5
     rois = numpy.concatenate([corner, corner + size], axis=1).astype(numpy.float32)
     return case("RoiAlign", i, [numbers(draw, [n, c, h, w]), rois, generator.integers(0, n, count)], output_height=draw.randint(1, 4),
-                output_width=draw.randint(1, 4), sampling_ratio=draw.randint(0, 3), spatial_scale=draw.choice([1.0, 0.5]),
+                output_width=draw.randint(1, 4), sampling_ratio=draw.randint(0, 3), spatial_scale=draw.choice([1.0, 0.5]), mode=draw.choice(["avg", "avg", "max"]),
                 coordinate_transformation_mode=draw.choice(["half_pixel", "output_half_pixel"]))
 
 

@@ -25,6 +25,7 @@ using test::run_one;
 using test::word;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsNan;
 
 TEST(Einsum, JoinsSumsAndTakesDiagonals) {
   const Tensor a = Tensor::of<float>({2, 2}, {1, 2, 3, 4}), v = Tensor::of<float>({2}, {10, 1});
@@ -76,9 +77,28 @@ TEST(NonMaxSuppression, KeepsTheBestOfBoxesThatOverlap) {
               HasSubstr("do not fit"));
 }
 
+TEST(RoiAlign, CountsImagesBelow0FromTheEnd) {
+  const Tensor x = Tensor::of<float>({2, 1, 1, 1}, {3, 5}),
+               rois = Tensor::of<float>({2, 4}, {0, 0, 1, 1, 0, 0, 1, 1});
+  EXPECT_THAT(floats(run_one(make_node("RoiAlign", 3), {x, rois, i64s({-1, -2})})),
+              ElementsAre(5, 3));
+}
+
+TEST(RoiAlign, KeepsNanAmongTheLargest) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const Tensor x = Tensor::of<float>({1, 1, 1, 2}, {1, nan}),
+               roi = Tensor::of<float>({1, 4}, {0, 0, 2, 1});
+  EXPECT_THAT(
+      floats(run_one(make_node("RoiAlign", 3, {{"mode", word("max")}}), {x, roi, i64s({0})})),
+      ElementsAre(IsNan()));
+}
+
 TEST(RoiAlign, RefusesImagesAndSizesThatAreNotThere) {
   const Tensor x = noise({1, 1, 4, 4}), roi = Tensor::of<float>({1, 4}, {0, 0, 2, 2});
-  EXPECT_THAT(refusal(make_node("RoiAlign", 3), {x, roi, i64s({1})}), HasSubstr("out of range"));
+  for (const int64_t image : {1, -2}) {
+    EXPECT_THAT(refusal(make_node("RoiAlign", 3), {x, roi, i64s({image})}),
+                HasSubstr("out of range"));
+  }
   EXPECT_THAT(
       refusal(make_node("RoiAlign", 3, {{"output_width", int64_t{0}}}), {x, roi, i64s({0})}),
       HasSubstr("output_width"));

@@ -242,6 +242,32 @@ TEST(NetworkPlanSteps, BringAnInputToARaisedNodeInFloat) {
   EXPECT_FALSE(plan->tensors[0].half);
 }
 
+// Half has no fractions of large coordinates. What an earlier kernel made of them is cast back.
+TEST(NetworkPlanSteps, BringInFloatWhatAKernelReadsInFloatAtEveryPrecision) {
+  for (const bool made : {false, true}) {
+    test::ModelBuilder model;
+    model.input("x", {1, 3, 4, 4}).input("given", {2, 4}).output("y").constant_i64("b", {0, 0});
+    if (made) model.node("Relu", {"given"}, {"rois"});
+    model.node("RoiAlign", {"x", made ? "rois" : "given", "b"}, {"y"});
+    for (Combination half : {test::kBuffers, test::kImages}) {
+      half.precision = Precision::kNormal;
+      const auto plan = plan_network_for(test::ready(model), *chooser_that(test::all_pass), half);
+      ASSERT_TRUE(plan) << plan.error().message;
+      const PlanStep* align = nullptr;
+      for (const PlanStep& step : plan->phases[0].steps) {
+        if (step.op == "roi_align") align = &step;
+      }
+      ASSERT_NE(align, nullptr);
+      const auto at = [&](const char* role) {
+        return plan->tensors[static_cast<size_t>(align->tensors.at(role))];
+      };
+      EXPECT_FALSE(at("rois").half);
+      EXPECT_EQ(at("rois").storage, Storage::kBuffer);
+      EXPECT_TRUE(at("x").half);
+    }
+  }
+}
+
 TEST(NetworkPlanSteps, OfACompositeKeepFloatsFromTheirFirstViewOn) {
   test::ModelBuilder model;
   model.input("x", {2, 6}).output("y").constant_i64("shape", {4, 3});
