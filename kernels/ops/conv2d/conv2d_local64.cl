@@ -34,7 +34,7 @@ __kernel void conv2d_local64(BUFFER_IN(x), W_ARGS, __global const float4* restri
   const int quads_o = (OC + 3) / 4;
   const int rows = N * OH * OW;
   const int first = get_group_id(1) * TILE_ROWS;
-  GROUP_TILE_OPEN(quads_k, (OC + 15) / 16 * 16);
+  GROUP_TILE_OPEN(0, quads_k, (OC + 15) / 16 * 16);
   const int row = min(first + a_row, rows - 1);
   const int iy0 = row / OW % OH * stride_h - pad_top;
   const int ix0 = row % OW * stride_w - pad_left;

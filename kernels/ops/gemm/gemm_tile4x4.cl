@@ -1,5 +1,6 @@
 // y[M, N] = act(x * w + bias), 4 rows by 4 columns an item, for any device and storage. The chunk
-// of one or two quads is summed in `real`, all beyond in float.
+// of one or two quads is summed in `real`, all beyond in float. The third axis of items is that of
+// the products of gemm_batch, whose matrices lie one after the other.
 #define STEP(row, at)                   \
   {                                     \
     const real4 v = load4(x, at);       \
@@ -20,16 +21,18 @@ __kernel void gemm_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict bi
                            int M, int N, int K, int W, int act, float act_lo, float act_hi) {
   const int column = get_global_id(0);
   const int row0 = get_global_id(1) * 4;
+  const int matrix = get_global_id(2), top = matrix * M;
   const int quads = (K + 3) / 4;
   const int quads_n = (N + 3) / 4;
   if (column >= quads_n || row0 >= M) return;
-  const int row1 = row0 + 1, row2 = row0 + 2, row3 = row0 + 3;
-  const int read1 = min(row1, M - 1), read2 = min(row2, M - 1), read3 = min(row3, M - 1);
-  texel_pos at0 = texel_at(row0 % W * quads, row0 / W, W * quads);
+  const int read0 = top + row0, read1 = top + min(row0 + 1, M - 1);
+  const int read2 = top + min(row0 + 2, M - 1), read3 = top + min(row0 + 3, M - 1);
+  texel_pos at0 = texel_at(read0 % W * quads, read0 / W, W * quads);
   texel_pos at1 = texel_at(read1 % W * quads, read1 / W, W * quads);
   texel_pos at2 = texel_at(read2 % W * quads, read2 / W, W * quads);
   texel_pos at3 = texel_at(read3 % W * quads, read3 / W, W * quads);
   W_OPEN(0, column, quads, (N + 15) / 16 * 16);
+  W_PASS(0, matrix * quads);
   float4 sum0 = 0.0f, sum1 = 0.0f, sum2 = 0.0f, sum3 = 0.0f;
   for (int block = 0; block < quads; block += 8) {
     const int end = min(block + 8, quads);
@@ -53,7 +56,7 @@ __kernel void gemm_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict bi
     }
   }
   for (int i = 0; i < 4 && row0 + i < M; ++i) {
-    const int row = row0 + i;
+    const int row = top + row0 + i;
     const float4 sum = pick_of_4(i, sum0, sum1, sum2, sum3);
     const float4 v = activate(sum + bias[column], act, act_lo, act_hi);
     store4(y, texel_at(row % W * quads_n + column, row / W, W * quads_n), mask_texel(v, column, N));

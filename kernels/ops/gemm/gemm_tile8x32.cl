@@ -1,5 +1,6 @@
-// y[M, N] = act(x * w + bias), 8 rows by 32 columns an item (kernels/common/tile8x32.clh).
-#define OPEN_ROW(i) int at##i = min(row + i, M - 1) * quads;
+// y[M, N] = act(x * w + bias), 8 rows by 32 columns an item (kernels/common/tile8x32.clh). The third
+// axis of items is that of the products of gemm_batch, whose matrices lie one after the other.
+#define OPEN_ROW(i) int at##i = (top + min(row + i, M - 1)) * quads;
 #define READ(i) buffer_load4(x, at##i + quad)
 #define RUN(QUAD)                            \
   for (int quad = block; quad < end; ++quad) { \
@@ -15,9 +16,12 @@ __kernel void gemm_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restri
   const int right = min(left + 1, panels - 1);
   const int row = get_global_id(1) * 8;
   const int quads = (K + 3) / 4;
+  const int matrix = get_global_id(2), top = matrix * M;
   if (left >= panels || row >= M) return;
   EACH_OF_8(OPEN_ROW)
-  TILE_OPEN(left, right, panels, quads);
+  TILE_OPEN(left, right, panels, (int)get_global_size(2) * quads);
+  W_PASS(0, matrix * quads);
+  W_PASS(1, matrix * quads);
   for (int block = 0; block < quads; block += 8) {
     const int end = min(block + 8, quads);
     W_BLOCK(0);
@@ -28,5 +32,5 @@ __kernel void gemm_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restri
       RUN(TILE_QUAD_LEFT)
     }
   }
-  TILE_FINISH(left, panels, row, M, N)
+  TILE_FINISH(left, panels, top + row, top + M, N)
 }
