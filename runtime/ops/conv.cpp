@@ -21,6 +21,7 @@
 #include "runtime/ops/support/volume.h"
 #include "runtime/ops/support/window.h"
 #include "runtime/ops/support/window_matrix.h"
+#include "runtime/ops/support/winograd.h"
 
 namespace clvet::op_conv {
 namespace {
@@ -147,11 +148,15 @@ Lowering lower(const OpCall& call, View) {
   lowered.inputs = {{"x", 0, View::kChannelsFirst}};
   lowered.constants = {{"w"}, {"bias"}};
   lowered.view = View::kChannelsFirst;
-  return kernel_call(std::move(lowered));
+  Lowering lowering = kernel_call(std::move(lowered));
+  lowering.other = winograd_calls(lowering.calls[0]);
+  return lowering;
 }
 
 Values constant(const OpCall& call, const LoweredConstant& which) {
-  return which.role == "w" ? dense_weights(call) : bias_values(call);
+  if (which.role != "w") return bias_values(call);
+  Values weights = dense_weights(call);
+  return which.part == kWinogradPart ? winograd_weights(weights) : weights;
 }
 
 std::vector<Term> steps(Steps& s) {

@@ -169,12 +169,13 @@ Status PlanBuilder::place(int index) {
     planned.reason = lowering.reason;
     return run_on_host(index);
   }
-  return place_calls(index, lowering.calls);
+  return place_calls(index, lowering);
 }
 
-Status PlanBuilder::place_calls(int index, const std::vector<LoweredCall>& calls) {
+Status PlanBuilder::place_calls(int index, const Lowering& lowering) {
   const Node& node = node_at(index);
   PlannedNode& planned = phase().nodes.back();
+  const std::vector<LoweredCall>& calls = lowering.calls;
   const auto chosen = choose_all(index, calls);
   if (!chosen) {
     planned.reason = chosen.error().message;
@@ -182,6 +183,8 @@ Status PlanBuilder::place_calls(int index, const std::vector<LoweredCall>& calls
     plan_.fallbacks.push_back({node.name, calls[0].op, "host", planned.reason});
     return run_on_host(index);
   }
+  if (const auto other = choose_other(index, lowering, *chosen))
+    return run_on_device(index, lowering.other, *other);
   for (const ChosenVariant& variant : *chosen) {
     if (variant.instead_of.empty()) continue;
     plan_.fallbacks.push_back(
@@ -210,8 +213,9 @@ Status PlanBuilder::place_fixed(int index, const Lowering& lowering) {
     return fail(ErrorCode::kInvalidArgument, "node '{}' has no kernel: {}", node.name,
                 lowering.reason);
   }
-  CLVET_ASSIGN_OR_RETURN(const auto chosen, fixed_choices(index, lowering.calls));
-  return run_on_device(index, lowering.calls, chosen);
+  const std::vector<LoweredCall>& calls = fixed_calls(index, lowering);
+  CLVET_ASSIGN_OR_RETURN(const auto chosen, fixed_choices(index, calls));
+  return run_on_device(index, calls, chosen);
 }
 
 View PlanBuilder::preferred_view(const Node& node) const {

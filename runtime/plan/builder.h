@@ -56,8 +56,9 @@ class PlanBuilder {
   }
 
   Status place(int index);
-  // By the kernels that are right for `calls`, or on the host where one has none.
-  Status place_calls(int index, const std::vector<LoweredCall>& calls);
+  // By the kernels that are right for its calls or, where that is faster, for the other ones; on
+  // the host where one of its calls has none.
+  Status place_calls(int index, const Lowering& lowering);
   Status place_fixed(int index, const Lowering& lowering);
   View preferred_view(const Node& node) const;
   Status run_on_host(int index);
@@ -117,6 +118,12 @@ class PlanBuilder {
                                                 const std::vector<LoweredCall>& calls) const;
   Result<std::vector<ChosenVariant>> choose_stored(int index, const std::vector<LoweredCall>& calls,
                                                    Storage activations) const;
+  // Variants of Lowering::other, stored like `chosen` of Lowering::calls; nullopt where one is not
+  // trusted, where memory is short, or where they are not predicted to save enough.
+  std::optional<std::vector<ChosenVariant>> choose_other(
+      int index, const Lowering& lowering, const std::vector<ChosenVariant>& chosen) const;
+  // Whether the device has room for the weights of these calls and for what they hand on.
+  bool has_room(const std::vector<LoweredCall>& calls) const;
   // The variant that reads the node's weights as levels in the place of `floats`, stored alike;
   // nullopt where none does, or where it is too slow.
   std::optional<ChosenVariant> choose_levels(const Node& node, WantedCall wanted,
@@ -131,6 +138,8 @@ class PlanBuilder {
   double copy_cost(ValueId value, const TensorRole& role, Storage storage, bool half) const;
   void name_weights();
   void name_memory();
+  // Of a plan that is followed: those of the node that its steps make.
+  const std::vector<LoweredCall>& fixed_calls(int index, const Lowering& lowering) const;
   Result<std::vector<ChosenVariant>> fixed_choices(int index,
                                                    const std::vector<LoweredCall>& calls) const;
   // A copy from order to order or storage to storage.

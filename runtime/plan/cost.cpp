@@ -48,7 +48,9 @@ double terms_of(std::string_view op, const Dims& dims, const TensorRole* weights
     // Of a gated product two columns make one output.
     const auto gated = dims.find("gated");
     const int64_t columns = gated != dims.end() && gated->second > 0 ? 2 : 1;
-    return static_cast<double>(weights->taps * cin * columns);
+    // Each of the matrices of gemm_batch has outputs of its own.
+    const int64_t taps = op == "gemm_batch" ? 1 : weights->taps;
+    return static_cast<double>(taps * cin * columns);
   }
   if (op == "bmm") return dim_or_one(dims, "K");
   if (op == "attention" || op == "attention_rope") {

@@ -1,6 +1,7 @@
 // Which variants the calls of a node take, and what that costs.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <tl/expected.hpp>
@@ -12,6 +13,7 @@
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
 #include "kernels/contract.h"
+#include "kernels/layout.h"
 #include "runtime/graph/graph.h"
 #include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/support/lowering.h"
@@ -25,6 +27,18 @@ namespace {
 
 // What a third of the memory for weights may cost.
 constexpr double kTimeForMemory = 1.25;
+// What other calls may take of the time of those that they replace. Both are predictions, of
+// kernels that were timed alone: in a network, what they hand on and their larger weights leave the
+// caches.
+constexpr double kTimeOfOther = 0.65;
+// The part of the device's memory that they may take at most.
+constexpr int64_t kPartOfMemory = 8;
+
+int64_t bytes_at_high(const TensorRole& role) {
+  return role.kind == TensorKind::kWeights
+             ? weight_rows(role) * weight_columns(role) * static_cast<int64_t>(sizeof(float))
+             : static_cast<int64_t>(activation_bytes(role, Precision::kHigh));
+}
 
 }  // namespace
 
@@ -135,6 +149,53 @@ double PlanBuilder::copy_cost(ValueId value, const TensorRole& role, Storage sto
   const Scalars none;
   const auto copy = chooser_.choose({op, dims, none, copy_combination(half)});
   return copy ? copy->ms + copy->launch_ms : 0;
+}
+
+std::optional<std::vector<ChosenVariant>> PlanBuilder::choose_other(
+    int index, const Lowering& lowering, const std::vector<ChosenVariant>& chosen) const {
+  const Node& node = node_at(index);
+  if (lowering.other.empty() || node.has_level_weights || !has_room(lowering.other))
+    return std::nullopt;
+  const Variant& wanted = chosen[0].variant();
+  auto other = choose_stored(index, lowering.other, wanted.activations);
+  const auto is_alike = [&](const ChosenVariant& one) {
+    return one.instead_of.empty() && one.variant().precision == wanted.precision &&
+           one.variant().activations == wanted.activations;
+  };
+  if (!other || !std::ranges::all_of(*other, is_alike)) return std::nullopt;
+  const double ms = cost_of(node, lowering.other, *other);
+  const bool saves = ms > 0 && ms <= kTimeOfOther * cost_of(node, lowering.calls, chosen);
+  return saves ? std::optional(std::move(*other)) : std::nullopt;
+}
+
+bool PlanBuilder::has_room(const std::vector<LoweredCall>& calls) const {
+  const auto size_of = [](int64_t limit) { return limit > 0 ? limit : INT64_MAX; };
+  const int64_t largest = size_of(chooser_.features().largest_buffer);
+  int64_t left = size_of(chooser_.features().memory / kPartOfMemory);
+  for (const LoweredCall& call : calls) {
+    const auto roles = find_op_contract(call.op)->roles(call.dims);
+    if (!roles) return false;
+    for (const TensorRole& role : *roles) {
+      const bool weights = role.kind == TensorKind::kWeights;
+      const bool handed_on = role.kind == TensorKind::kOutput && call.output == kTemporary;
+      if (!weights && !handed_on) continue;
+      const int64_t bytes = bytes_at_high(role);
+      left -= handed_on ? bytes : 0;
+      if (bytes > largest || left < 0) return false;
+    }
+  }
+  return true;
+}
+
+const std::vector<LoweredCall>& PlanBuilder::fixed_calls(int index,
+                                                         const Lowering& lowering) const {
+  const auto& steps = fixed_->phases.front().steps;
+  const auto first = std::ranges::find_if(steps, [&](const PlanStep& step) {
+    return step.kind == StepKind::kKernel && step.node == index;
+  });
+  const bool is_other =
+      first != steps.end() && !lowering.other.empty() && first->op == lowering.other.front().op;
+  return is_other ? lowering.other : lowering.calls;
 }
 
 Result<std::vector<ChosenVariant>> PlanBuilder::fixed_choices(

@@ -81,7 +81,10 @@ struct LoweredCall {
 struct Lowering {
   LoweringKind kind = LoweringKind::kHost;
   std::string reason;
-  std::vector<LoweredCall> calls;    // kKernel
+  std::vector<LoweredCall> calls;  // kKernel
+  // Calls that compute the same within the bound of `calls` at precision high, which the planner
+  // may take in their place; empty: there are none.
+  std::vector<LoweredCall> other;
   LoweredInput source;               // kAlias: of which input
   View view = View::kChannelsFirst;  // kAlias: of node.outputs[0]
 };

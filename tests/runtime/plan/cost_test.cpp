@@ -55,6 +55,17 @@ TEST(CostModel, TakesPeaksThatMakeNoSenseAsNotMeasured) {
   }
 }
 
+TEST(Work, OfManyProductsIsThatOfEach) {
+  const auto work = [](const char* op, const Dims& dims) {
+    return work_of(op, dims, *find_op_contract(op)->roles(dims), Precision::kHigh,
+                   WeightType::kFloat);
+  };
+  const CallWork one = work("gemm", {{"M", 8}, {"N", 12}, {"K", 16}, {"W", 4}});
+  const CallWork all = work("gemm_batch", {{"B", 5}, {"M", 8}, {"N", 12}, {"K", 16}, {"W", 4}});
+  EXPECT_EQ(all.flops, 5 * one.flops);
+  EXPECT_EQ(all.outputs, 5 * one.outputs);
+}
+
 TEST(CostModel, PredictsNothingWhereNothingWasTimed) {
   EXPECT_EQ(CostModel(measured_peaks(), true, 100).kernel_ms({}, {1e6, 1e6}), 0);
 }
