@@ -1,6 +1,7 @@
 // y[M, N] = act(x * w + bias), 4 rows by 4 columns an item, for any device and storage. The chunk
 // of one or two quads is summed in `real`, all beyond in float. The third axis of items is that of
-// the products of gemm_batch, whose matrices lie one after the other.
+// the products of gemm_batch, whose matrices lie one after the other; as a constant of the text, BATCH
+// takes no register from the others, which have none to spare on Mali.
 #define STEP(row, at)                   \
   {                                     \
     const real4 v = load4(x, at);       \
@@ -21,7 +22,7 @@ __kernel void gemm_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict bi
                            int M, int N, int K, int W, int act, float act_lo, float act_hi) {
   const int column = get_global_id(0);
   const int row0 = get_global_id(1) * 4;
-  const int matrix = get_global_id(2), top = matrix * M;
+  const int matrix = BATCH ? get_global_id(2) : 0, top = matrix * M;
   const int quads = (K + 3) / 4;
   const int quads_n = (N + 3) / 4;
   if (column >= quads_n || row0 >= M) return;

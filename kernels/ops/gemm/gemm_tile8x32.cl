@@ -16,7 +16,7 @@ __kernel void gemm_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restri
   const int right = min(left + 1, panels - 1);
   const int row = get_global_id(1) * 8;
   const int quads = (K + 3) / 4;
-  const int matrix = get_global_id(2), top = matrix * M;
+  const int matrix = BATCH ? get_global_id(2) : 0, top = matrix * M;
   if (left >= panels || row >= M) return;
   EACH_OF_8(OPEN_ROW)
   TILE_OPEN(left, right, panels, (int)get_global_size(2) * quads);
