@@ -12,6 +12,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/event.h"
 #include "base/result.h"
@@ -19,6 +20,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/run/doubt.h"
+#include "runtime/run/network_options.h"
 #include "runtime/run/network_session.h"
 #include "runtime/run/open_network.h"
 #include "runtime/run/profile.h"

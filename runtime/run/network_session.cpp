@@ -1,6 +1,7 @@
 #include "runtime/run/network_session.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <memory>
 #include <optional>

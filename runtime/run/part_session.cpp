@@ -36,6 +36,7 @@
 #include "runtime/run/doubting_session.h"
 #include "runtime/run/history.h"
 #include "runtime/run/measured_times.h"
+#include "runtime/run/network_options.h"
 #include "runtime/run/node_times.h"
 #include "runtime/run/profile.h"
 #include "runtime/run/run_record.h"

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "base/result.h"
-#include "probe/report/report.h"
 #include "runtime/exec/opened_device.h"
 #include "runtime/exec/programs.h"
 #include "runtime/exec/session.h"

@@ -3,7 +3,6 @@
 
 #include <string>
 #include <tl/expected.hpp>
-#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -11,6 +10,7 @@
 #include "base/result.h"
 #include "kernels/combination.h"
 #include "runtime/exec/session.h"
+#include "runtime/graph/tensor.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/planner.h"
 #include "runtime/run/measured_times.h"

@@ -16,10 +16,12 @@
 #include "runtime/infer/cut.h"
 #include "runtime/plan/planner.h"
 #include "runtime/run/doubt.h"
+#include "runtime/run/network_options.h"
 #include "runtime/run/network_session.h"
 #include "runtime/run/node_times.h"
 #include "runtime/run/profile.h"
 #include "runtime/run/run_record.h"
+#include "runtime/run/setbacks.h"
 
 namespace clvet {
 namespace {

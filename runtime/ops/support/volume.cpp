@@ -1,6 +1,5 @@
 #include "runtime/ops/support/volume.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "kernels/contract.h"
 #include "kernels/winograd.h"
-#include "runtime/graph/graph.h"
+#include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/lowering.h"
 

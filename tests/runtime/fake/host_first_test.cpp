@@ -1,6 +1,6 @@
 // A network that the host answers until its device is ready, on a real driver below the hostile
 // one.
-#include "runtime/run/host_first.h"
+#include "runtime/run/host_first.h"  // IWYU pragma: keep
 
 #include <gmock/gmock.h>
 
@@ -13,14 +13,14 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/event.h"
 #include "base/result.h"
 #include "probe/report/report.h"
-#include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/run/network_session.h"
+#include "runtime/run/network_options.h"
 #include "runtime/run/open_network.h"
 #include "tests/runtime/fake/fake_board.h"
 #include "tests/runtime/helpers.h"

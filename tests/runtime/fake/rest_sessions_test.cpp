@@ -12,16 +12,17 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "kernels/catalog.h"
 #include "probe/report/report.h"
-#include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
-#include "runtime/onnx/onnx.pb.h"
 #include "runtime/plan/plan.h"
+#include "runtime/run/network_options.h"
 #include "runtime/run/network_session.h"
+#include "runtime/run/profile.h"
 #include "runtime/run/run_record.h"
 #include "tests/runtime/fake/fake_board.h"
 #include "tests/runtime/helpers.h"

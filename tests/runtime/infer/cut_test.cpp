@@ -13,7 +13,6 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/infer/infer.h"
-#include "runtime/onnx/onnx.pb.h"
 #include "tests/runtime/helpers.h"
 #include "tests/runtime/model_builder.h"
 
