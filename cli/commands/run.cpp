@@ -77,7 +77,7 @@ Status write_outputs(const RunArguments& arguments, ModelRun& run) {
 }
 
 Status take_words(RunArguments& arguments) {
-  if (arguments.start == "cpu-first") arguments.options.start = Start::kCpuFirst;
+  arguments.options.start = parse_start(arguments.start).value_or(Start::kDevice);
   arguments.options.overrides = arguments.combination.overrides();
   if (!arguments.plan.empty()) {
     CLVET_ASSIGN_OR_RETURN(arguments.options.plan, read_plan(arguments.plan));

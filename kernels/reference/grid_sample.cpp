@@ -10,6 +10,7 @@
 #include "kernels/act.h"
 #include "kernels/contract.h"
 #include "kernels/reference/extents.h"
+#include "kernels/reference/largest.h"
 #include "kernels/reference/places.h"
 
 namespace clvet::op_contract_grid_sample {
@@ -172,10 +173,7 @@ ReferenceResult reference(const CallValues& values) {
   const int64_t positions = dim(d, "OH") * dim(d, "OW"), pixels = y_axis.extent * x_axis.extent;
   const Values& x = values.tensors.find("x")->second;
   const Values& grid = values.tensors.find("grid")->second;
-  double largest = 0;
-  for (const double v : x) {
-    if (std::isfinite(v)) largest = std::max(largest, std::fabs(v));
-  }
+  const double largest = largest_finite(x);
   ReferenceResult result;
   result.in_float = true;
   for (int64_t i = 0; i < dim(d, "N") * positions; ++i) {

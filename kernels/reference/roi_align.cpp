@@ -11,6 +11,7 @@
 #include "kernels/act.h"
 #include "kernels/contract.h"
 #include "kernels/reference/extents.h"
+#include "kernels/reference/largest.h"
 #include "kernels/reference/places.h"
 
 namespace clvet::op_contract_roi_align {
@@ -185,10 +186,7 @@ ReferenceResult reference(const CallValues& values) {
   const Values& x = values.tensors.find("x")->second;
   const Values& rois = values.tensors.find("rois")->second;
   const Values& batch = values.tensors.find("batch")->second;
-  double largest = 0;
-  for (const double v : x) {
-    if (std::isfinite(v)) largest = std::max(largest, std::fabs(v));
-  }
+  const double largest = largest_finite(x);
   ReferenceResult result;
   result.in_float = true;
   for (size_t r = 0; r < batch.size(); ++r) {

@@ -25,8 +25,7 @@ namespace clvet::v1 {
 }
 
 ::clvet::Result<Start> start_named(const std::string& name) {
-  if (name == "device") return Start::kDevice;
-  if (name == "cpu-first") return Start::kCpuFirst;
+  if (const auto known = parse_start(name)) return *known;
   return fail(::clvet::ErrorCode::kInvalidArgument,
               "there is no start '{}': it is device or cpu-first", clean_utf8(name));
 }

@@ -13,24 +13,16 @@ namespace {
 
 size_t at(ValueId id) { return static_cast<size_t>(id); }
 
-std::vector<bool> made_by(const Graph& graph, const NodeSet& nodes) {
-  std::vector<bool> made(graph.values.size(), false);
-  for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    if (!nodes[n]) continue;
-    for (const ValueId out : graph.nodes[n].outputs)
-      if (out != kNoValue) made[at(out)] = true;
-  }
+ValueSet made_by(const Graph& graph, const NodeSet& nodes) {
+  ValueSet made(graph.values.size(), false);
+  for (size_t n = 0; n < graph.nodes.size(); ++n)
+    if (nodes[n]) mark(graph.nodes[n].outputs, made);
   return made;
 }
 
-bool any(const std::vector<ValueId>& ids, const std::vector<bool>& of) {
+bool any(const std::vector<ValueId>& ids, const ValueSet& of) {
   return std::any_of(ids.begin(), ids.end(),
                      [&](ValueId id) { return id != kNoValue && of[at(id)]; });
-}
-
-void mark(const std::vector<ValueId>& ids, std::vector<bool>& values) {
-  for (const ValueId id : ids)
-    if (id != kNoValue) values[at(id)] = true;
 }
 
 // Copies what is asked for, once.
@@ -60,15 +52,20 @@ class Copy {
 
 }  // namespace
 
+void mark(const std::vector<ValueId>& ids, ValueSet& values) {
+  for (const ValueId id : ids)
+    if (id != kNoValue) values[at(id)] = true;
+}
+
 void close_ways(const Graph& graph, NodeSet& nodes) {
   const size_t count = graph.nodes.size();
-  std::vector<bool> after = made_by(graph, nodes);
+  ValueSet after = made_by(graph, nodes);
   NodeSet reached(count, false);
   for (size_t n = 0; n < count; ++n) {
     reached[n] = any(graph.nodes[n].inputs, after);
     if (reached[n]) mark(graph.nodes[n].outputs, after);
   }
-  std::vector<bool> before(graph.values.size(), false);
+  ValueSet before(graph.values.size(), false);
   for (size_t n = count; n-- > 0;) {
     const bool leads = any(graph.nodes[n].outputs, before);
     if (leads && reached[n]) nodes[n] = true;
@@ -77,7 +74,7 @@ void close_ways(const Graph& graph, NodeSet& nodes) {
 }
 
 bool add_readers(const Graph& graph, NodeSet& nodes) {
-  const std::vector<bool> made = made_by(graph, nodes);
+  const ValueSet made = made_by(graph, nodes);
   bool added = false;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     if (nodes[n] || !any(graph.nodes[n].inputs, made)) continue;
@@ -88,8 +85,8 @@ bool add_readers(const Graph& graph, NodeSet& nodes) {
 }
 
 Graph part_of(const Graph& graph, const NodeSet& nodes, const std::vector<ValueId>& outputs) {
-  const std::vector<bool> made = made_by(graph, nodes);
-  std::vector<bool> read(graph.values.size(), false);
+  const ValueSet made = made_by(graph, nodes);
+  ValueSet read(graph.values.size(), false);
   for (size_t n = 0; n < graph.nodes.size(); ++n)
     if (nodes[n]) mark(graph.nodes[n].inputs, read);
   mark(outputs, read);
@@ -106,8 +103,8 @@ Graph part_of(const Graph& graph, const NodeSet& nodes, const std::vector<ValueI
 }
 
 Graph part_of(const Graph& graph, const NodeSet& nodes) {
-  const std::vector<bool> made = made_by(graph, nodes);
-  std::vector<bool> read(graph.values.size(), false);
+  const ValueSet made = made_by(graph, nodes);
+  ValueSet read(graph.values.size(), false);
   for (size_t n = 0; n < graph.nodes.size(); ++n)
     if (nodes[n]) mark(graph.nodes[n].inputs, read);
   std::vector<ValueId> outputs;

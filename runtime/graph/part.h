@@ -7,8 +7,12 @@
 
 namespace clvet {
 
-// By node of a graph.
+// By node, and by value, of a graph.
 using NodeSet = std::vector<bool>;
+using ValueSet = std::vector<bool>;
+
+// Adds those that are there.
+void mark(const std::vector<ValueId>& ids, ValueSet& values);
 
 // Adds the nodes on all ways from one of the set to another one, so that no value leaves the set
 // and comes back.

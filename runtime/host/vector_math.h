@@ -20,11 +20,10 @@ struct VectorMath {
     const Float shifted = x * 1.44269504088896341f + kRounder;
     const Float n = shifted - kRounder;
     const Float r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
-    Float p = r * 1.9875691500e-4f + 1.3981999507e-3f;
-    p = p * r + 8.3334519073e-3f;
-    p = p * r + 4.1665795894e-2f;
-    p = p * r + 1.6666665459e-1f;
-    p = p * r + 5.0000001201e-1f;
+    Float p;
+    polynomial({1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f,
+                1.6666665459e-1f, 5.0000001201e-1f},
+               r, p);
     p = p * (r * r) + r + 1.f;
     // 2^n in two factors, as one would not be a float at both ends of the range.
     const Int power = (Int)shifted - 0x4b400000;
@@ -46,10 +45,10 @@ struct VectorMath {
     exp(e);
     const Float far = 1.f - 2.f / (e + 1.f);
     const Float z = x * x;
-    Float p = z * -5.70498872745e-3f + 2.06390887954e-2f;
-    p = p * z - 5.37397155531e-2f;
-    p = p * z + 1.33314422036e-1f;
-    p = p * z - 3.33332819422e-1f;
+    Float p;
+    polynomial({-5.70498872745e-3f, 2.06390887954e-2f, -5.37397155531e-2f, 1.33314422036e-1f,
+                -3.33332819422e-1f},
+               z, p);
     const Float near = p * z * x + x;
     x = size < 0.625f ? near : (x < 0.f ? -far : far);
   }
@@ -63,31 +62,30 @@ struct VectorMath {
     exp(e);
     const Float q = 1.f / (size > 1.f ? size : Float{} + 1.f);
     const Float y = q * q;
-    Float p = y * 2.326819970068386e-2f - 1.387039388740657e-1f;
-    p = p * y + 3.687424674597105e-1f;
-    p = p * y - 5.824733027278666e-1f;
-    p = p * y + 6.210004621745983e-1f;
-    p = p * y - 4.944515323274145e-1f;
-    p = p * y + 3.404879937665872e-1f;
-    p = p * y - 2.741127028184656e-1f;
-    p = p * y + 5.638259427386472e-1f;
-    Float r = y * -1.047766399936249e+1f + 1.297719955372516e+1f;
-    r = r * y - 7.495518717768503f;
-    r = r * y + 2.921019019210786f;
-    r = r * y - 1.015265279202700f;
-    r = r * y + 4.218463358204948e-1f;
-    r = r * y - 2.820767439740514e-1f;
-    r = r * y + 5.641895067754075e-1f;
+    Float p, r, t;
+    polynomial({2.326819970068386e-2f, -1.387039388740657e-1f, 3.687424674597105e-1f,
+                -5.824733027278666e-1f, 6.210004621745983e-1f, -4.944515323274145e-1f,
+                3.404879937665872e-1f, -2.741127028184656e-1f, 5.638259427386472e-1f},
+               y, p);
+    polynomial(
+        {-1.047766399936249e+1f, 1.297719955372516e+1f, -7.495518717768503f, 2.921019019210786f,
+         -1.015265279202700f, 4.218463358204948e-1f, -2.820767439740514e-1f, 5.641895067754075e-1f},
+        y, r);
     const Float tail = 0.5f * e * q * (size < 2.f ? p : r);
     const Float far = z < 0.f ? tail : 1.f - tail;
-    const Float s = z * z;
-    Float t = s * 7.853861353153693e-5f - 8.010193625184903e-4f;
-    t = t * s + 5.188327685732524e-3f;
-    t = t * s - 2.685381193529856e-2f;
-    t = t * s + 1.128358514861418e-1f;
-    t = t * s - 3.761262582423300e-1f;
-    t = t * s + 1.128379165726710f;
+    polynomial(
+        {7.853861353153693e-5f, -8.010193625184903e-4f, 5.188327685732524e-3f,
+         -2.685381193529856e-2f, 1.128358514861418e-1f, -3.761262582423300e-1f, 1.128379165726710f},
+        z * z, t);
     x = size < 1.f ? 0.5f + 0.5f * z * t : far;
+  }
+
+ private:
+  // `factors` of the powers of x, that of the highest one first.
+  template <int kTerms>
+  static CLVET_INLINE void polynomial(const float (&factors)[kTerms], const Float& x, Float& sum) {
+    sum = x * factors[0] + factors[1];
+    CLVET_UNROLL for (int i = 2; i < kTerms; ++i) sum = sum * x + factors[i];
   }
 };
 

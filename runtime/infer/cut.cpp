@@ -50,13 +50,6 @@ bool is_heavy(const Graph& graph, const Node& node) {
          });
 }
 
-using ValueSet = std::vector<bool>;  // by value of a graph
-
-void mark(const std::vector<ValueId>& ids, ValueSet& values) {
-  for (const ValueId id : ids)
-    if (id != kNoValue) values[static_cast<size_t>(id)] = true;
-}
-
 // What each side of the cut gives: outputs of the graph, and of the nodes before it what those
 // behind it read.
 struct Sides {

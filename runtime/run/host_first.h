@@ -44,7 +44,7 @@ class HostFirst final : public OpenNetwork {
   const Graph& graph() const override { return host_->graph(); }
 
  private:
-  // What the device's thread says is told later, from the thread that asks.
+  // Keeps the events of the device's thread, until the thread that asks for answers tells them.
   class Events {
    public:
     explicit Events(EventSink sink) : sink_(std::move(sink)) {}

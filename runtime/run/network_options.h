@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/event.h"
 #include "runtime/plan/plan.h"
@@ -15,6 +16,12 @@ namespace clvet {
 // Who answers while a device is made ready: nobody, so that all answers are the device's, or the
 // host.
 enum class Start { kDevice, kCpuFirst };
+// "device", "cpu-first"
+inline std::optional<Start> parse_start(std::string_view word) {
+  if (word == "device") return Start::kDevice;
+  if (word == "cpu-first") return Start::kCpuFirst;
+  return std::nullopt;
+}
 
 struct NetworkOptions {
   std::string device = "auto";  // "auto", "host" or a selector of the report's devices

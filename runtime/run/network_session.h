@@ -55,7 +55,7 @@ class NetworkSession final : public OpenNetwork {
 
   // Of the parts that gave the last answer.
   const RunRecord& record() const override;
-  const Graph& graph() const override { return first_->source(); }
+  const Graph& graph() const override { return first_->graph(); }
 
  private:
   NetworkSession(std::unique_ptr<PartSession> first, NetworkOptions options,

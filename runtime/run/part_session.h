@@ -26,16 +26,15 @@
 #include "runtime/run/history.h"
 #include "runtime/run/measured_times.h"
 #include "runtime/run/network_options.h"
+#include "runtime/run/open_network.h"
 #include "runtime/run/profile.h"
 #include "runtime/run/run_record.h"
 #include "runtime/run/setbacks.h"
 
 namespace clvet {
 
-class PartSession {
+class PartSession final : public OpenNetwork {
  public:
-  using Inputs = std::map<std::string, Tensor>;
-
   // `graph` as read from the file.
   static Result<std::unique_ptr<PartSession>> open(Graph graph, NetworkOptions options,
                                                    std::shared_ptr<Setbacks> setbacks);
@@ -43,9 +42,8 @@ class PartSession {
   static std::unique_ptr<PartSession> of_rest(RestOfGraph rest, NetworkOptions options,
                                               std::shared_ptr<Setbacks> setbacks);
 
-  // Makes ready for inputs of these shapes, where it is not: chooses the place and plans. Inputs
-  // are checked by name, type and shape. Errors: kInvalidArgument (inputs), kNoDevice (selector),
-  // kUnavailable (strict and a fallback was needed; the message names it).
+  // Makes ready for inputs of these shapes, where it is not: chooses the place and plans. Errors as
+  // of run(), which does so first.
   Status prepare(const Inputs& inputs);
   // Whether there is nothing to do for that.
   bool is_ready_for(const Inputs& inputs) const;
@@ -54,31 +52,17 @@ class PartSession {
   std::shared_ptr<const RestOfGraph> rest() const { return rest_; }
   bool is_on_device() const { return choice_.device != nullptr; }
 
-  // The outputs by name, right as far as is known; prepares first. Errors as there.
-  Result<Outputs> run(const Inputs& inputs);
-  // The same for inputs that had the answer `before`.
-  Result<Outputs> again(const Inputs& inputs, const Outputs& before);
-  // `last` where it agrees with `first`, an earlier answer to the same inputs of the same place();
-  // another answer where it does not.
-  Result<Outputs> settled(const Inputs& inputs, Outputs last, const Outputs& first);
-
-  // Another number once another plan, device or the host answers.
-  size_t place() const { return places_; }
-  // The memory from which a device itself reads the input `name`, for its user to write; runs with
-  // this tensor copy nothing. Nothing: there is none such, or none yet, before a first answer.
-  std::optional<Tensor> lend_input(const std::string& name);
-  // Fills in how long each node of the plan takes. Its error spoils no answer.
-  Status time_nodes(const Inputs& inputs);
-  // The steps of the plan that serves. Its error spoils no answer.
-  Result<Profile> profile(const Inputs& inputs);
-  // Keeps for the starts to come what was confirmed.
-  void note();
-  // The same of the programs that it was confirmed with. Drivers may take seconds to give them, or
-  // die of it: best done once the answer is out.
-  void save_programs();
-
-  const RunRecord& record() const { return record_; }
-  const Graph& source() const { return source_; }
+  Result<Outputs> run(const Inputs& inputs) override;
+  Result<Outputs> again(const Inputs& inputs, const Outputs& before) override;
+  Result<Outputs> settled(const Inputs& inputs, Outputs last, const Outputs& first) override;
+  size_t place() const override { return places_; }
+  std::optional<Tensor> lend_input(const std::string& name) override;
+  Status time_nodes(const Inputs& inputs) override;
+  Result<Profile> profile(const Inputs& inputs) override;
+  void note() override;
+  void save_programs() override;
+  const RunRecord& record() const override { return record_; }
+  const Graph& graph() const override { return source_; }
   const std::string& why_host() const { return choice_.reason; }
   // Says why the host alone computes, where a device was hoped for.
   void say_why_host();

@@ -59,11 +59,11 @@ def model_of(cases, opset):
     return model
 
 
-def expected(model, values):
+def expected(model, values, level=onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL):
     """onnxruntime's outputs by name, or why it refuses the model."""
     try:
         options = onnxruntime.SessionOptions()
-        options.log_severity_level = 3
+        options.log_severity_level, options.graph_optimization_level = 3, level
         session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
         return dict(zip([output.name for output in session.get_outputs()], session.run(None, values)))
     except Exception as error:  # noqa: BLE001: whatever it throws, the case is no case
