@@ -60,7 +60,10 @@ DrivenStatus time_launches(DriverSession& session, const TrialRequest& request,
   std::vector<double> single, piped;
   double until = monotonic_seconds() + request.timing_seconds;
   int launches = 0;
-  while (single.size() < kLeast || (single.size() < kMost && monotonic_seconds() < until)) {
+  const auto enough = [&] {
+    return single.size() >= kLeast && (launches == 0 || piped.size() >= kLeast);
+  };
+  while (!enough() || (single.size() < kMost && monotonic_seconds() < until)) {
     const auto one = time_batch(session, request, 1);
     if (!one) return tl::unexpected(one.error());
     single.push_back(*one);

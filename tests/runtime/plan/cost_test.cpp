@@ -127,6 +127,12 @@ TEST(CostModel, BelievesLaunchesAmongOthersWhereTheyWereTimed) {
               1e-12);
 }
 
+// Something else had the processor while launches ran one behind the other: 13 ms, and 1 when waited for.
+TEST(CostModel, TakesNoLaunchAmongOthersForLongerThanOneThatIsWaitedFor) {
+  const CostModel cost(measured_peaks(), true, 100);
+  EXPECT_NEAR(cost.kernel_ms({{{1e8, 0}, 1, 13}}, {1e8, 0}), 0.99, 1e-12);
+}
+
 // A GPU computes while the host launches the next: 0.12 ms of its own among launches of 0.01.
 TEST(CostModel, BelievesLaunchesThatWereWaitedForOfAGpu) {
   const CostModel gpu(measured_peaks(), false, 100);
