@@ -52,10 +52,12 @@ class Pool {
     count_ = count;
     part_ = part;
     next_ = 0;
-    busy_ = static_cast<int>(threads_.size());
+    gate_ = kOpen;
     begin_round();
     thrown_.guard([&] { work(); });
-    const auto done = [this] { return busy_ == 0; };
+    // No part is left that nobody works on: a thread that has not come yet is not waited for.
+    gate_ &= ~kOpen;
+    const auto done = [this] { return gate_ == 0; };
     if (!soon(done)) {
       std::unique_lock lock(mutex_);
       done_.wait(lock, done);
@@ -98,6 +100,20 @@ class Pool {
     wake_.notify_all();
   }
 
+  // Whether the loop still takes a thread; if so, it is waited for until leave().
+  bool enter() {
+    uint32_t gate = gate_;
+    while ((gate & kOpen) != 0) {
+      if (gate_.compare_exchange_weak(gate, gate + 1)) return true;
+    }
+    return false;
+  }
+  void leave() {
+    if (--gate_ != 0) return;
+    const std::lock_guard lock(mutex_);  // run() may be about to sleep
+    done_.notify_one();
+  }
+
   void serve() {
     uint64_t seen = 0;
     for (;;) {
@@ -106,12 +122,11 @@ class Pool {
         std::unique_lock lock(mutex_);
         wake_.wait(lock, called);
       }
-      ++seen;
+      seen = round_;
       if (ending_) return;
+      if (!enter()) continue;
       thrown_.guard([&] { work(); });
-      if (--busy_ > 0) continue;
-      const std::lock_guard lock(mutex_);  // run() may be about to sleep
-      done_.notify_one();
+      leave();
     }
   }
 
@@ -136,7 +151,8 @@ class Pool {
   const std::function<void(int64_t, int64_t)>* body_ = nullptr;
   int64_t count_ = 0, part_ = 1;
   std::atomic<int64_t> next_{0};
-  std::atomic<int> busy_{0};
+  static constexpr uint32_t kOpen = uint32_t{1} << 31;
+  std::atomic<uint32_t> gate_{0};  // how many threads are in the loop; kOpen: more may come
   std::atomic<uint64_t> round_{0};
   bool ending_ = false;
   Seconds patience_{0};

@@ -188,7 +188,8 @@ double CostModel::kernel_ms(const std::vector<TimedLaunch>& timed, const CallWor
     // Where a wait costs much more than a short kernel, only launches without one tell its time.
     // Not so of a device that computes while the host launches: there short kernels take none.
     const bool piped = in_turn_ && row.piped_ms > 0 && piped_launch_ms_ > 0;
-    // Behind another one a launch takes no longer than when it is waited for: more is a disturbance.
+    // Behind another one a launch takes no longer than when it is waited for: more is a
+    // disturbance.
     const double whole = piped ? std::min(row.piped_ms, row.ms) : row.ms;
     // A launch that took less than an empty one is lost in the noise.
     const double ms = std::max(whole - (piped ? piped_launch_ms_ : launch_ms_), 0.02 * whole);

@@ -1,6 +1,7 @@
 // Direct convolution, zero padding: 8 output pixels in reading order by 32 output channels an item
 // (kernels/common/tile8x32.clh). A tap that lies inside the image for all 8 pixels, which is nearly
-// every one, is read without a question.
+// every one, is read without a question. Of G groups, each with whole texels of input channels and
+// whole panels of output channels where there is more than one, an item's columns are of one.
 #define OPEN_ROW(i) const int at##i = at.s##i;
 #define OPEN_TAP(i) const int tap##i = at##i + offset;
 #define INSIDE(i) buffer_load4(x, tap##i + quad)
@@ -16,17 +17,21 @@
   }
 
 __kernel void conv2d_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
-                              BUFFER_OUT(y), int N, int H, int W, int C, int OC, int KH, int KW,
-                              int stride_h, int stride_w, int pad_top, int pad_left, int dil_h,
-                              int dil_w, int OH, int OW, int act, float act_lo, float act_hi) {
+                              BUFFER_OUT(y), int N, int H, int W, int C, int OC, int G, int KH,
+                              int KW, int stride_h, int stride_w, int pad_top, int pad_left,
+                              int dil_h, int dil_w, int OH, int OW, int act, float act_lo,
+                              float act_hi) {
   const int panels = (OC + 15) / 16;
-  const int left = get_global_id(0) * 2;
-  const int right = min(left + 1, panels - 1);
-  const int pair = left + 1 < panels;
+  const int tile = get_global_id(0), tiles = (panels / G + 1) / 2;  // of a group
+  const int group = tile / tiles;
+  const int left = group * (panels / G) + (tile - group * tiles) * 2;
+  const int end = (group + 1) * (panels / G);
+  const int right = min(left + 1, end - 1);
+  const int pair = left + 1 < end;
   const int row = get_global_id(1) * 8;
   const int rows = N * OH * OW;
-  const int quads = (C + 3) / 4;
-  if (left >= panels || row >= rows) return;
+  const int texels = (C + 3) / 4, quads = texels / G;
+  if (left >= end || row >= rows) return;
   int8 image = row / OW / OH, oy = row / OW % OH;
   int8 ox = row % OW + (int8)(0, 1, 2, 3, 4, 5, 6, 7);
   if (ox.s7 >= OW) {
@@ -37,7 +42,7 @@ __kernel void conv2d_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* rest
     image = min(image + images, (int8)(N - 1));
   }
   const int8 iy0 = oy * stride_h - pad_top, ix0 = ox * stride_w - pad_left;
-  const int8 at = ((image * H + iy0) * W + ix0) * quads;
+  const int8 at = ((image * H + iy0) * W + ix0) * texels + group * quads;
   EACH_OF_8(OPEN_ROW)
   TILE_OPEN(left, right, panels, KH * KW * quads);
   for (int i = 0; i < KH; ++i) {
@@ -46,7 +51,7 @@ __kernel void conv2d_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* rest
     for (int j = 0; j < KW; ++j) {
       const int8 ix = ix0 + j * dil_w;
       const int8 inside = inside_line && ix >= 0 && ix < W;
-      const int offset = (i * dil_h * W + j * dil_w) * quads;
+      const int offset = (i * dil_h * W + j * dil_w) * texels;
       const int tap = (i * KW + j) * quads;
       EACH_OF_8(OPEN_TAP)
       if (all(inside) && pair) {
@@ -63,5 +68,5 @@ __kernel void conv2d_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* rest
       }
     }
   }
-  TILE_FINISH(left, panels, row, rows, OC)
+  TILE_FINISH(left, end, row, rows, OC)
 }

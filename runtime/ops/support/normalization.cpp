@@ -50,6 +50,13 @@ int64_t grain_of(int64_t length) {
   return std::max<int64_t>(1, kElementGrain / 4 / std::max<int64_t>(length, 1));
 }
 
+// Exporters write a norm of groups as one of instances with such parameters.
+bool is_all(const Term& parameter, double number) {
+  if (!parameter.known) return false;
+  const Values values = parameter.value.to_f64();
+  return std::all_of(values.begin(), values.end(), [&](double one) { return one == number; });
+}
+
 struct NormedRows {
   Term y, mean, factor;
 };
@@ -179,11 +186,14 @@ std::vector<Term> channel_norm_steps(Steps& s, int64_t groups) {
   const Shape& shape = s.call().shape(0);
   const int64_t elements = elements_of(shape), rows = shape[0] * groups;
   if (elements == 0) return {};
-  const Term normed = normed_rows(s, s.reshaped(s.input(0), {rows, elements / rows}), false).y;
+  const Term x = s.reshaped(s.input(0), {rows, elements / rows});
+  const Attributes epsilon = {{"epsilon", s.call().node.float_attr("epsilon", kNormEpsilon)}};
+  const Term normed = s.one("LayerNormalization", {x, number(1)}, epsilon);
   const int64_t parts = elements_of(s.call().shape(1));
   const Term apart = s.reshaped(normed, {shape[0], parts, elements / shape[0] / parts});
-  const Term scaled = s.one("Mul", {apart, s.reshaped(s.input(1), {1, parts, 1})});
-  const Term y = s.one("Add", {scaled, s.reshaped(s.input(2), {1, parts, 1})});
+  Term y = apart;
+  if (!is_all(s.input(1), 1)) y = s.one("Mul", {y, s.reshaped(s.input(1), {1, parts, 1})});
+  if (!is_all(s.input(2), 0)) y = s.one("Add", {y, s.reshaped(s.input(2), {1, parts, 1})});
   return {s.reshaped(y, shape)};
 }
 

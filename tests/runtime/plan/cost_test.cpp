@@ -127,7 +127,8 @@ TEST(CostModel, BelievesLaunchesAmongOthersWhereTheyWereTimed) {
               1e-12);
 }
 
-// Something else had the processor while launches ran one behind the other: 13 ms, and 1 when waited for.
+// Something else had the processor while launches ran one behind the other: 13 ms, and 1 when
+// waited for.
 TEST(CostModel, TakesNoLaunchAmongOthersForLongerThanOneThatIsWaitedFor) {
   const CostModel cost(measured_peaks(), true, 100);
   EXPECT_NEAR(cost.kernel_ms({{{1e8, 0}, 1, 13}}, {1e8, 0}), 0.99, 1e-12);
