@@ -1,18 +1,12 @@
-// Elements moved as they are stored, a loop for each axis and no division but for an item's first
-// row: `pixels` neighbouring rows of y an item. kernels/reference/move.cpp states what the extents
-// and steps mean.
-#if STORE_HALF
-#define ELEMENT ushort
-#else
-#define ELEMENT uint
-#endif
-#define ELEMENTS(TO)                                                         \
-  for (int j0 = 0; j0 < F0; ++j0) {                                          \
-    for (int j1 = 0; j1 < F1; ++j1) {                                        \
-      __global const ELEMENT* source = from + (at + j0 * step0 + j1 * step1); \
-      for (int j2 = 0; j2 < F2; ++j2) to[j2] = TO;                           \
-      to += F2;                                                              \
-    }                                                                        \
+// Elements moved, a loop for each axis and no division but for an item's first row: `pixels`
+// neighbouring rows of y an item. kernels/reference/move.cpp states what the extents and steps mean.
+#define ELEMENTS(step)                                                                         \
+  for (int j0 = 0; j0 < F0; ++j0) {                                                            \
+    for (int j1 = 0; j1 < F1; ++j1) {                                                          \
+      const int from = at + j0 * step0 + j1 * step1;                                           \
+      for (int j2 = 0; j2 < F2; ++j2) buffer_store1(y, to + j2, buffer_load1(x, from + j2 * (step))); \
+      to += F2;                                                                                \
+    }                                                                                          \
   }
 
 __kernel void move_row(BUFFER_IN(x), BUFFER_OUT(y), int pixels, int C, int rows, int OC, int E1,
@@ -28,15 +22,14 @@ __kernel void move_row(BUFFER_IN(x), BUFFER_OUT(y), int pixels, int C, int rows,
   int i3 = first % E3, i2 = first / E3 % E2, i1 = first / E3 / E2 % E1;
   int at = row0 * pitch + channel0 + first / E3 / E2 / E1 * down0 + i1 * down1 + i2 * down2 +
            i3 * down3;
-  __global const ELEMENT* from = (__global const ELEMENT*)x;
-  __global ELEMENT* to = (__global ELEMENT*)y + first * pitch_o;
+  int to = first * pitch_o;
   for (int left = min(pixels, rows - first); left > 0; --left) {
     if (step2 == 1) {
-      ELEMENTS(source[j2])
+      ELEMENTS(1)
     } else {
-      ELEMENTS(source[j2 * step2])
+      ELEMENTS(step2)
     }
-    for (int c = OC; c < pitch_o; ++c) *to++ = 0;
+    for (int c = OC; c < pitch_o; ++c) buffer_store1(y, to++, 0.0f);
     at += down3;
     if (++i3 < E3) continue;
     i3 = 0;
