@@ -1,32 +1,5 @@
-// The C values of a row reduced to one, then activated, one row an item, in float at every precision. The codes are
-// those of kernels/reference/reduce.cpp.
+// The C values of a row reduced to one (kernels/common/reduce.clh), then activated, one row an item.
 #define READ(quad) to_float4(load4(x, texel_at(first + (quad), line, W * quads)))
-
-// What leaves a result as it is, in place of the padding lanes.
-static inline float neutral(int code) {
-  if (code == 2 || code == 9) return -INFINITY;
-  if (code == 3) return INFINITY;
-  return code == 4 ? 1.0f : 0.0f;
-}
-
-static inline float4 term(int code, float4 v, float largest) {
-  if (code == 5) return fabs(v);
-  if (code == 6 || code == 7) return v * v;
-  return code == 9 ? exp(v - largest) : v;
-}
-
-static inline float4 join(int code, float4 a, float4 b) {
-  if (code == 2) return larger(a, b);
-  if (code == 3) return smaller(a, b);
-  return code == 4 ? a * b : a + b;
-}
-
-static inline float finish(int code, float v, float largest, int C) {
-  if (code == 1) return v / (float)C;
-  if (code == 6) return sqrt(v);
-  if (code == 8) return log(v);
-  return code == 9 ? largest + log(v) : v;
-}
 
 __kernel void reduce_row(ACT_IN(x), ACT_OUT(y), int M, int W, int C, int code, int act,
                          float act_lo, float act_hi) {
