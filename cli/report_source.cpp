@@ -57,8 +57,7 @@ bool has_best(const Report& report) {
 
 // Of the same needs, in the same order.
 bool serves(const std::string& file, const std::vector<std::string>& needs, Report& report) {
-  const auto text = read_own_file(file, state_dir());
-  auto found = text ? report_from_json(*text, file) : tl::unexpected(text.error());
+  auto found = read_own_report(file, state_dir());
   if (!found || found->run.only_cases != needs || !report_is_current(*found, false)) return false;
   report = std::move(*found);
   return true;
@@ -76,14 +75,13 @@ Result<Report> found_or_made(const std::string& path, const EventSink& sink,
   const std::string file = path.empty() ? whole_file() : path;
   const std::string part = needs.empty() ? whole_file() : needs_file();
   std::string why = "no report for this machine yet";
-  const auto text = path.empty() ? read_own_file(file, state_dir()) : read_file(file);
-  if (text) {
-    CLVET_ASSIGN_OR_RETURN(Report report, report_from_json(*text, file));
-    const bool usable = report.run.only_cases.empty() && has_best(report);
-    if (report_is_current(report, path.empty() && !usable)) return report;
+  auto known = path.empty() ? read_own_report(file, state_dir()) : read_named_report(file);
+  if (known) {
+    const bool usable = known->run.only_cases.empty() && has_best(*known);
+    if (report_is_current(*known, path.empty() && !usable)) return known;
     why = fmt::format("the report {} was made with other drivers or kernels", file);
-  } else if (text.error().code != ErrorCode::kNotFound || !path.empty()) {
-    return tl::unexpected(text.error());
+  } else if (known.error().code != ErrorCode::kNotFound || !path.empty()) {
+    return known;
   }
   Report report;
   if (!needs.empty() && serves(part, needs, report)) return report;

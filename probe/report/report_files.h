@@ -11,5 +11,7 @@ inline std::string report_file(const std::string& state_dir) { return state_dir 
 inline std::string report_of_needs_file(const std::string& state_dir) {
   return state_dir + "/report-of-needs.json";
 }
+// What later starts read in place of one of these (report_snapshot.h).
+inline std::string snapshot_file(const std::string& report) { return report + ".snapshot"; }
 
 }  // namespace clvet

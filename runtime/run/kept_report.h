@@ -20,7 +20,10 @@ struct KeptReport {
 Result<std::optional<KeptReport>> kept_report(const std::string& path,
                                               const std::string& state_dir);
 
-// Of the files of `state_dir`, which nobody else may have written.
-Result<std::string> read_own_file(const std::string& file, const std::string& state_dir);
+// A report among the files of `state_dir`, which nobody else may have written; what later starts
+// read in its place lies beside it (probe/report/report_snapshot.h).
+Result<Report> read_own_report(const std::string& file, const std::string& state_dir);
+// Of whichever machine.
+Result<Report> read_named_report(const std::string& file);
 
 }  // namespace clvet
