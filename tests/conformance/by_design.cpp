@@ -50,7 +50,8 @@ bool HostByDesign::covers(const std::string& op, std::span<const DType> inputs,
   const auto row = rows_.find(op);
   if (row == rows_.end()) return false;
   if (row->second == When::kAlways) return true;
-  if (row->second == When::kIntegers) return all_integer(inputs) && all_integer(outputs);
+  if (row->second == When::kIntegers)
+    return !inputs.empty() && is_integer(inputs.front()) && all_integer(outputs);
   return all_integer(outputs) || std::any_of(inputs.begin(), inputs.end(), is_integer);
 }
 

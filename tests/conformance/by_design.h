@@ -14,8 +14,9 @@ class HostByDesign {
  public:
   static Result<HostByDesign> read(const std::string& path);
 
-  // The list's rows: "always"; "integers": only where every input and output is of integers or
-  // truth values; "integer side": where some input or all outputs are.
+  // The list's rows: "always"; "integers": only where the first input and every output is of
+  // integers or truth values (an integer to the power of a float is integer arithmetic); "integer
+  // side": where some input or all outputs are.
   bool covers(const std::string& op, std::span<const DType> inputs,
               std::span<const DType> outputs) const;
 

@@ -36,6 +36,12 @@ TEST(HostByDesign, CoversArithmeticOnIntegersButNotOnFloats) {
   EXPECT_FALSE(list().covers("Equal", kFloats, kTruth));
 }
 
+TEST(HostByDesign, CoversAnIntegerToThePowerOfAFloatButNoFloatToAnyPower) {
+  const Types integer_first = {DType::kI32, DType::kF32}, float_first = {DType::kF32, DType::kI32};
+  EXPECT_TRUE(list().covers("Pow", integer_first, Types{DType::kI32}));
+  EXPECT_FALSE(list().covers("Pow", float_first, kFloat));
+}
+
 TEST(HostByDesign, AFloatInputOrOutputBesideIntegersIsNotCovered) {
   const Types mixed = {DType::kF32, DType::kI64};
   EXPECT_FALSE(list().covers("Gather", mixed, kFloat));
