@@ -1,10 +1,10 @@
 // Tiles of 4 x 4 input pixels as Winograd multiplies them: B d B' (kernels/winograd.h), zero padding.
-// RUN texels of channels of `tiles` neighbouring tiles an item: beyond the last of either there is
+// Four texels of channels of `tiles` neighbouring tiles an item: beyond the last of either there is
 // nothing to loop over. Of a tile two rows are in registers at a time.
 #define floats(lanes) JOIN(float, lanes)
-#define LOAD_4(pos) to_float4(load4(x, pos))
+#define LOAD_4(pos) to_float4(buffer_load4(x, pos))
 #define LOAD_16(pos) to_float16(buffer_load16(x, pos))
-#define STORE_4(pos, v) store4(y, pos, v)
+#define STORE_4(pos, v) buffer_store4(y, pos, v)
 #define STORE_16(pos, v) buffer_store16(y, pos, v)
 #define READ(lanes, i, j)                                                                  \
   (line##i && column##j                                                                    \
@@ -38,11 +38,11 @@
     MAKE(lanes, 3, 1, -, 3)                                                                \
   }
 
-__kernel void winograd_in_texel(ACT_IN(x), ACT_OUT(y), int N, int H, int W, int C, int OH, int OW,
-                                int pad_top, int pad_left, int tiles) {
+__kernel void winograd_in_run(BUFFER_IN(x), BUFFER_OUT(y), int N, int H, int W, int C, int OH, int OW,
+                              int pad_top, int pad_left, int tiles) {
   const int quads = (C + 3) / 4;
   const int down = (OH + 1) / 2, across = (OW + 1) / 2, lines = N * down;
-  const int first = get_global_id(0) * RUN;
+  const int first = get_global_id(0) * 4;
   const int first_tile = get_global_id(1) * tiles;
   const int line = get_global_id(2);
   const int iy = line % down * 2 - pad_top;
@@ -53,13 +53,11 @@ __kernel void winograd_in_texel(ACT_IN(x), ACT_OUT(y), int N, int H, int W, int 
     const int ix = tile * 2 - pad_left;
     const int column0 = ix >= 0 && ix < W, column1 = ix + 1 >= 0 && ix + 1 < W;
     const int column2 = ix + 2 >= 0 && ix + 2 < W, column3 = ix + 3 >= 0 && ix + 3 < W;
-#if RUN == 4
     if (first + 4 <= quads) {
       const int quad = first;
       TILE(16)
       continue;
     }
-#endif
-    for (int quad = first; quad < min(first + RUN, quads); ++quad) TILE(4)
+    for (int quad = first; quad < min(first + 4, quads); ++quad) TILE(4)
   }
 }
