@@ -3,8 +3,8 @@
 __kernel void attention_group256(BUFFER_IN(q), BUFFER_IN(k), BUFFER_IN(v), BUFFER_OUT(y), int H,
                                  int KV, int D, int P, int window, float scale) {
   __local float4 query[64];
-  __local float4 scores[GROUP / 4];
-  __local float4 sums[GROUP];
+  __local float4 scores[SCORES];
+  __local float4 sums[SUMS];
   const int item = get_local_id(0);
   const int head = get_global_id(1);
   const int row = get_global_id(2);

@@ -10,8 +10,8 @@ __kernel void attention_rope_group256(BUFFER_IN(x), __global const float4* restr
                                       BUFFER_OUT(new_v), int H, int KV, int D, int P, int window,
                                       int halves, int norm, float epsilon, float scale) {
   __local float4 query[64], key[64];
-  __local float4 scores[GROUP / 4];
-  __local float4 sums[GROUP];
+  __local float4 scores[SCORES];
+  __local float4 sums[SUMS];
   const int item = get_local_id(0);
   const int head = get_global_id(1);
   const int quads = D / 4;

@@ -1,10 +1,8 @@
 // y = softmax over the C values of a row: largest value, sum, quotient, in float at every precision;
 // GROUP items a row.
 #define READ(quad) to_float4(load4(x, texel_at(first + (quad), line, W * quads)))
-#define REAL_READ(quad)                                                                   \
-  ((quad) < quads - 1 ? READ(quad)                                                        \
-                      : select((float4)(-INFINITY), READ(quad),                           \
-                               (int4)(0, 1, 2, 3) < (int4)(C - 4 * (quad))))
+#define REAL_READ(quad) \
+  select((float4)(-INFINITY), READ(quad), (int4)(0, 1, 2, 3) < (int4)(C - 4 * (quad)))
 
 __kernel void softmax_group(ACT_IN(x), ACT_OUT(y), int W, int C) {
   __local float partial[GROUP];
@@ -25,7 +23,7 @@ __kernel void softmax_group(ACT_IN(x), ACT_OUT(y), int W, int C) {
   JOIN_GROUP(plus)
   const float share = 1.0f / partial[0];
   for (int quad = item; quad < quads; quad += GROUP) {
-    const float4 v = exp(REAL_READ(quad) - largest) * share;
+    const float4 v = exp(READ(quad) - largest) * share;
     store4(y, texel_at(first + quad, line, W * quads), mask_texel(v, quad, C));
   }
 }

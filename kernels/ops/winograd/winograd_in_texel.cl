@@ -1,65 +1,45 @@
 // Tiles of 4 x 4 input pixels as Winograd multiplies them: B d B' (kernels/winograd.h), zero padding.
-// RUN texels of channels of `tiles` neighbouring tiles an item: beyond the last of either there is
-// nothing to loop over. Of a tile two rows are in registers at a time.
-#define floats(lanes) JOIN(float, lanes)
-#define LOAD_4(pos) to_float4(load4(x, pos))
-#define LOAD_16(pos) to_float16(buffer_load16(x, pos))
-#define STORE_4(pos, v) store4(y, pos, v)
-#define STORE_16(pos, v) buffer_store16(y, pos, v)
-#define READ(lanes, i, j)                                                                  \
-  (line##i && column##j                                                                    \
-       ? JOIN(LOAD_, lanes)(texel_at((ix + j) * quads + quad, from + i, W * quads))        \
-       : (floats(lanes))0.0f)
-#define ROW(lanes, i)                                                                      \
-  const floats(lanes) d##i##0 = READ(lanes, i, 0), d##i##1 = READ(lanes, i, 1),            \
-                      d##i##2 = READ(lanes, i, 2), d##i##3 = READ(lanes, i, 3);
-#define STORE(lanes, i, j, v)                                                              \
-  JOIN(STORE_, lanes)                                                                      \
-  (texel_at(tile * quads + quad, line + (i * 4 + j) * lines, across * quads), v);
-// Row i of the result: row a of d, and row b added or taken away, which is all that B does.
-#define MAKE(lanes, i, a, sign, b)                                                         \
-  {                                                                                        \
-    const floats(lanes) v0 = d##a##0 sign d##b##0, v1 = d##a##1 sign d##b##1;              \
-    const floats(lanes) v2 = d##a##2 sign d##b##2, v3 = d##a##3 sign d##b##3;              \
-    STORE(lanes, i, 0, v0 - v2)                                                            \
-    STORE(lanes, i, 1, v1 + v2)                                                            \
-    STORE(lanes, i, 2, v2 - v1)                                                            \
-    STORE(lanes, i, 3, v1 - v3)                                                            \
+// Two of the four rows of a texel of channels an item: all four take more registers than Mali has.
+#define READ(row, inside, j)                                                                \
+  (inside && ix + j >= 0 && ix + j < W                                                      \
+       ? to_float4(load4(x, texel_at((ix + j) * quads + quad, row, W * quads)))             \
+       : (float4)(0.0f))
+// Column j of the two rows, before B': `beside` is the row of d that only one of them has.
+#define COLUMN(j)                                                                           \
+  float4 upper##j, lower##j;                                                                \
+  {                                                                                         \
+    const float4 d = READ(beside, has_beside, j);                                           \
+    const float4 d1 = READ(from + 1, has_1, j), d2 = READ(from + 2, has_2, j);              \
+    upper##j = half_of ? d2 - d1 : d - d2;                                                  \
+    lower##j = half_of ? d1 - d : d1 + d2;                                                  \
   }
-#define TILE(lanes)                                                                        \
-  {                                                                                        \
-    ROW(lanes, 0)                                                                          \
-    ROW(lanes, 2)                                                                          \
-    MAKE(lanes, 0, 0, -, 2)                                                                \
-    ROW(lanes, 1)                                                                          \
-    MAKE(lanes, 1, 1, +, 2)                                                                \
-    MAKE(lanes, 2, 2, -, 1)                                                                \
-    ROW(lanes, 3)                                                                          \
-    MAKE(lanes, 3, 1, -, 3)                                                                \
-  }
+#define STORE(i, j, v)                                                                      \
+  store4(y, texel_at(tile * quads + quad, line + ((i) * 4 + j) * lines, across * quads), v);
+#define ROW(i, v)                                                                           \
+  STORE(i, 0, v##0 - v##2)                                                                  \
+  STORE(i, 1, v##1 + v##2)                                                                  \
+  STORE(i, 2, v##2 - v##1)                                                                  \
+  STORE(i, 3, v##1 - v##3)
 
 __kernel void winograd_in_texel(ACT_IN(x), ACT_OUT(y), int N, int H, int W, int C, int OH, int OW,
-                                int pad_top, int pad_left, int tiles) {
+                                int pad_top, int pad_left) {
   const int quads = (C + 3) / 4;
   const int down = (OH + 1) / 2, across = (OW + 1) / 2, lines = N * down;
-  const int first = get_global_id(0) * RUN;
-  const int first_tile = get_global_id(1) * tiles;
-  const int line = get_global_id(2);
+  const int quad = get_global_id(0);
+  const int tile = get_global_id(1);
+  const int line = (int)get_global_id(2) / 2;
+  const int half_of = (int)get_global_id(2) % 2;
+  if (quad >= quads || tile >= across) return;
+  const int ix = tile * 2 - pad_left;
   const int iy = line % down * 2 - pad_top;
   const int from = line / down * H + iy;
-  const int line0 = iy >= 0 && iy < H, line1 = iy + 1 >= 0 && iy + 1 < H;
-  const int line2 = iy + 2 >= 0 && iy + 2 < H, line3 = iy + 3 >= 0 && iy + 3 < H;
-  for (int tile = first_tile; tile < min(first_tile + tiles, across); ++tile) {
-    const int ix = tile * 2 - pad_left;
-    const int column0 = ix >= 0 && ix < W, column1 = ix + 1 >= 0 && ix + 1 < W;
-    const int column2 = ix + 2 >= 0 && ix + 2 < W, column3 = ix + 3 >= 0 && ix + 3 < W;
-#if RUN == 4
-    if (first + 4 <= quads) {
-      const int quad = first;
-      TILE(16)
-      continue;
-    }
-#endif
-    for (int quad = first; quad < min(first + RUN, quads); ++quad) TILE(4)
-  }
+  const int beside = from + 3 * half_of;
+  const bool has_beside = iy + 3 * half_of >= 0 && iy + 3 * half_of < H;
+  const bool has_1 = iy + 1 >= 0 && iy + 1 < H, has_2 = iy + 2 >= 0 && iy + 2 < H;
+  COLUMN(0)
+  COLUMN(1)
+  COLUMN(2)
+  COLUMN(3)
+  ROW(2 * half_of, upper)
+  ROW(2 * half_of + 1, lower)
 }
