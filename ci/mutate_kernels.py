@@ -142,7 +142,11 @@ def choose(mutants, count):
 
 def first_fault(journal):
     """The first attempt that did not pass; a probe that holds one need not go on (a mutant that hangs takes minutes a shape)."""
-    for line in journal.read_text().splitlines() if journal.exists() else []:
+    try:
+        lines = journal.read_text().splitlines()
+    except FileNotFoundError:  # not yet, or no more
+        return None
+    for line in lines:
         try:
             verdict = json.loads(line).get("verdict")
         except ValueError:  # half written

@@ -144,6 +144,10 @@ Cell cell_of(const Plane& plane, const Axis& y, const Axis& x, int64_t i, int64_
   cell.value = plane.largest ? -kInf : 0;
   for (double a = 0; a < y.count; ++a) {
     const Spot row = spot_of(y, y.place(i, a), plane.h);
+    if (!row.inside && !row.beside_the_edge) {
+      if (plane.largest) cell.value = larger(cell.value, 0.0);
+      continue;
+    }
     for (double b = 0; b < x.count; ++b) {
       const Spot column = spot_of(x, x.place(j, b), plane.w);
       const double sample = plane.between(row, column);

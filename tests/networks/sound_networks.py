@@ -75,60 +75,6 @@ def whisper_decoder(net):
 LOW = float(numpy.finfo(F32).min)
 
 
-def gated(net, x, c, k, d):
-    """WaveNet's gate: tanh of one half times sigmoid of the other."""
-    y = net.conv(x, c, 2 * c, k, d=d, axes=1)
-    first, second = net.slice(y, 0, c, 1), net.slice(y, c, 2 * c, 1)
-    return net("Mul", net("Tanh", first), net("Sigmoid", second))
-
-
-@network(opset=15)
-def vits_like(net):
-    """Text to sound: durations decide the length (Exp, Ceil, CumSum, Range, comparisons), then a decoder that scales up."""
-    c = 24
-    ids = net.input("input", ["batch", "phonemes"], tokens(net, 60, 1, 9))
-    lengths = net.input("input_lengths", ["batch"], numpy.array([9], numpy.int64))
-    scales = net.input("scales", [3], numpy.array([0.0, 1.1, 0.0], F32))
-    x = net("Mul", net("Gather", net.weight(60, c, scale=0.3), ids), float(c**0.5))
-    x = net.transpose(x, 0, 2, 1)
-    steps = net.unsqueeze(net("Range", 0, net.size(x, 2), 1), 0)
-    mask = net("Cast", net.unsqueeze(net("Less", steps, net.unsqueeze(lengths, 1)), 1), to=1)
-    x = net("Mul", x, mask)
-    for d in (1, 2):
-        x = net("Mul", net("Add", x, gated(net, x, c, 3, d)), mask)
-    wide = net("Relu", net.conv(x, c, c, 3, axes=1))
-    wide = net.transpose(net.layer_norm(net.transpose(wide, 0, 2, 1), c, whole=False), 0, 2, 1)
-    logs = net.conv(wide, c, 1, axes=1)
-    durations = net("Mul", net("Exp", net("Mul", logs, 0.4)), mask)
-    durations = net("Ceil", net("Mul", net("Add", durations, 0.55), net("Gather", scales, net.const(1), axis=0)))
-    total = net.reduce("ReduceSum", durations, [1, 2], 0)
-    frames = net("Cast", net("Clip", total, 1.0, ""), to=7)
-    most = net.reduce("ReduceMax", frames, [0], 0)
-    ends = net("CumSum", net.squeeze(durations, 1), net.const(-1))
-    places = net("Cast", net("Range", 0, most, 1), to=1)
-    before = net("Cast", net("Less", net.unsqueeze(net.unsqueeze(places, 0), 0), net.unsqueeze(ends, 2)), to=1)
-    own = net("Sub", before, net("Pad", net.slice(before, 0, -1, 1), net.const([0, 1, 0, 0, 0, 0]), 0.0))
-    z = net("MatMul", x, own)
-    noise = net("Mul", net("ConstantOfShape", net("Shape", z), value=helper.make_tensor("value", 1, [1], [0.5])),
-                net("Gather", scales, net.const(0), axis=0))
-    z = net.conv(net("Add", z, noise), c, 32, 7, axes=1)
-    width = 32
-    for rate, k in ((4, 8), (4, 8)):
-        z = net("LeakyRelu", z, alpha=0.1)
-        w = net.weight(width, width // 2, k, scale=(2.0 / width) ** 0.5)
-        z = net("ConvTranspose", z, w, net.weight(width // 2), kernel_shape=[k], strides=[rate], pads=[(k - rate) // 2] * 2)
-        width //= 2
-        parts = []
-        for k in (3, 7):
-            y = z
-            for d in (1, 3):
-                y = net("Add", y, net.conv(net("LeakyRelu", y, alpha=0.1), width, width, k, d=d, axes=1, gain=0.7))
-            parts.append(y)
-        z = net("Div", net("Add", *parts), 2.0)
-    z = net.conv(net("LeakyRelu", z, alpha=0.01), width, 1, 7, axes=1, bias=False)
-    net.output("output", net("Tanh", z), ["batch", 1, "time"])
-
-
 def gru(net, x, state, inputs, hidden, both=False, length="", linear_before_reset=1):
     directions = 2 if both else 1
     w = net.weight(directions, 3 * hidden, inputs, scale=inputs**-0.5)

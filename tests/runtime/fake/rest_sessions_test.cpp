@@ -57,7 +57,7 @@ std::string board_with(const std::string& rules) {
 std::vector<float> weights() { return test::floats(test::noise({kWidth, kColumns}, 2)); }
 
 // How many rows a text takes: the sum of its durations, without its fraction. Then row i of
-// y = tanh((i + 1) * x * w).
+// y = tanh((i + 1) * x * w), where the sum of i + 1 rows is the host's, being of doubles.
 test::ModelBuilder text_to_rows() {
   test::ModelBuilder model;
   model.input("durations", {3}).input("x", {1, kWidth}).constant_i64("one", {1});
@@ -68,7 +68,9 @@ test::ModelBuilder text_to_rows() {
   test::set_int(model.node("Cast", {"sum"}, {"n"}), "to", 7);
   test::set_int(model.node("Concat", {"n", "width"}, {"shape"}), "axis", 0);
   model.node("Expand", {"x", "shape"}, {"wide"});
-  model.node("CumSum", {"wide", "axis"}, {"rows"});
+  test::set_int(model.node("Cast", {"wide"}, {"doubles"}), "to", 11);
+  model.node("CumSum", {"doubles", "axis"}, {"sums"});
+  test::set_int(model.node("Cast", {"sums"}, {"rows"}), "to", 1);
   model.node("MatMul", {"rows", "w"}, {"a"});
   model.node("Tanh", {"a"}, {"y"});
   return model;
