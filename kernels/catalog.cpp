@@ -122,12 +122,15 @@ Result<std::string> kernel_text(std::string_view path) {
 }
 
 std::string kernel_set() {
-  Sha256 hash;
-  for (const EmbeddedFile& file : embedded_kernels()) {
-    hash.add_field(file.path);
-    hash.add_field(with_activations(std::string(file.text)));
-  }
-  return hash.hex();
+  static const std::string set = [] {
+    Sha256 hash;
+    for (const EmbeddedFile& file : embedded_kernels()) {
+      hash.add_field(file.path);
+      hash.add_field(with_activations(std::string(file.text)));
+    }
+    return hash.hex();
+  }();
+  return set;
 }
 
 }  // namespace clvet

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -105,12 +106,16 @@ struct Variant {
   std::string name() const;
 };
 
+// A text that programs share.
+using Source = std::shared_ptr<const std::string>;
+
 // What a driver is given to compile.
 struct Program {
-  std::vector<std::string> sources;  // preludes, then the kernel's own text after `#line 1`
-  std::string options;               // -D and build flags
+  std::vector<Source> sources;  // preludes, then the kernel's own text after `#line 1`
+  std::string options;          // -D and build flags
   std::string entry;
-  std::string key;  // SHA-256 of sources, options and entry: variants of one key share a build
+  std::string
+      key;  // SHA-256 of what the texts, options and entry are: variants of one key share a build
   std::string variant_key;              // SHA-256 of key and variant name: what evidence is about
   std::vector<std::string> constructs;  // sorted; words: docs/interfaces.md
 };

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -86,39 +89,81 @@ std::vector<std::string> constructs_of(const Variant& variant) {
   return {words.begin(), words.end()};
 }
 
-// What tells programs apart that a driver is given.
-std::string key_of(const Program& program) {
-  Sha256 hash;
-  for (const std::string& source : program.sources) hash.add_field(source);
-  return hash.add_field(program.options).add_field(program.entry).hex();
+// A text as drivers get it, and its SHA-256. The catalog has a thousand variants of some hundred
+// texts: each is put together and hashed once.
+struct Text {
+  Source source;
+  std::string digest;
+};
+
+enum class TextKind { kPrelude, kKernel, kCheck };
+
+Result<Text> made_text(const std::string& path, TextKind kind) {
+  CLVET_ASSIGN_OR_RETURN(std::string text, kernel_text(path));
+  if (kind == TextKind::kPrelude) text = with_activations(std::move(text));
+  if (kind == TextKind::kKernel) text.insert(0, "#line 1\n");
+  std::string digest = sha256_hex(text);
+  return Text{std::make_shared<const std::string>(std::move(text)), std::move(digest)};
 }
+
+Result<Text> text_of(const std::string& path, TextKind kind) {
+  static std::mutex mutex;
+  static std::map<std::string, Text> made;
+  const std::lock_guard lock(mutex);
+  auto found = made.find(path);
+  if (found == made.end()) {
+    CLVET_ASSIGN_OR_RETURN(Text text, made_text(path, kind));
+    found = made.emplace(path, std::move(text)).first;
+  }
+  return found->second;
+}
+
+// What tells programs apart that a driver is given.
+class Assembly {
+ public:
+  Status add(const std::string& path, TextKind kind) {
+    CLVET_ASSIGN_OR_RETURN(Text text, text_of(path, kind));
+    program.sources.push_back(std::move(text.source));
+    hash_.add_field(text.digest);
+    return {};
+  }
+  // Once options and entry are there.
+  Program finished() {
+    program.key = hash_.add_field(program.options).add_field(program.entry).hex();
+    return std::move(program);
+  }
+
+  Program program;
+
+ private:
+  Sha256 hash_;
+};
 
 }  // namespace
 
 Result<Program> check_program(std::string_view text, std::string_view entry) {
-  Program program;
-  CLVET_ASSIGN_OR_RETURN(std::string source, kernel_text(fmt::format("checks/{}.cl", text)));
-  program.sources = {std::move(source)};
-  program.entry = entry;
-  program.key = key_of(program);
-  return program;
+  Assembly assembly;
+  CLVET_RETURN_IF_ERROR(assembly.add(fmt::format("checks/{}.cl", text), TextKind::kCheck));
+  assembly.program.entry = entry;
+  return assembly.finished();
 }
 
 Result<Program> program_of(const Variant& variant) {
   const Manifest& manifest = *variant.manifest;
-  Program program;
-  for (const std::string& prelude : manifest.preludes) {
-    auto text = kernel_text("common/" + prelude);
-    if (!text) return fail(ErrorCode::kInternal, "{}: {}", manifest.id, text.error().message);
-    program.sources.push_back(with_activations(std::move(*text)));
-  }
-  auto text = kernel_text("ops/" + manifest.family + "/" + manifest.text + ".cl");
-  if (!text) return fail(ErrorCode::kInternal, "{}: {}", manifest.id, text.error().message);
-  program.sources.push_back("#line 1\n" + *text);
-  program.options = options_of(variant);
-  program.entry = manifest.text;
-  program.constructs = constructs_of(variant);
-  program.key = key_of(program);
+  Assembly assembly;
+  const auto add = [&](const std::string& path, TextKind kind) -> Status {
+    const Status added = assembly.add(path, kind);
+    if (added) return {};
+    return fail(ErrorCode::kInternal, "{}: {}", manifest.id, added.error().message);
+  };
+  for (const std::string& prelude : manifest.preludes)
+    CLVET_RETURN_IF_ERROR(add("common/" + prelude, TextKind::kPrelude));
+  CLVET_RETURN_IF_ERROR(
+      add(fmt::format("ops/{}/{}.cl", manifest.family, manifest.text), TextKind::kKernel));
+  assembly.program.options = options_of(variant);
+  assembly.program.entry = manifest.text;
+  assembly.program.constructs = constructs_of(variant);
+  Program program = assembly.finished();
   program.variant_key = Sha256().add_field(program.key).add_field(variant.name()).hex();
   return program;
 }

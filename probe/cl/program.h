@@ -16,9 +16,9 @@ inline cl_program create_program(const ClApi& api, cl_context context, const Pro
                                  cl_int* code) {
   std::vector<const char*> texts;
   std::vector<size_t> sizes;
-  for (const std::string& source : program.sources) {
-    texts.push_back(source.data());
-    sizes.push_back(source.size());
+  for (const Source& source : program.sources) {
+    texts.push_back(source->data());
+    sizes.push_back(source->size());
   }
   return api.clCreateProgramWithSource(context, static_cast<cl_uint>(texts.size()), texts.data(),
                                        sizes.data(), code);

@@ -47,7 +47,9 @@ uint64_t MemoryRequest::read_bytes() const {
 }
 
 nlohmann::json to_message(const TrialRequest& request) {
-  nlohmann::json memory = nlohmann::json::array(), args = nlohmann::json::array();
+  nlohmann::json sources = nlohmann::json::array(), memory = nlohmann::json::array(),
+                 args = nlohmann::json::array();
+  for (const Source& source : request.program.sources) sources.push_back(*source);
   for (const MemoryRequest& row : request.memory) memory.push_back(to_row(row));
   for (const ArgRequest& row : request.args) {
     args.push_back({row.memory, row.is_float, row.int_value, row.float_value});
@@ -56,7 +58,7 @@ nlohmann::json to_message(const TrialRequest& request) {
           {"careful", request.careful},
           {"build_only", request.build_only},
           {"release_program", request.release_program},
-          {"sources", request.program.sources},
+          {"sources", std::move(sources)},
           {"options", request.program.options},
           {"entry", request.program.entry},
           {"key", request.program.key},
@@ -75,7 +77,8 @@ TrialRequest trial_from_message(const nlohmann::json& message) {
   request.careful = message.at("careful");
   request.build_only = message.at("build_only");
   request.release_program = message.at("release_program");
-  message.at("sources").get_to(request.program.sources);
+  for (const auto& source : message.at("sources"))
+    request.program.sources.push_back(std::make_shared<const std::string>(source));
   request.program.options = message.at("options");
   request.program.entry = message.at("entry");
   request.program.key = message.at("key");

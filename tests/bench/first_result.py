@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""first_result.py CLVET BARE MODEL [OPTION...] [--rounds N] [--library NAME]: from the start of a process to its first result.
+"""first_result.py CLVET BARE MODEL [OPTION...] [--report FILE] [--rounds N] [--library NAME] [--driver-caches]: from the start of a
+process to its first result.
 
 Each round has, in turn: a start of `clvet run MODEL OPTION...` without saved programs, one with them, and a bare program of OpenCL
-(clvet_bare_opencl), which makes a context and a queue and computes nothing. The options name the inputs, the report and the device.
-Caches of the drivers themselves are off. The first result is the first line on standard output; the end of the process comes
-later, and is told too. Prints medians in milliseconds; needs a machine that does nothing else.
+(clvet_bare_opencl), which makes a context and a queue and computes nothing. The options name the inputs and the device; FILE becomes
+this machine's own report, without which one is probed first. Caches of the drivers themselves are off, unless --driver-caches: those
+that a user has, such as NVIDIA's, without which each start compiles what clvet saved. The first result is the first line on
+standard output; the end of the process comes later, and is told too. Prints medians in milliseconds; needs a machine that does
+nothing else.
 """
 
 import os
@@ -43,10 +46,15 @@ def option(words, name, default):
 def main():
     words = sys.argv[1:]
     rounds, library = int(option(words, "--rounds", "15")), option(words, "--library", "libOpenCL.so.1")
+    report, caches = option(words, "--report", ""), {} if "--driver-caches" in words else OFF
+    words = [word for word in words if word != "--driver-caches"]
     clvet, bare, *run = words
     samples = {"without saved programs": [], "with them": [], "bare OpenCL": []}
     with tempfile.TemporaryDirectory() as folder:
-        environment = dict(os.environ, **OFF, CLVET_STATE_DIR=folder)
+        environment = dict(os.environ, **caches, CLVET_STATE_DIR=folder)
+        if report:
+            shutil.copy(report, f"{folder}/report.json")
+            os.chmod(f"{folder}/report.json", 0o600)
         start = [clvet, "run", *run]
         for _ in range(2):  # the first saves the programs, the second has its answer confirmed
             times_of(start, environment)

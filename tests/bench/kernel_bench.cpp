@@ -192,7 +192,7 @@ Result<ClMem> memory_of(const Target& target, const Variant& variant, const Call
 Status build(const Target& target, const Program& program, Subject& subject) {
   const ClApi& api = target.api;
   std::vector<const char*> texts;
-  for (const std::string& source : program.sources) texts.push_back(source.c_str());
+  for (const Source& source : program.sources) texts.push_back(source->c_str());
   cl_int code = CL_SUCCESS;
   subject.program = ClProgram(
       api, api.clCreateProgramWithSource(target.context.get(), static_cast<cl_uint>(texts.size()),

@@ -21,7 +21,7 @@ bool write_program(const std::filesystem::path& path, const clvet::Program& prog
   out << "// options: " << program.options << "\n// constructs:";
   for (const std::string& word : program.constructs) out << ' ' << word;
   out << '\n';
-  for (const std::string& source : program.sources) out << source << '\n';
+  for (const clvet::Source& source : program.sources) out << *source << '\n';
   return out.good();
 }
 

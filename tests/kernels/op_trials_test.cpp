@@ -168,7 +168,7 @@ TEST(ATextOfAKernel, ServesEachManifestThatNamesIt) {
   const auto program = program_of(variants_of(catalog->manifests().front()).front());
   ASSERT_TRUE(program) << program.error().message;
   EXPECT_EQ(program->entry, "gemv_col4");
-  EXPECT_THAT(program->sources.front(), HasSubstr("__kernel void gemv_col4("));
+  EXPECT_THAT(*program->sources.front(), HasSubstr("__kernel void gemv_col4("));
 }
 
 TEST(EmbeddedTrials, AreThereForEachOpAndEachIsTriedOnAKernel) {
