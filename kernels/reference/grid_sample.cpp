@@ -26,22 +26,33 @@ Status need_one_of(const Dims& dims, const char* name, std::initializer_list<int
   return fail(ErrorCode::kInvalidArgument, "grid_sample: there is no {} = {}", name, code);
 }
 
-// y {N, OH, OW, C} samples x {N, H, W, C} where grid {N, OH, OW, 2} says: its first channel is the
-// position across, its second one down, from -1 to 1. These are the middles of the outer elements
-// where `align`, else their far edges. taps, elements that are weighed along an axis: 1 the
-// nearest, a tie to even, 2 linear, 4 cubic. padding, beyond the edges: 0 zeros, 1 the edge, 2 the
-// plane mirrored at the ends of positions. NaN lies far before the plane. Positions and sums are
-// computed in float, and a nearest choice that hangs on less than their rounding is the device's.
+// y {N, OD, OH, OW, C} samples x {N, D, H, W, C} where grid {N, OD, OH, OW, axes} says: its
+// channels are the positions across, down and, of 3 axes, deep, from -1 to 1; of 2, D and OD are 1.
+// These are the middles of the outer elements where `align`, else their far edges. taps, elements
+// that are weighed along an axis: 1 the nearest, a tie to even, 2 linear, 4 cubic. padding, beyond
+// the edges: 0 zeros, 1 the edge, 2 the plane mirrored at the ends of positions. NaN lies far
+// before the plane. Positions and sums are computed in float, and a nearest choice that hangs on
+// less than their rounding is the device's.
 Result<std::vector<TensorRole>> roles(const Dims& dims) {
-  constexpr std::array names = {"N", "H", "W", "C", "OH", "OW"};
+  constexpr std::array names = {"N", "D", "H", "W", "C", "OD", "OH", "OW"};
   CLVET_RETURN_IF_ERROR(need_positive("grid_sample", dims, names));
+  CLVET_RETURN_IF_ERROR(need_one_of(dims, "axes", {2, 3}));
+  if (dim(dims, "axes") == 2) {
+    CLVET_RETURN_IF_ERROR(need_one_of(dims, "D", {1}));
+    CLVET_RETURN_IF_ERROR(need_one_of(dims, "OD", {1}));
+  }
   CLVET_RETURN_IF_ERROR(need_one_of(dims, "taps", {kNearest, kLinear, kCubic}));
   CLVET_RETURN_IF_ERROR(need_one_of(dims, "padding", {kZeros, kBorder, kReflection}));
   CLVET_RETURN_IF_ERROR(need_one_of(dims, "align", {0, 1}));
-  TensorRole grid = role_of(dims, "grid", TensorKind::kInput, {"N", "OH", "OW", "C"});
-  grid.c = 2;
-  return std::vector<TensorRole>{role_of(dims, "x", TensorKind::kInput), grid,
-                                 role_of(dims, "y", TensorKind::kOutput, {"N", "OH", "OW", "C"})};
+  TensorRole x = role_of(dims, "x", TensorKind::kInput);
+  TensorRole y = role_of(dims, "y", TensorKind::kOutput, {"N", "OH", "OW", "C"});
+  x.n *= dim(dims, "D");
+  y.n *= dim(dims, "OD");
+  TensorRole grid = y;
+  grid.name = "grid";
+  grid.kind = TensorKind::kInput;
+  grid.c = dim(dims, "axes");
+  return std::vector<TensorRole>{x, grid, y};
 }
 
 // One axis of a call.
@@ -86,6 +97,7 @@ double cubic(double distance) {
 }
 
 struct Samples {
+  size_t count = 0;
   std::array<int64_t, kMostTaps> places{};
   std::array<double, kMostTaps> weights{};
 };
@@ -95,6 +107,7 @@ Samples samples_of(double at, const Axis& axis) {
                        : axis.taps == kLinear ? std::floor(at)
                                               : std::floor(at) - 1;
   Samples samples;
+  samples.count = static_cast<size_t>(axis.taps);
   for (int64_t k = 0; k < axis.taps; ++k) {
     const double distance = at - first - static_cast<double>(k);
     const auto i = static_cast<size_t>(k);
@@ -106,22 +119,41 @@ Samples samples_of(double at, const Axis& axis) {
   return samples;
 }
 
-// A plane of channel c of an image, whose channels lie last.
-struct Plane {
+// What lies across, down and deep. A plane is one deep, and read there.
+template <class T>
+using Each = std::array<T, 3>;
+using Position = Each<Element>;
+
+// A volume of channel c of an image, whose channels lie last.
+struct Volume {
   const double* values;
-  int64_t w;
+  Each<Axis> axes;
   size_t channels, c;
 
-  double at(const Samples& down, const Samples& across, int64_t taps) const {
+  double at(const Each<Samples>& samples) const {
+    const auto& [across, down, deep] = samples;
     double sum = 0;
-    for (size_t i = 0; i < static_cast<size_t>(taps); ++i) {
-      for (size_t j = 0; j < static_cast<size_t>(taps); ++j) {
-        if (down.places[i] < 0 || across.places[j] < 0) continue;
-        const auto place = static_cast<size_t>(down.places[i] * w + across.places[j]);
-        sum += down.weights[i] * across.weights[j] * values[place * channels + c];
+    for (size_t k = 0; k < deep.count; ++k) {
+      for (size_t i = 0; i < down.count; ++i) {
+        for (size_t j = 0; j < across.count; ++j) {
+          if (deep.places[k] < 0 || down.places[i] < 0 || across.places[j] < 0) continue;
+          const int64_t row = deep.places[k] * axes[1].extent + down.places[i];
+          const auto place = static_cast<size_t>(row * axes[0].extent + across.places[j]);
+          const double weight = deep.weights[k] * down.weights[i] * across.weights[j];
+          sum += weight * values[place * channels + c];
+        }
       }
     }
     return sum;
+  }
+  // With each element moved by that many of its errors.
+  double at(const Position& position, const Each<double>& moved) const {
+    Each<Samples> samples;
+    for (size_t i = 0; i < samples.size(); ++i) {
+      const double by = moved[i] * std::ldexp(position[i].error, -24);
+      samples[i] = samples_of(position[i].at + by, axes[i]);
+    }
+    return at(samples);
   }
 };
 
@@ -137,26 +169,26 @@ Weighing weighing_of(int64_t taps) {
   return taps == kLinear ? Weighing{2, 1, 1} : Weighing{4.2, 84, 1.375};
 }
 
-// Of a sample in roundoffs: each axis' weights, times those of the other, and a rounding for each
-// term, the product of its weights and its product.
-double error_of(const Element& across, const Element& down, int64_t taps) {
+// Of a sample in roundoffs: each of `n` axes' weights, times those of the others, and a rounding
+// for each term, the products of its weights and its product.
+double error_of(const Position& position, double n, int64_t taps) {
   const Weighing w = weighing_of(taps);
   if (taps == kNearest) return 0;
-  const double weights = w.slope * (across.error + down.error) + 2 * w.rounding;
-  return w.size * weights + w.size * w.size * static_cast<double>(taps * taps + 2);
+  const double errors = position[0].error + position[1].error + position[2].error;
+  const double terms = std::pow(static_cast<double>(taps), n);
+  return std::pow(w.size, n - 1) * (w.slope * errors + n * w.rounding) +
+         std::pow(w.size, n) * (terms + n);
 }
 
 // Where an element may lie on either side of a tie, either neighbour is right: how far theirs are
 // from what the reference chose, in roundoffs.
-double doubt_of(const Plane& plane, const Element& across, const Element& down, const Axis& x,
-                const Axis& y) {
-  const double value = plane.at(samples_of(down.at, y), samples_of(across.at, x), kNearest);
+double doubt_of(const Volume& volume, const Position& position) {
+  const double value = volume.at(position, {0, 0, 0});
   double doubt = 0;
   for (const double i : {-1, 1}) {
     for (const double j : {-1, 1}) {
-      const Samples rows = samples_of(down.at + i * std::ldexp(down.error, -24), y),
-                    columns = samples_of(across.at + j * std::ldexp(across.error, -24), x);
-      doubt = std::max(doubt, std::fabs(plane.at(rows, columns, kNearest) - value));
+      for (const double k : {-1, 1})
+        doubt = std::max(doubt, std::fabs(volume.at(position, {i, j, k}) - value));
     }
   }
   return std::ldexp(doubt, 24);
@@ -164,29 +196,28 @@ double doubt_of(const Plane& plane, const Element& across, const Element& down, 
 
 ReferenceResult reference(const CallValues& values) {
   const Dims& d = values.dims;
-  const int64_t taps = dim(d, "taps");
-  const auto axis = [&](const char* extent) {
+  const auto n = static_cast<size_t>(dim(d, "axes"));
+  const auto axis = [&](const char* extent, int64_t taps) {
     return Axis{dim(d, extent), taps, dim(d, "padding"), dim(d, "align") != 0};
   };
-  const Axis x_axis = axis("W"), y_axis = axis("H");
+  const int64_t taps = dim(d, "taps");
+  const Each<Axis> axes = {axis("W", taps), axis("H", taps), axis("D", n == 3 ? taps : kNearest)};
   const auto channels = static_cast<size_t>(dim(d, "C"));
-  const int64_t positions = dim(d, "OH") * dim(d, "OW"), pixels = y_axis.extent * x_axis.extent;
+  const auto positions = static_cast<size_t>(dim(d, "OD") * dim(d, "OH") * dim(d, "OW"));
+  const auto elements = static_cast<size_t>(axes[0].extent * axes[1].extent * axes[2].extent);
   const Values& x = values.tensors.find("x")->second;
   const Values& grid = values.tensors.find("grid")->second;
   const double largest = largest_finite(x);
   ReferenceResult result;
   result.in_float = true;
-  for (int64_t i = 0; i < dim(d, "N") * positions; ++i) {
-    const auto at = static_cast<size_t>(2 * i);
-    const Element across = element_of(grid[at], x_axis), down = element_of(grid[at + 1], y_axis);
-    const Samples columns = samples_of(across.at, x_axis), rows = samples_of(down.at, y_axis);
-    const double error = largest * error_of(across, down, taps);
+  for (size_t i = 0; i < grid.size() / n; ++i) {
+    Position position{};
+    for (size_t k = 0; k < n; ++k) position[k] = element_of(grid[n * i + k], axes[k]);
+    const double error = largest * error_of(position, static_cast<double>(n), taps);
     for (size_t c = 0; c < channels; ++c) {
-      const Plane plane{x.data() + static_cast<size_t>(i / positions * pixels) * channels,
-                        x_axis.extent, channels, c};
-      result.value.push_back(plane.at(rows, columns, taps));
-      result.functions.push_back(taps == kNearest ? doubt_of(plane, across, down, x_axis, y_axis)
-                                                  : error);
+      const Volume volume{x.data() + i / positions * elements * channels, axes, channels, c};
+      result.value.push_back(volume.at(position, {0, 0, 0}));
+      result.functions.push_back(taps == kNearest ? doubt_of(volume, position) : error);
     }
   }
   return result;

@@ -157,17 +157,23 @@ int64_t weighed_by(Mode mode) { return mode == Mode::kNearest ? 1 : mode == Mode
 Lowering lower(const OpCall& call, View) {
   if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
   const Shape &x = call.shape(0), &grid = call.shape(1);
-  if (x.size() != 4) return host_only("kernels sample planes alone");
   const Sampler sampler = sampler_of(call);
+  const bool deep = x.size() == 5;
+  const View view = deep ? View::with_channels(1, x.size()) : View::kChannelsFirst;
   LoweredCall lowered;
   lowered.op = "grid_sample";
-  put_nhwc(*view_of(x, View::kChannelsFirst), lowered.dims);
-  lowered.dims["OH"] = grid[1];
-  lowered.dims["OW"] = grid[2];
+  put_nhwc(*view_of(x, view), lowered.dims);
+  lowered.dims["N"] = x[0];
+  lowered.dims["D"] = deep ? x[2] : 1;
+  lowered.dims["OD"] = deep ? grid[1] : 1;
+  lowered.dims["OH"] = grid[grid.size() - 3];
+  lowered.dims["OW"] = grid[grid.size() - 2];
+  lowered.dims["axes"] = grid.back();
   lowered.dims["taps"] = weighed_by(sampler.mode);
   lowered.dims["padding"] = static_cast<int64_t>(sampler.padding);
   lowered.dims["align"] = sampler.align ? 1 : 0;
-  lowered.inputs = {{"x", 0, View::kChannelsFirst}, {"grid", 1, View::kChannelsLast}};
+  lowered.inputs = {{"x", 0, view}, {"grid", 1, View::kChannelsLast}};
+  lowered.view = view;
   return kernel_call(std::move(lowered));
 }
 
