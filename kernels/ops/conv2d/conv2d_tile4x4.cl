@@ -1,10 +1,11 @@
 // Direct convolution, zero padding: 4 output channels by 4 neighbouring columns an item. Where a tap
 // is outside of the image for some of them, each column has a loop of its own: in one loop with the
-// conditions, the registers of Mali's GPUs do not suffice.
+// conditions, the registers of Mali's GPUs do not suffice. GROUPED: in G groups whose channels come in
+// whole texels.
 #define BORDER(sum, at_x)                                                \
   w_at0 = w_tap;                                                         \
   if ((at_x) >= 0 && (at_x) < W) {                                       \
-    texel_pos at = texel_at((at_x)*quads, line, W * quads);              \
+    texel_pos at = texel_at((at_x)*texels + first, line, W * texels);    \
     W_SCALE(0, tap);                                                     \
     for (int quad = 0; quad < quads; ++quad) {                           \
       real4 w0, w1, w2, w3;                                              \
@@ -18,15 +19,17 @@
   W_PASS(0, quads);
 
 __kernel void conv2d_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict bias, ACT_OUT(y),
-                             int N, int H, int W, int C, int OC, int KH, int KW, int stride_h,
-                             int stride_w, int pad_top, int pad_left, int dil_h, int dil_w, int OH,
-                             int OW, int act, float act_lo, float act_hi) {
+                             int N, int H, int W, int C, int OC, int G, int KH, int KW,
+                             int stride_h, int stride_w, int pad_top, int pad_left, int dil_h,
+                             int dil_w, int OH, int OW, int act, float act_lo, float act_hi) {
   const int column = get_global_id(0);
   const int ox = get_global_id(1) * 4;
   const int out = get_global_id(2);
-  const int quads = (C + 3) / 4;
+  const int texels = (C + 3) / 4;
+  const int quads = GROUPED ? texels / G : texels;
   const int quads_o = (OC + 3) / 4;
   if (column >= quads_o || ox >= OW || out >= N * OH) return;
+  const int first = GROUPED ? column / (quads_o / G) * quads : 0;
   const int iy0 = out % OH * stride_h - pad_top;
   const int ix0 = ox * stride_w - pad_left;
   const int last = min(3, OW - 1 - ox);  // columns beyond it are read there
@@ -44,8 +47,8 @@ __kernel void conv2d_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict 
       const int tap = (i * KW + j) * quads;
       const w_pos w_tap = w_at0;
       if (ix >= 0 && ix + last * stride_w < W) {
-        const int step = stride_w * quads;
-        texel_pos at = texel_at(ix * quads, line, W * quads);
+        const int step = stride_w * texels;
+        texel_pos at = texel_at(ix * texels + first, line, W * texels);
         W_SCALE(0, tap);
         for (int quad = 0; quad < quads; ++quad) {
           real4 w0, w1, w2, w3;
