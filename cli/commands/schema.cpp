@@ -1,8 +1,8 @@
 // Prints the schema of a document.
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "cli/command.h"
 #include "cli/common_options.h"

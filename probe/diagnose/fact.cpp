@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <exception>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <string_view>

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/media/jpeg.h"
+#include "runtime/media/png.h"
 
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
@@ -52,7 +53,9 @@ Result<Pixels> decode(const std::string& path, int channels) {
   CLVET_ASSIGN_OR_RETURN(const std::string bytes, read_file(path, kMaxImageFile));
   const auto* begin = reinterpret_cast<const stbi_uc*>(bytes.data());
   const int length = static_cast<int>(bytes.size());
-  if (const char* fault = jpeg_fault(bytes)) {
+  const char* fault = jpeg_fault(bytes);
+  if (!fault) fault = png_fault(bytes);
+  if (fault) {
     return fail(ErrorCode::kInvalidArgument, "{}: the image is damaged ({}); fetch it again", path,
                 fault);
   }

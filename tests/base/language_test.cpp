@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "base/embedded.h"
+#include "base/json.h"
 #include "embedded_catalogue.h"
 
 namespace clvet {

@@ -3,11 +3,11 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "tests/probe/fake/helpers.h"
 #include "tests/runtime/llm/model_files.h"
 #include "tests/runtime/model_builder.h"

@@ -2,11 +2,11 @@
 #include <sys/stat.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
 #include "runtime/cache/binary_file.h"

@@ -1,11 +1,11 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <string>
 
+#include "base/json.h"
 #include "tests/probe/fake/helpers.h"
 #include "tests/support.h"
 

@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "probe/report/tuned.h"
 #include "tests/probe/fake/helpers.h"
 #include "tests/runtime/model_builder.h"

@@ -2,11 +2,11 @@
 
 #include <gmock/gmock.h>
 
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "probe/diagnose/file_facts.h"
 #include "probe/diagnose/report_facts.h"
 #include "probe/files/file_view.h"

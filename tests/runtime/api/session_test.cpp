@@ -1,5 +1,6 @@
 // The public session as a program sees it that has the installed headers alone: right use.
 #include <gmock/gmock.h>
+#include "base/json.h"
 #include "clvet/clvet.h"
 
 #include <algorithm>
@@ -10,7 +11,6 @@
 #include <future>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <utility>

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "kernels/combination.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"

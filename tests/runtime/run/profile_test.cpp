@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "probe/report/report.h"
 #include "runtime/plan/cost.h"
 #include "runtime/plan/plan.h"
