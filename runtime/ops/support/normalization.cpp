@@ -50,6 +50,9 @@ int64_t grain_of(int64_t length) {
   return std::max<int64_t>(1, kElementGrain / 4 / std::max<int64_t>(length, 1));
 }
 
+// The kernels of layer_norm hold a scale and a bias for each value of a row, here half a megabyte.
+constexpr int64_t kLongestScaledRow = 1 << 16;
+
 // Exporters write a norm of groups as one of instances with such parameters.
 bool is_all(const Term& parameter, double number) {
   if (!parameter.known) return false;
@@ -186,9 +189,12 @@ std::vector<Term> channel_norm_steps(Steps& s, int64_t groups) {
   const Shape& shape = s.call().shape(0);
   const int64_t elements = elements_of(shape), rows = shape[0] * groups;
   if (elements == 0) return {};
-  const Term x = s.reshaped(s.input(0), {rows, elements / rows});
+  const int64_t length = elements / rows;
+  const Term x = s.reshaped(s.input(0), {rows, length});
   const Attributes epsilon = {{"epsilon", s.call().node.float_attr("epsilon", kNormEpsilon)}};
-  const Term normed = s.one("LayerNormalization", {x, number(1)}, epsilon);
+  const Term normed = length > kLongestScaledRow
+                          ? normed_rows(s, x, false).y
+                          : s.one("LayerNormalization", {x, number(1)}, epsilon);
   const int64_t parts = elements_of(s.call().shape(1));
   const Term apart = s.reshaped(normed, {shape[0], parts, elements / shape[0] / parts});
   Term y = apart;
