@@ -18,7 +18,6 @@
 #include "base/result.h"
 #include "base/version.h"
 #include "kernels/catalog.h"
-#include "kernels/combination.h"
 #include "probe/report/report.h"
 #include "probe/report/report_json.h"
 

@@ -1,9 +1,12 @@
 #include "probe/trial/request.h"
 
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "base/json.h"
+#include "kernels/catalog.h"
 
 namespace clvet {
 namespace {

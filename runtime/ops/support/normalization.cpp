@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "kernels/contract.h"
+#include "runtime/graph/attribute.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/host/parallel.h"
 #include "runtime/ops/contract/op_def.h"

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string>
 
-#include "base/json.h"
+#include "base/json.h"  // IWYU pragma: keep
 #include "tests/probe/fake/helpers.h"
 #include "tests/support.h"
 

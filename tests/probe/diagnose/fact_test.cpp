@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json.h"  // IWYU pragma: keep
 #include "probe/diagnose/file_facts.h"
 #include "probe/diagnose/report_facts.h"
 #include "probe/files/file_view.h"
