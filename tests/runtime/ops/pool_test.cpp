@@ -323,5 +323,15 @@ TEST(GlobalPools, RefuseAVectorAndWhatIsNoFloat) {
               HasSubstr("does not support the type i32"));
 }
 
+// Rows -1 and 1 of an input of one row.
+TEST(MaxPool, WithAWindowInThePaddingAloneStaysOnTheHost) {
+  const Node node = make_node("MaxPool", 1,
+                              {{"kernel_shape", list({2, 1})},
+                               {"dilations", list({2, 2})},
+                               {"pads", list({1, 0, 1, 0})},
+                               {"strides", list({3, 4})}});
+  EXPECT_THAT(test::lowered(node, {noise({1, 3, 1, 4})}).reason, HasSubstr("padding alone"));
+}
+
 }  // namespace
 }  // namespace clvet
