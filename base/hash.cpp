@@ -10,6 +10,7 @@
 #include <fstream>
 #include <ios>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,6 +48,18 @@ std::string Sha256::hex() {
 }
 
 std::string sha256_hex(std::string_view text) { return Sha256().add(text).hex(); }
+
+std::string sealed(std::string text) {
+  text += sha256_hex(text);
+  return text;
+}
+
+std::optional<std::string_view> unsealed(std::string_view text) {
+  if (text.size() < kSealSize) return std::nullopt;
+  const std::string_view all = text.substr(0, text.size() - kSealSize);
+  if (sha256_hex(all) != text.substr(all.size())) return std::nullopt;
+  return all;
+}
 
 Result<std::string> sha256_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

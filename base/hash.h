@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,11 @@ class Sha256 {
 };
 
 std::string sha256_hex(std::string_view text);
+// `text` and behind it its sha256_hex(), of kSealSize bytes.
+inline constexpr size_t kSealSize = 64;
+std::string sealed(std::string text);
+// What sealed() was given; nullopt: `text` is cut off or damaged.
+std::optional<std::string_view> unsealed(std::string_view text);
 // Of a file of any size, read piece by piece. kNotFound: it cannot be read.
 Result<std::string> sha256_of_file(const std::string& path);
 // Of its size, its first and its last MiB: enough to tell one large model from another at once.

@@ -98,8 +98,7 @@ bool report_is_current(const Report& report, bool whole) {
 
 Result<bool> keep_report(const std::string& file, bool narrowed, const EventSink& sink,
                          Report& report) {
-  const auto text = read_file(file);
-  const auto known = text ? report_from_json(*text, file) : tl::unexpected(text.error());
+  const auto known = read_named_report(file);
   const bool poorer = narrowed || !report.complete;
   if (known && report.devices.empty() && poorer && known->kernel_set == kernel_set() &&
       std::any_of(known->devices.begin(), known->devices.end(), still_stands)) {

@@ -96,23 +96,21 @@ struct Text {
   std::string digest;
 };
 
-enum class TextKind { kPrelude, kKernel, kCheck };
-
-Result<Text> made_text(const std::string& path, TextKind kind) {
+Result<Text> made_text(const std::string& path) {
   CLVET_ASSIGN_OR_RETURN(std::string text, kernel_text(path));
-  if (kind == TextKind::kPrelude) text = with_activations(std::move(text));
-  if (kind == TextKind::kKernel) text.insert(0, "#line 1\n");
+  text = with_activations(std::move(text));
+  if (path.starts_with("ops/")) text.insert(0, "#line 1\n");
   std::string digest = sha256_hex(text);
   return Text{std::make_shared<const std::string>(std::move(text)), std::move(digest)};
 }
 
-Result<Text> text_of(const std::string& path, TextKind kind) {
+Result<Text> text_of(const std::string& path) {
   static std::mutex mutex;
   static std::map<std::string, Text> made;
   const std::lock_guard lock(mutex);
   auto found = made.find(path);
   if (found == made.end()) {
-    CLVET_ASSIGN_OR_RETURN(Text text, made_text(path, kind));
+    CLVET_ASSIGN_OR_RETURN(Text text, made_text(path));
     found = made.emplace(path, std::move(text)).first;
   }
   return found->second;
@@ -121,8 +119,8 @@ Result<Text> text_of(const std::string& path, TextKind kind) {
 // What tells programs apart that a driver is given.
 class Assembly {
  public:
-  Status add(const std::string& path, TextKind kind) {
-    CLVET_ASSIGN_OR_RETURN(Text text, text_of(path, kind));
+  Status add(const std::string& path) {
+    CLVET_ASSIGN_OR_RETURN(Text text, text_of(path));
     program.sources.push_back(std::move(text.source));
     hash_.add_field(text.digest);
     return {};
@@ -143,7 +141,7 @@ class Assembly {
 
 Result<Program> check_program(std::string_view text, std::string_view entry) {
   Assembly assembly;
-  CLVET_RETURN_IF_ERROR(assembly.add(fmt::format("checks/{}.cl", text), TextKind::kCheck));
+  CLVET_RETURN_IF_ERROR(assembly.add(fmt::format("checks/{}.cl", text)));
   assembly.program.entry = entry;
   return assembly.finished();
 }
@@ -151,15 +149,13 @@ Result<Program> check_program(std::string_view text, std::string_view entry) {
 Result<Program> program_of(const Variant& variant) {
   const Manifest& manifest = *variant.manifest;
   Assembly assembly;
-  const auto add = [&](const std::string& path, TextKind kind) -> Status {
-    const Status added = assembly.add(path, kind);
-    if (added) return {};
-    return fail(ErrorCode::kInternal, "{}: {}", manifest.id, added.error().message);
-  };
-  for (const std::string& prelude : manifest.preludes)
-    CLVET_RETURN_IF_ERROR(add("common/" + prelude, TextKind::kPrelude));
-  CLVET_RETURN_IF_ERROR(
-      add(fmt::format("ops/{}/{}.cl", manifest.family, manifest.text), TextKind::kKernel));
+  std::vector<std::string> paths;
+  for (const std::string& prelude : manifest.preludes) paths.push_back("common/" + prelude);
+  paths.push_back(fmt::format("ops/{}/{}.cl", manifest.family, manifest.text));
+  for (const std::string& path : paths) {
+    const Status added = assembly.add(path);
+    if (!added) return fail(ErrorCode::kInternal, "{}: {}", manifest.id, added.error().message);
+  }
   assembly.program.options = options_of(variant);
   assembly.program.entry = manifest.text;
   assembly.program.constructs = constructs_of(variant);

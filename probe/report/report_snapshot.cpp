@@ -4,17 +4,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/packed.h"
 #include "base/result.h"
 #include "base/version.h"
 #include "kernels/catalog.h"
@@ -26,7 +25,6 @@ namespace {
 
 constexpr std::string_view kMagic("CLVETRS\0", 8);
 constexpr uint32_t kForm = 1;  // of the members below
-constexpr size_t kHashDigits = 64;
 
 template <class Archive, class Error>
 void members_of_error(Archive& archive, Error& error) {
@@ -55,8 +53,7 @@ class Writer {
   }
   template <class Value>
   void put(const Value& value) {
-    static_assert(std::is_trivially_copyable_v<Value>);
-    rows_.append(reinterpret_cast<const char*>(&value), sizeof value);
+    put_packed(value, rows_);
   }
   void put(const ErrorEvidence& error) { members_of_error(*this, error); }
   template <class Value>
@@ -104,9 +101,7 @@ class Reader {
   }
   template <class Value>
   void get(Value& value) {
-    static_assert(std::is_trivially_copyable_v<Value>);
-    const std::string_view from = bytes(sizeof value);
-    if (ok_) std::memcpy(&value, from.data(), sizeof value);
+    ok_ = ok_ && take_packed(left_, value);
   }
   void get(ErrorEvidence& error) { members_of_error(*this, error); }
   template <class Value>
@@ -173,23 +168,21 @@ std::string snapshot_of(const Report& report, const FileState& state) {
   writer.put(report_to_json(rest));
   writer.put(static_cast<uint32_t>(report.verdicts.size()));
   for (const VerdictReport& row : report.verdicts) members(writer, row);
-  const std::string text = head_of(state) + writer.all();
-  return text + sha256_hex(text);
+  return sealed(head_of(state) + writer.all());
 }
 
 Result<Report> report_of_snapshot(std::string_view text, const FileState& state) {
   const std::string head = head_of(state);
   if (!text.starts_with(head)) return no_snapshot("another state of it, or another program");
-  if (text.size() < head.size() + kHashDigits) return no_snapshot("it is cut off");
-  const std::string_view all = text.substr(0, text.size() - kHashDigits);
-  if (sha256_hex(all) != text.substr(all.size())) return no_snapshot("it is damaged");
-  Reader reader(all.substr(head.size()));
+  const auto all = unsealed(text);
+  if (!all || all->size() < head.size()) return no_snapshot("it is cut off or damaged");
+  Reader reader(all->substr(head.size()));
   const auto json = reader.take<std::string>();
-  if (!reader.ok()) return no_snapshot("it is damaged");
+  if (!reader.ok()) return no_snapshot("it is cut off or damaged");
   CLVET_ASSIGN_OR_RETURN(Report report, report_from_json(json, "the snapshot"));
   for (uint32_t left = reader.take<uint32_t>(); reader.ok() && left > 0; --left)
     members(reader, report.verdicts.emplace_back());
-  if (!reader.at_end()) return no_snapshot("it is damaged");
+  if (!reader.at_end()) return no_snapshot("it is cut off or damaged");
   return report;
 }
 

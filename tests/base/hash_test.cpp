@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "base/hash.h"
 
@@ -29,6 +32,20 @@ TEST(Sha256, KeepsFieldsApart) {
   EXPECT_NE(Sha256().add_field("ab").add_field("c").hex(),
             Sha256().add_field("a").add_field("bc").hex());
   EXPECT_NE(Sha256().add_field("").hex(), Sha256().hex());
+}
+
+TEST(Sealed, IsTheTextAgainUnlessAByteIsLostOrChanged) {
+  for (const std::string text : {std::string(), std::string("a\0b", 3)}) {
+    const std::string whole = sealed(text);
+    EXPECT_EQ(whole.size(), text.size() + kSealSize);
+    EXPECT_EQ(unsealed(whole), text);
+    for (size_t i = 0; i < whole.size(); ++i) {
+      EXPECT_EQ(unsealed(whole.substr(0, i)), std::nullopt) << i;
+      std::string changed = whole;
+      changed[i] ^= 1;
+      EXPECT_EQ(unsealed(changed), std::nullopt) << i;
+    }
+  }
 }
 
 }  // namespace

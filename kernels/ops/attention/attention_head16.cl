@@ -8,11 +8,10 @@ __kernel void attention_head16(BUFFER_IN(q), BUFFER_IN(k), BUFFER_IN(v), BUFFER_
   const int own = (row * H + head) * quads;
   const int last = P + row;
   const int first = window > 0 ? max(0, last - window + 1) : 0;
-  const int16 lanes = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   float16 query[16], sum[16];
   for (int t = 0; t < quads; t += 4) {
     const float16 part = to_float16(run_load(q, own + t, quads - t)) * scale;
-    query[t / 4] = select((float16)(0.0f), part, lanes < (int16)(D - 4 * t));
+    query[t / 4] = run_own(part, t, D, 0.0f);
     sum[t / 4] = 0.0f;
   }
   attend16(query, k, v, y, first, last + 1, KV * quads, head / (H / KV) * quads, own, D, -INFINITY,

@@ -2,7 +2,7 @@
 // in float at every precision.
 #define EACH_STEP for (int t = 0; t < quads; t += 4)
 #define READ to_float16(run_load(x, first + t, quads - t))
-#define OWN(v) select((float16)(0.0f), v, lanes < (int16)(C - 4 * t))
+#define OWN(v) run_own(v, t, C, 0.0f)
 
 __kernel void layer_norm_row16(BUFFER_IN(x), __global const float16* restrict scale,
                                __global const float16* restrict bias, BUFFER_OUT(y), int M, int C,
@@ -11,7 +11,6 @@ __kernel void layer_norm_row16(BUFFER_IN(x), __global const float16* restrict sc
   if (row >= M) return;
   const int quads = (C + 3) / 4;
   const int first = row * quads;
-  const int16 lanes = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   float mean = 0.0f;
   if (rms == 0) {
     float16 sum = 0.0f;

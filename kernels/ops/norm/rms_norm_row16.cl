@@ -9,10 +9,9 @@ __kernel void rms_norm_row16(BUFFER_IN(x), __global const float16* restrict scal
   if (row >= M) return;
   const int quads = (C + 3) / 4;
   const int first = row * quads;
-  const int16 lanes = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   float16 squares = 0.0f;
   EACH_STEP {
-    const float16 v = select((float16)(0.0f), READ, lanes < (int16)(C - 4 * t));
+    const float16 v = run_own(READ, t, C, 0.0f);
     squares = madd(v, v, squares);
   }
   const float factor = 1.0f / sqrt(sum_of16(squares) / (float)C + epsilon);

@@ -1,16 +1,13 @@
 // y = softmax over the C values of a row, one row an item, 16 values at a time: largest value, sum,
 // quotient. Float at every precision.
 #define EACH_STEP for (int t = 0; t < quads; t += 4)
-#define READ                                                                  \
-  select((float16)(-INFINITY), to_float16(run_load(x, first + t, quads - t)), \
-         lanes < (int16)(C - 4 * t))
+#define READ run_own(to_float16(run_load(x, first + t, quads - t)), t, C, -INFINITY)
 
 __kernel void softmax_row16(BUFFER_IN(x), BUFFER_OUT(y), int M, int C) {
   const int row = get_global_id(0);
   if (row >= M) return;
   const int quads = (C + 3) / 4;
   const int first = row * quads;
-  const int16 lanes = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   float16 largest16 = -INFINITY;
   EACH_STEP largest16 = fmax(largest16, READ);
   const float8 largest8 = fmax(largest16.lo, largest16.hi);
