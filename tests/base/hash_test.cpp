@@ -35,7 +35,7 @@ TEST(Sha256, KeepsFieldsApart) {
 }
 
 TEST(Sealed, IsTheTextAgainUnlessAByteIsLostOrChanged) {
-  for (const std::string text : {std::string(), std::string("a\0b", 3)}) {
+  for (const std::string& text : {std::string(), std::string("a\0b", 3)}) {
     const std::string whole = sealed(text);
     EXPECT_EQ(whole.size(), text.size() + kSealSize);
     EXPECT_EQ(unsealed(whole), text);
