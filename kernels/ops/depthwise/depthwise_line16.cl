@@ -1,20 +1,77 @@
-// Depthwise convolution, zero padding: 16 channels of one output line an item, 8 columns at a time,
-// for processors with wide SIMD. The last 16 channels and the last 8 columns are moved back to end
-// where the tensor does; what another item or step covers is not stored again. Row k of the weights
-// is tap k. Products are `real`; a line of the filter is one chunk.
-#define CLEAR(i) real16 c##i = (real)0;
-#define INSIDE(i) c##i = madd(buffer_load16(x, at + i * step), taps, c##i);
-#define BORDER(i) \
-  if (ix + i * stride_w >= 0 && ix + i * stride_w < W) INSIDE(i)
-#define NARROW(i)                                                              \
-  if (ix + i * stride_w >= 0 && ix + i * stride_w < W) {                       \
-    const int t = at + i * step;                                               \
-    c##i = madd((real16)(TEXEL(0), TEXEL(1), TEXEL(2), TEXEL(3)), taps, c##i); \
+// Depthwise convolution, zero padding: COLUMNS columns of one output line and PANELS times 16
+// channels an item, 8 columns by 16 channels at a time, for processors with wide SIMD. The last 16
+// channels and the last 8 columns are moved back to end where the tensor does; what another step
+// covers is not stored again. Row k of the weights is tap k. Products are `real`; a line of the
+// filter is one chunk.
+//
+// At a stride of 1 three taps, or two, share what they read of x.
+#define TAP(k) w_lanes(tap + (k)*columns)
+#define COLUMN(m) buffer_load16(p, 0)
+#define WITHIN(m) ((uint)(ix + (m)*stride_w) < (uint)W)
+#define EDGE(m) (WITHIN(m) ? COLUMN(m) : (real16)(0))
+#define NARROW(m) \
+  (WITHIN(m) ? (real16)(TEXEL(m, 0), TEXEL(m, 1), TEXEL(m, 2), TEXEL(m, 3)) : (real16)(0))
+#define TEXEL(m, k) buffer_load4(p, min(k, quads - 1))
+#define ADD(i, m, k) c##i = madd(x##m, tap##k, c##i);
+#define TAP0 ADD(0, 0, 0) ADD(1, 1, 0) ADD(2, 2, 0) ADD(3, 3, 0) ADD(4, 4, 0) ADD(5, 5, 0) ADD(6, 6, 0) ADD(7, 7, 0)
+#define TAP1 ADD(0, 1, 1) ADD(1, 2, 1) ADD(2, 3, 1) ADD(3, 4, 1) ADD(4, 5, 1) ADD(5, 6, 1) ADD(6, 7, 1) ADD(7, 8, 1)
+#define TAP2 ADD(0, 2, 2) ADD(1, 3, 2) ADD(2, 4, 2) ADD(3, 5, 2) ADD(4, 6, 2) ADD(5, 7, 2) ADD(6, 8, 2) ADD(7, 9, 2)
+#define OPEN(m, READ)          \
+  const real16 x##m = READ(m); \
+  p = buffer_at(p, step);
+#define OPEN8(READ)                                               \
+  OPEN(0, READ) OPEN(1, READ) OPEN(2, READ) OPEN(3, READ) \
+  OPEN(4, READ) OPEN(5, READ) OPEN(6, READ) OPEN(7, READ)
+#define ONE(READ)               \
+  {                             \
+    const real16 tap0 = TAP(0); \
+    OPEN8(READ)                 \
+    TAP0                        \
   }
-#define TEXEL(k) buffer_load4(x, t + min(k, quads - 1))
+#define TWO(READ)                              \
+  {                                            \
+    const real16 tap0 = TAP(0), tap1 = TAP(1); \
+    OPEN8(READ)                                \
+    OPEN(8, READ)                              \
+    TAP0 TAP1                                  \
+  }
+#define THREE(READ)                                           \
+  {                                                           \
+    const real16 tap0 = TAP(0), tap1 = TAP(1), tap2 = TAP(2); \
+    OPEN8(READ)                                               \
+    OPEN(8, READ) OPEN(9, READ)                               \
+    TAP0 TAP1 TAP2                                            \
+  }
+#define TAPS(READ)                                              \
+  for (int j = 0; j < KW;) {                                    \
+    const int ix = ix0 + j * dil_w;                             \
+    BUFFER_FROM(p) = buffer_at(x, (line + ix) * quads + texel); \
+    const int tap = (i * KW + j) * columns + texel * 4;         \
+    const int left = slides ? KW - j : 1;                       \
+    if (left >= 3) {                                            \
+      THREE(READ)                                               \
+      j += 3;                                                   \
+    } else if (left == 2) {                                     \
+      TWO(READ)                                                 \
+      j += 2;                                                   \
+    } else {                                                    \
+      ONE(READ)                                                 \
+      ++j;                                                      \
+    }                                                           \
+  }
+#if ARITH_HALF
+#define BEGIN(i)   \
+  sum[i] = bias16; \
+  real16 c##i = (real)0;
 #define KEEP(i)               \
   sum[i] += to_float16(c##i); \
   c##i = (real)0;
+#define END(i)
+#else
+#define BEGIN(i) float16 c##i = bias16;
+#define KEEP(i)
+#define END(i) sum[i] = c##i;
+#endif
 #define STORE(lanes, k)                                          \
   if (texel + k >= panel * 4 && texel + k < quads) {             \
     buffer_store4(y, to + k, mask_texel(v.lanes, texel + k, C)); \
@@ -24,53 +81,51 @@ __kernel void depthwise_line16(BUFFER_IN(x), W_ARGS, __global const float* restr
                                BUFFER_OUT(y), int N, int H, int W, int C, int KH, int KW,
                                int stride_h, int stride_w, int pad_top, int pad_left, int dil_h,
                                int dil_w, int OH, int OW, int act, float act_lo, float act_hi) {
-  const int panel = get_global_id(0);
   const int out = get_global_id(1);
   const int quads = (C + 3) / 4;
-  if (panel * 4 >= quads || out >= N * OH) return;
-  const int texel = max(min(panel * 4, quads - 4), 0);
-  const int whole = texel == panel * 4 && texel * 4 + 16 <= C;
+  if (out >= N * OH) return;
   const int columns = (C + 15) / 16 * 16;
   const int iy0 = out % OH * stride_h - pad_top;
   const int step = stride_w * quads;
-  const float16 bias16 = vload16(0, bias + texel * 4);
-  for (int from = 0; from < OW; from += 8) {
+  const int slides = stride_w == 1 && dil_w == 1;
+  const int first = get_global_id(2) * PANELS, end = min(first + PANELS, (C + 15) / 16);
+  const int right = min((int)(get_global_id(0) + 1) * COLUMNS, OW);
+  for (int from = get_global_id(0) * COLUMNS; from < right; from += 8) {
     const int ox = max(min(from, OW - 8), 0);
-    float16 sum[8];
-    for (int i = 0; i < 8; ++i) sum[i] = bias16;
-    EACH_OF_8(CLEAR)
-    for (int i = 0; i < KH; ++i) {
-      const int iy = iy0 + i * dil_h;
-      if (iy < 0 || iy >= H) continue;
-      const int line = (out / OH * H + iy) * W;
-      for (int j = 0; j < KW; ++j) {
-        const int ix = ox * stride_w - pad_left + j * dil_w;
-        const int at = (line + ix) * quads + texel;
-        const real16 taps = w_lanes((i * KW + j) * columns + texel * 4);
+    const int ix0 = ox * stride_w - pad_left;
+    const int inside = ix0 >= 0 && ix0 + 7 * stride_w + (KW - 1) * dil_w < W;
+    for (int panel = first; panel < end; ++panel) {
+      const int texel = max(min(panel * 4, quads - 4), 0);
+      const int whole = texel == panel * 4 && texel * 4 + 16 <= C;
+      const float16 bias16 = vload16(0, bias + texel * 4);
+      float16 sum[8];
+      EACH_OF_8(BEGIN)
+      for (int i = 0; i < KH; ++i) {
+        const int iy = iy0 + i * dil_h;
+        if (iy < 0 || iy >= H) continue;
+        const int line = (out / OH * H + iy) * W;
         if (quads < 4) {
-          EACH_OF_8(NARROW)
-        } else if (ix >= 0 && ix + 7 * stride_w < W) {
-          EACH_OF_8(INSIDE)
+          TAPS(NARROW)
+        } else if (inside) {
+          TAPS(COLUMN)
         } else {
-          EACH_OF_8(BORDER)
+          TAPS(EDGE)
         }
+        EACH_OF_8(KEEP)
       }
-#if ARITH_HALF
-      EACH_OF_8(KEEP)
-#endif
-    }
-    EACH_OF_8(KEEP)
-    for (int i = from - ox; i < min(8, OW - ox); ++i) {
-      const int to = (out * OW + ox + i) * quads + texel;
-      const float16 v = activate(sum[i], act, act_lo, act_hi);
-      if (whole) {
-        buffer_store16(y, to, v);
-        continue;
+      EACH_OF_8(END)
+      for (int i = from - ox; i < min(8, OW - ox); ++i) {
+        const int to = (out * OW + ox + i) * quads + texel;
+        const float16 v = activate(sum[i], act, act_lo, act_hi);
+        if (whole) {
+          buffer_store16(y, to, v);
+          continue;
+        }
+        STORE(s0123, 0)
+        STORE(s4567, 1)
+        STORE(s89ab, 2)
+        STORE(scdef, 3)
       }
-      STORE(s0123, 0)
-      STORE(s4567, 1)
-      STORE(s89ab, 2)
-      STORE(scdef, 3)
     }
   }
 }
