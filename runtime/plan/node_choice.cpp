@@ -30,7 +30,7 @@ constexpr double kTimeForMemory = 1.25;
 // What other calls may take of the time of those that they replace. Both are predictions, of
 // kernels that were timed alone: in a network, what they hand on and their larger weights leave the
 // caches.
-constexpr double kTimeOfOther = 0.65;
+constexpr double kTimeOfOther = 0.8;
 // The part of the device's memory that they may take at most.
 constexpr int64_t kPartOfMemory = 8;
 
