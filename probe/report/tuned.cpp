@@ -171,6 +171,14 @@ int rounds_of(const TunedCall& call) {
   return first == call.variants.end() ? 0 : first->rounds;
 }
 
+Beats beats_tuned(const TunedVariant& one, const TunedVariant& other) {
+  constexpr double kLeastGain = 1.0 / 30, kErrors = 2;
+  const auto error = [](const TunedVariant& row) { return row.spread_ms / std::sqrt(row.rounds); };
+  const double gain = other.median_ms - one.median_ms;
+  if (!(gain > kLeastGain * other.median_ms)) return Beats::kNo;
+  return gain > kErrors * std::hypot(error(one), error(other)) ? Beats::kYes : Beats::kPerhaps;
+}
+
 TunedCall merge_calls(const TunedCall& kept, const TunedCall& added) {
   const int before = rounds_of(kept), after = rounds_of(added);
   const bool newer = after > before || (after == before && added.date > kept.date);

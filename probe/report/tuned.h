@@ -34,6 +34,13 @@ std::string tuned_to_json(const std::vector<TunedCall>& calls);
 
 // Rounds of the call's fewest that count: of the kernels that were right, the first.
 int rounds_of(const TunedCall& call);
+// How `one` compares with `other`, by rounds in turn.
+enum class Beats {
+  kNo,       // it is not faster by a thirtieth
+  kPerhaps,  // it is, but not by more than twice the error of both medians: more rounds would tell
+  kYes
+};
+Beats beats_tuned(const TunedVariant& one, const TunedVariant& other);
 // Of one call: that with more rounds, of equals the later. A verdict that is not a pass stays with
 // its kernel, whichever is kept.
 TunedCall merge_calls(const TunedCall& kept, const TunedCall& added);

@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "kernels/launch_batch.h"
 #include "probe/report/report.h"
+#include "probe/report/tuned.h"
 #include "probe/trial/canary.h"
 #include "probe/trial/cases.h"
 #include "probe/trial/judge.h"
@@ -65,6 +66,22 @@ void summarise_rounds(std::vector<double> ms, RivalTimes& times) {
   times.median_ms = median(ms);
   times.spread_ms = at(0.75) - at(0.25);
   times.rounds = static_cast<int>(ms.size());
+}
+
+bool is_open(const std::vector<std::vector<double>>& ms) {
+  std::vector<TunedVariant> rows;
+  for (const std::vector<double>& one : ms) {
+    RivalTimes times;
+    summarise_rounds(one, times);
+    TunedVariant& row = rows.emplace_back();
+    row.median_ms = times.median_ms;
+    row.spread_ms = times.spread_ms;
+    row.rounds = times.rounds;
+  }
+  return std::any_of(rows.begin(), rows.end(), [&](const TunedVariant& row) {
+    return row.rounds > 0 && rows.front().rounds > 0 &&
+           beats_tuned(row, rows.front()) == Beats::kPerhaps;
+  });
 }
 
 Result<Tuner> Tuner::create(const WorkerSettings& worker, const DeviceRoute& route,
@@ -172,6 +189,12 @@ void Tuner::leave_out(std::vector<Rival>& all) {
   }
 }
 
+std::vector<std::vector<double>> Tuner::times_of(const std::vector<Rival>& all) {
+  std::vector<std::vector<double>> rows;
+  for (const Rival& rival : all) rows.push_back(rival.running() ? rival.ms : std::vector<double>());
+  return rows;
+}
+
 // In turn, each time from another one on, so that none has always the same neighbour.
 Status Tuner::run_rounds(const RivalKernels& rivals, std::vector<Rival>& all) {
   const double until = monotonic_seconds() + rivals.seconds;
@@ -180,6 +203,7 @@ Status Tuner::run_rounds(const RivalKernels& rivals, std::vector<Rival>& all) {
     const auto running =
         std::count_if(all.begin(), all.end(), [](const Rival& rival) { return rival.running(); });
     if (running < 2) break;
+    if (round > kEnoughRounds && !is_open(times_of(all))) break;
     for (size_t i = 0; i < all.size(); ++i) {
       const size_t index = (i + static_cast<size_t>(round)) % all.size();
       if (!all[index].running()) continue;

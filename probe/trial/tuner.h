@@ -44,13 +44,16 @@ struct RivalTimes {
 
 // Rounds before a candidate may be left out, and that a result needs to count.
 inline constexpr int kLeastRounds = 5;
-inline constexpr int kMostRounds = 41;
+// Rounds where it is plain which candidate is fastest, and where it is not.
+inline constexpr int kEnoughRounds = 41, kMostRounds = 201;
 
 // Whether a candidate with these times is so far behind the fastest that further rounds cannot
 // bring it to the front.
 bool clearly_behind(const std::vector<double>& ms, const std::vector<double>& fastest);
 // Median and interquartile range; nothing of no times.
 void summarise_rounds(std::vector<double> ms, RivalTimes& times);
+// Whether more rounds may show that a candidate beats the first (probe/report/tuned.h).
+bool is_open(const std::vector<std::vector<double>>& ms);
 
 class Tuner {
  public:
@@ -90,6 +93,7 @@ class Tuner {
   Status run_rounds(const RivalKernels& rivals, std::vector<Rival>& all);
   void summarise(Rival& rival) const;
   static void leave_out(std::vector<Rival>& all);
+  static std::vector<std::vector<double>> times_of(const std::vector<Rival>& all);
 
   WorkerSettings settings_;
   DeviceRoute route_;

@@ -18,6 +18,7 @@
 #include "kernels/layout.h"
 #include "probe/report/device_features.h"
 #include "probe/report/report.h"
+#include "probe/report/tuned.h"
 #include "runtime/plan/cost.h"
 #include "runtime/plan/evidence.h"
 #include "runtime/plan/variant_table.h"
@@ -82,13 +83,6 @@ std::string name_of_call(std::string_view op, const Dims& dims, const Scalars& s
   for (const auto& [key, value] : dims) name += fmt::format(" {}={}", key, value);
   for (const auto& [key, value] : scalars) name += fmt::format(" {}={}", key, value);
   return name;
-}
-
-bool beats_tuned(const TunedVariant& one, const TunedVariant& other) {
-  constexpr double kLeastGain = 1.0 / 30, kErrors = 2;
-  const auto error = [](const TunedVariant& row) { return row.spread_ms / std::sqrt(row.rounds); };
-  const double noise = kErrors * std::hypot(error(one), error(other));
-  return other.median_ms - one.median_ms > std::max(noise, kLeastGain * other.median_ms);
 }
 
 bool VariantChooser::Candidate::tuned_wrong() const {
@@ -208,7 +202,7 @@ void VariantChooser::take_measured(std::vector<Measured> measured,
   if (best) {
     const auto same = std::find_if(measured.begin(), measured.end(),
                                    [&](const auto& one) { return one.chosen.row == best->row; });
-    if (same == measured.end() || !beats_tuned(*fastest->tuned, *same->tuned)) return;
+    if (same == measured.end() || beats_tuned(*fastest->tuned, *same->tuned) != Beats::kYes) return;
     if (best->ms > 0) ms *= (best->ms + best->launch_ms) / same->tuned->median_ms;
   }
   constexpr double kLeastShare = 0.05;  // of the whole, where the launch is predicted to be more

@@ -51,10 +51,6 @@ std::string name_of_call(std::string_view op, const Dims& dims, const Scalars& s
 ErrorCode code_of_refusal(Verdict verdict);
 Error refusal(const std::string& variant, Verdict verdict);
 
-// Whether `one` was measured to be faster than `other`, in rounds in turn, by more than the noise
-// of both medians and a thirtieth.
-bool beats_tuned(const TunedVariant& one, const TunedVariant& other);
-
 class VariantChooser {
  public:
   // The device's class ranks variants that were not timed; its limits bound the size of images.

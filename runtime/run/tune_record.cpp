@@ -8,8 +8,8 @@
 
 #include "base/json.h"  // IWYU pragma: keep
 #include "probe/report/report.h"
+#include "probe/report/tuned.h"
 #include "runtime/plan/combination_json.h"
-#include "runtime/plan/variant_choice.h"
 
 namespace clvet {
 namespace {
@@ -48,7 +48,7 @@ const TunedVariant* winner_of(const TunedCall& call) {
   }
   const TunedVariant& first = call.variants.front();
   if (!fastest || !is_timed(first)) return fastest;
-  return beats_tuned(*fastest, first) ? fastest : &first;
+  return beats_tuned(*fastest, first) == Beats::kYes ? fastest : &first;
 }
 
 std::optional<TunedSum> sum_of(const TuneRecord& record) {

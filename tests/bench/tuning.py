@@ -3,8 +3,9 @@
 
 For each model: `clvet tune` in a fresh state folder, then runs without and with what it found, in turn, as many rounds as --rounds
 says (11); the median ratio, and the part of rounds in which tuned was faster. Then a second tuning without any times measures every
-kernel of every call again, at least five times. Of the five calls with most to win by these figures, the gain of the kernel that the
-first tuning took is compared with the gain of the fastest one. REPORT is copied into FOLDER, which is made anew. Prints JSON.
+kernel of every call again, at least five times: the search. Of the five calls with most to win by these figures, a third one measures
+what is won by the kernel that the first tuning took, and by the fastest of the search: the figures that chose a kernel flatter it.
+REPORT is copied into FOLDER, which is made anew. Prints JSON.
 """
 import argparse
 import json
@@ -64,29 +65,33 @@ def timed(call):
     return {row["variant"]: row["median_ms"] for row in call["variants"] if row["median_ms"]}
 
 
-def gains(first, again):
-    """Of the five calls with most to win, by the second measurement: what the first one took of it, in milliseconds of a run."""
-    known = {call["call"]: call for call in first["tuned"]}
+def gains(first, search, last):
+    """Of the five calls with most to win by the search: what first and search took of it by the last figures, in ms of a run."""
+    known, judged = ({call["call"]: call for call in record["tuned"]} for record in (first, last))
     rows = []
-    for call in again["tuned"]:
-        times = timed(call)
-        if call["call"] not in known or call["untuned"] not in times:
+    for call in search["tuned"]:
+        name, times = call["call"], timed(call)
+        if name not in known or name not in judged or call["untuned"] not in times:
             continue
-        planned, best = times[call["untuned"]], min(times.values())
-        taken = times.get(known[call["call"]]["tuned"], planned)
-        rows.append({"call": call["call"], "planned_ms": planned, "best_ms": best, "taken_ms": taken,
-                     "to_win_ms": call["steps"] * (planned - best), "won_ms": call["steps"] * (planned - taken)})
-    rows.sort(key=lambda row: -row["to_win_ms"])
+        best, now = min(times, key=times.get), timed(judged[name])
+        taken = known[name]["tuned"]
+        if not {call["untuned"], best, taken} <= now.keys():
+            continue
+        planned = now[call["untuned"]]
+        rows.append({"call": name, "planned_ms": planned, "best_ms": now[best], "taken_ms": now[taken], "rank": call["steps"] * (
+            times[call["untuned"]] - times[best]), "to_win_ms": call["steps"] * (planned - now[best]), "won_ms": call["steps"] * (
+                planned - now[taken])})
+    rows.sort(key=lambda row: -row["rank"])
     return rows[:5]
 
 
 def compare(options, text):
     model = words_of(text)
-    plain, tuned, again = (Machine(options, name) for name in ("plain", "tuned", "again"))
+    plain, tuned, search, last = (Machine(options, name) for name in ("plain", "tuned", "search", "last"))
     record = tuned.tune(model)
     pairs = [(plain.median(model), tuned.median(model)) if i % 2 else (tuned.median(model), plain.median(model))[::-1]
              for i in range(options.rounds)]
-    rows = gains(record, again.tune(model))
+    rows = gains(record, search.tune(model), last.tune(model))
     to_win, won = sum(row["to_win_ms"] for row in rows), sum(row["won_ms"] for row in rows)
     untuned_ms, tuned_ms = (statistics.median(column) for column in zip(*pairs))
     return {"model": text, "calls": record["calls"], "measured": len(record["tuned"]), "tuning_s": record["seconds"],

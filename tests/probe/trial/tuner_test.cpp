@@ -15,6 +15,15 @@ TEST(Rounds, LeaveOutWhatIsClearlyBehindAndNothingElse) {
   EXPECT_FALSE(clearly_behind(fastest, fastest));
 }
 
+TEST(Rounds, AreOpenWhileACandidateSeemsToBeatTheFirst) {
+  const std::vector<double> first{1, 1.2, 0.8, 1.1, 0.9};
+  EXPECT_TRUE(is_open({first, {0.95, 1.1, 0.8, 1.0, 0.9}})) << "by a twentieth, in the noise";
+  EXPECT_FALSE(is_open({first, {0.5, 0.51, 0.5, 0.49, 0.5}})) << "it does beat the first";
+  EXPECT_FALSE(is_open({first, first})) << "not by a thirtieth";
+  EXPECT_FALSE(is_open({first, {}})) << "it was left out";
+  EXPECT_FALSE(is_open({{}, first})) << "the first failed";
+}
+
 TEST(Rounds, AreSummedUpByMedianAndQuartiles) {
   RivalTimes times;
   summarise_rounds({}, times);
