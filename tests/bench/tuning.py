@@ -3,9 +3,9 @@
 
 For each model: `clvet tune` in a fresh state folder, then runs without and with what it found, in turn, as many rounds as --rounds
 says (11); the median ratio, and the part of rounds in which tuned was faster. Then a second tuning without any times measures every
-kernel of every call again, at least five times: the search. Of the five calls with most to win by these figures, a third one measures
-what is won by the kernel that the first tuning took, and by the fastest of the search: the figures that chose a kernel flatter it.
-REPORT is copied into FOLDER, which is made anew. Prints JSON.
+kernel of every call again: the search. It takes another kernel than the planner for some calls; of at most five of them, those with
+most to win, a third tuning measures what is won by the kernel that the first one took, and by the fastest of the search: the figures
+that chose a kernel flatter it. REPORT is copied into FOLDER, which is made anew. Prints JSON.
 """
 import argparse
 import json
@@ -71,7 +71,7 @@ def gains(first, search, last):
     rows = []
     for call in search["tuned"]:
         name, times = call["call"], timed(call)
-        if name not in known or name not in judged or call["untuned"] not in times:
+        if name not in known or name not in judged or call["tuned"] in (None, call["untuned"]):
             continue
         best, now = min(times, key=times.get), timed(judged[name])
         taken = known[name]["tuned"]
