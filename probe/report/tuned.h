@@ -34,6 +34,8 @@ std::string tuned_to_json(const std::vector<TunedCall>& calls);
 
 // Rounds of the call's fewest that count: of the kernels that were right, the first.
 int rounds_of(const TunedCall& call);
+// Rounds that tell which kernel is fastest where that is plain.
+inline constexpr int kEnoughRounds = 41;
 // How `one` compares with `other`, by rounds in turn.
 enum class Beats {
   kNo,       // it is not faster by a thirtieth
@@ -41,7 +43,8 @@ enum class Beats {
   kYes
 };
 Beats beats_tuned(const TunedVariant& one, const TunedVariant& other);
-// Of one call: that with more rounds, of equals the later. A verdict that is not a pass stays with
+// Of one call: that with more rounds, where those beyond kEnoughRounds do not count; of equals the
+// later. A verdict that is not a pass stays with
 // its kernel, whichever is kept.
 TunedCall merge_calls(const TunedCall& kept, const TunedCall& added);
 

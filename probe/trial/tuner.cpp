@@ -203,7 +203,8 @@ Status Tuner::run_rounds(const RivalKernels& rivals, std::vector<Rival>& all) {
     const auto running =
         std::count_if(all.begin(), all.end(), [](const Rival& rival) { return rival.running(); });
     if (running < 2) break;
-    if (round > kEnoughRounds && !is_open(times_of(all))) break;
+    const int more = round - 1 - kEnoughRounds;  // the first one warms up
+    if (more >= 0 && more % kMoreRounds == 0 && !is_open(times_of(all))) break;
     for (size_t i = 0; i < all.size(); ++i) {
       const size_t index = (i + static_cast<size_t>(round)) % all.size();
       if (!all[index].running()) continue;

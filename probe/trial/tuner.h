@@ -44,8 +44,9 @@ struct RivalTimes {
 
 // Rounds before a candidate may be left out, and that a result needs to count.
 inline constexpr int kLeastRounds = 5;
-// Rounds where it is plain which candidate is fastest, and where it is not.
-inline constexpr int kEnoughRounds = 41, kMostRounds = 201;
+// Rounds at most, where it is not plain after kEnoughRounds which candidate is fastest, and those
+// between two looks: who looks after each of them sees a winner too often.
+inline constexpr int kMostRounds = 201, kMoreRounds = 40;
 
 // Whether a candidate with these times is so far behind the fastest that further rounds cannot
 // bring it to the front.

@@ -1,7 +1,6 @@
 #include "runtime/plan/variant_choice.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>

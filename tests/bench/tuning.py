@@ -66,7 +66,8 @@ def timed(call):
 
 
 def gains(first, search, last):
-    """Of the five calls with most to win by the search: what first and search took of it by the last figures, in ms of a run."""
+    """Of the five calls with most to win by the search: what first (won_ms) and search (to_win_ms) win by the last figures, in ms of a
+    run. Where that is noise, their ratio may be above 1 or below 0."""
     known, judged = ({call["call"]: call for call in record["tuned"]} for record in (first, last))
     rows = []
     for call in search["tuned"]:
@@ -78,10 +79,10 @@ def gains(first, search, last):
         if not {call["untuned"], best, taken} <= now.keys():
             continue
         planned = now[call["untuned"]]
-        rows.append({"call": name, "planned_ms": planned, "best_ms": now[best], "taken_ms": now[taken], "rank": call["steps"] * (
+        rows.append({"call": name, "planned_ms": planned, "best_ms": now[best], "taken_ms": now[taken], "search_to_win_ms": call["steps"] * (
             times[call["untuned"]] - times[best]), "to_win_ms": call["steps"] * (planned - now[best]), "won_ms": call["steps"] * (
                 planned - now[taken])})
-    rows.sort(key=lambda row: -row["rank"])
+    rows.sort(key=lambda row: -row["search_to_win_ms"])
     return rows[:5]
 
 

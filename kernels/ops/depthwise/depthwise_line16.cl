@@ -4,7 +4,7 @@
 // covers is not stored again. Row k of the weights is tap k. Products are `real`; a line of the
 // filter is one chunk.
 //
-// At a stride of 1 three taps, or two, share what they read of x.
+// At a stride and dilation of 1 three taps, or two, share what they read of x.
 #define TAP(k) w_lanes(tap + (k)*columns)
 #define COLUMN(m) buffer_load16(p, 0)
 #define WITHIN(m) ((uint)(ix + (m)*stride_w) < (uint)W)

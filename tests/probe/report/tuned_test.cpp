@@ -70,6 +70,15 @@ TEST_F(TunedTest, OfAnotherMachineWithMoreRoundsStandButNotTheirFailuresAlone) {
   EXPECT_EQ(read[0].variants[1].verdict, Verdict::kWrong) << "what failed once stays out";
 }
 
+TEST_F(TunedTest, OfNoiseDoNotStandForTheirManyRounds) {
+  TunedCall noisy = call("a", {variant("v", 2, 201)}), plain = call("a", {variant("v", 3, 41)});
+  noisy.date = "2026-11-01T00:00:00Z";
+  plain.date = "2026-11-02T00:00:00Z";
+  ASSERT_TRUE(keep_tuned(file_, {noisy}, true));
+  ASSERT_TRUE(keep_tuned(file_, {plain}, false));
+  EXPECT_EQ(kept()[0].variants[0].median_ms, 3) << "enough rounds, and later";
+}
+
 TEST_F(TunedTest, LoseNothingWhereTwoProcessesKeepThem) {
   const auto write = [&](const std::string& prefix) {
     for (int i = 0; i < 20; ++i) {
