@@ -114,8 +114,8 @@ struct Program {
   std::vector<Source> sources;  // preludes, then the kernel's own text after `#line 1`
   std::string options;          // -D and build flags
   std::string entry;
-  std::string key;          // SHA-256 of sources, options and entry: variants that share it share a build
-  std::string variant_key;  // SHA-256 of key and variant name: what evidence is about
+  std::string key;  // SHA-256 of sources, options and entry: variants that share it share a build
+  std::string variant_key;              // SHA-256 of key and variant name: what evidence is about
   std::vector<std::string> constructs;  // sorted; words: docs/interfaces.md
 };
 

@@ -180,7 +180,9 @@ Beats beats_tuned(const TunedVariant& one, const TunedVariant& other) {
 }
 
 TunedCall merge_calls(const TunedCall& kept, const TunedCall& added) {
-  const auto enough = [](const TunedCall& call) { return std::min(rounds_of(call), kEnoughRounds); };
+  const auto enough = [](const TunedCall& call) {
+    return std::min(rounds_of(call), kEnoughRounds);
+  };
   const int before = enough(kept), after = enough(added);
   const bool newer = after > before || (after == before && added.date > kept.date);
   TunedCall merged = newer ? added : kept;
