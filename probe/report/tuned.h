@@ -44,8 +44,7 @@ enum class Beats {
 };
 Beats beats_tuned(const TunedVariant& one, const TunedVariant& other);
 // Of one call: that with more rounds, where those beyond kEnoughRounds do not count; of equals the
-// later. A verdict that is not a pass stays with
-// its kernel, whichever is kept.
+// later. A verdict that is not a pass stays with its kernel, whichever is kept.
 TunedCall merge_calls(const TunedCall& kept, const TunedCall& added);
 
 // Merges the calls into the file; no other process writes meanwhile. `replace`: they were measured
