@@ -9,11 +9,11 @@
 
 namespace clvet {
 
-Result<BufferMap> BufferMap::read(const ClApi& api, cl_command_queue queue, cl_mem buffer,
-                                  size_t bytes) {
+Result<BufferMap> BufferMap::of(const ClApi& api, cl_command_queue queue, cl_mem buffer,
+                                size_t bytes, cl_map_flags flags) {
   cl_int code = CL_SUCCESS;
-  void* data = api.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, bytes, 0, nullptr,
-                                      nullptr, &code);
+  void* data = api.clEnqueueMapBuffer(queue, buffer, CL_TRUE, flags, 0, bytes, 0, nullptr, nullptr,
+                                      &code);
   CLVET_RETURN_IF_ERROR(cl_status(code, "clEnqueueMapBuffer"));
   if (!data) {
     return fail(ErrorCode::kDeviceError, "clEnqueueMapBuffer returned success but a null pointer");
@@ -33,6 +33,16 @@ BufferMap::BufferMap(BufferMap&& other) noexcept
       buffer_(other.buffer_),
       data_(std::exchange(other.data_, nullptr)),
       size_(std::exchange(other.size_, 0)) {}
+
+BufferMap& BufferMap::operator=(BufferMap&& other) noexcept {
+  BufferMap old(std::move(*this));
+  api_ = other.api_;
+  queue_ = other.queue_;
+  buffer_ = other.buffer_;
+  data_ = std::exchange(other.data_, nullptr);
+  size_ = std::exchange(other.size_, 0);
+  return *this;
+}
 
 BufferMap::~BufferMap() { (void)unmap(); }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <memory>
@@ -25,6 +26,7 @@
 #include "runtime/exec/buffer_map.h"
 #include "runtime/exec/cl_status.h"
 #include "runtime/exec/flight.h"
+#include "runtime/exec/host_memory.h"
 #include "runtime/plan/variant_table.h"
 
 namespace clvet {
@@ -45,7 +47,7 @@ static constexpr size_t kMostWrittenLater = size_t{1} << 15;
 
 // Where maps are right, and not slower than reading.
 static bool reads_by_maps(const DeviceReport& report) {
-  if (!shows_true(report, "map_read")) return false;
+  if (!shows_true(report, kMapReads)) return false;
   const PeaksReport& peaks = report.peaks;
   return !peaks.map_us || !peaks.read_us || *peaks.map_us <= *peaks.read_us;
 }
@@ -55,7 +57,7 @@ static bool works_in_host_memory(const DeviceReport& report) {
   const auto unified = report.properties.find("CL_DEVICE_HOST_UNIFIED_MEMORY");
   const bool one_memory = is_processor(report) ||
                           (unified != report.properties.end() && unified->second.value == "true");
-  return one_memory && shows_true(report, "map_read") && shows_true(report, "host_pointer");
+  return one_memory && shows_true(report, kMapReads) && shows_true(report, "host_pointer");
 }
 
 // Of the files that drivers mapped since `before`, one that the probe did not see: a loader or an
@@ -93,6 +95,7 @@ Result<std::unique_ptr<Device>> Device::open(const DeviceReport& report, Flight&
                 report.library, file);
   }
   device->maps_reads_ = reads_by_maps(report);
+  device->pins_reads_ = !device->maps_reads_ && shows_true(report, kMapReads);
   device->shares_memory_ = works_in_host_memory(report);
   return device;
 }
@@ -159,6 +162,29 @@ Result<ClMem> Device::buffer_over_host(size_t bytes, std::shared_ptr<std::byte>&
                                          size, memory.get(), &code));
   if (made) allocated_ += size;
   return checked(std::move(made), code, "clCreateBuffer");
+}
+
+HostMemory Device::memory_for_reads(size_t bytes) {
+  if (pins_reads_ && bytes > 0) {
+    if (auto pinned = pinned_memory(bytes)) return std::move(*pinned);
+  }
+  return HostMemory(bytes);
+}
+
+Result<HostMemory> Device::pinned_memory(size_t bytes) {
+  const InDriver calls(flight_, Stage::kMap);
+  cl_int code = CL_SUCCESS;
+  ClMem made(api(), api().clCreateBuffer(context_.get(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
+                                         bytes, nullptr, &code));
+  CLVET_ASSIGN_OR_RETURN(ClMem buffer, checked(std::move(made), code, "clCreateBuffer"));
+  CLVET_ASSIGN_OR_RETURN(BufferMap map, BufferMap::of(api(), queue_.get(), buffer.get(), bytes,
+                                                      CL_MAP_READ | CL_MAP_WRITE));
+  waited();
+  if (reinterpret_cast<uintptr_t>(map.bytes().data()) % alignof(cl_float4) != 0)
+    return fail(ErrorCode::kDeviceError, "clEnqueueMapBuffer gave a pointer to parts of words");
+  // Where no memory is, the process dies here and not in use: the record names the map.
+  std::ranges::fill(map.bytes(), std::byte{0});
+  return HostMemory(std::move(buffer), std::move(map));
 }
 
 Result<void*> Device::map_for_writing(cl_mem buffer, size_t bytes) {
@@ -235,7 +261,7 @@ Status Device::read(cl_mem buffer, std::span<std::byte> bytes) {
   const InDriver calls(flight_, maps_reads_ ? Stage::kMap : Stage::kRead);
   if (maps_reads_) {
     CLVET_ASSIGN_OR_RETURN(BufferMap map,
-                           BufferMap::read(api(), queue_.get(), buffer, bytes.size()));
+                           BufferMap::of(api(), queue_.get(), buffer, bytes.size(), CL_MAP_READ));
     std::memcpy(bytes.data(), map.bytes().data(), bytes.size());
     waited();
     return map.unmap();

@@ -19,6 +19,7 @@
 #include "probe/report/report.h"
 #include "runtime/exec/cl_status.h"
 #include "runtime/exec/flight.h"
+#include "runtime/exec/host_memory.h"
 #include "runtime/exec/programs.h"
 #include "runtime/plan/variant_table.h"
 
@@ -41,6 +42,9 @@ class Device {
   // Over page-aligned memory of the host, filled with zeros, which is to live until the buffer is
   // released (CL_MEM_USE_HOST_PTR). kResourceExhausted: there is none.
   Result<ClMem> buffer_over_host(size_t bytes, std::shared_ptr<std::byte>& memory);
+  // For read(), of at least `bytes`: the driver's where trials found that maps are right and slower
+  // than reads, else the process's own. It must not outlive the device.
+  HostMemory memory_for_reads(size_t bytes);
   // Where the host may write what such a buffer holds, until unmap(); waits until it is there.
   Result<void*> map_for_writing(cl_mem buffer, size_t bytes);
   Status unmap(cl_mem buffer, void* mapped);
@@ -71,6 +75,9 @@ class Device {
   // Whether buffers are read through a mapping.
   bool maps_reads() const { return maps_reads_; }
   void set_maps_reads(bool maps) { maps_reads_ = maps; }
+  // Whether memory_for_reads() may be the driver's.
+  bool pins_reads() const { return pins_reads_; }
+  void set_pins_reads(bool pins) { pins_reads_ = pins; }
   // Whether host and device share their memory, and trials found buffers over the host's right.
   bool shares_memory() const { return shares_memory_; }
   // Bytes of all that buffer() and image() gave, whether or not it was given back.
@@ -82,6 +89,7 @@ class Device {
   Status find(const DeviceReport& report);
   Status connect();
   void waited();  // for all that was asked
+  Result<HostMemory> pinned_memory(size_t bytes);
   Result<ClQueue> make_queue(cl_command_queue_properties properties);
 
   LoadedLibrary library_;
@@ -98,6 +106,7 @@ class Device {
   std::vector<ClQueue> spent_queues_;
   Programs programs_;
   bool maps_reads_ = false;
+  bool pins_reads_ = false;
   bool shares_memory_ = false;
   double build_ms_ = 0;
   size_t allocated_ = 0;

@@ -70,6 +70,7 @@ Status DeviceDecoder::allocate() {
     if (tensor.rows == TensorRows::kOfText) continue;
     CLVET_ASSIGN_OR_RETURN(tensors_.back(), device_.buffer(device_bytes(tensor)));
   }
+  logits_ = device_.memory_for_reads(static_cast<size_t>(config_.vocab) * sizeof(float));
   return {};
 }
 
@@ -227,26 +228,31 @@ Status DeviceDecoder::launch(const ReadyStep& ready, int64_t position) {
   return device_.enqueue(*ready.launched.row, ready.kernel.get(), ready.call);
 }
 
-Result<std::vector<float>> DeviceDecoder::step(std::span<const float> hidden, int64_t rows,
-                                               int64_t position, bool answer) {
+Result<std::span<const float>> DeviceDecoder::step(std::span<const float> hidden, int64_t rows,
+                                                   int64_t position, bool answer) {
   CLVET_RETURN_IF_ERROR(reserve(position + rows));
   CLVET_RETURN_IF_ERROR(take_hidden(hidden, rows));
   CLVET_ASSIGN_OR_RETURN(const auto* steps, steps_for(rows, answer));
   for (const ReadyStep& ready : *steps) CLVET_RETURN_IF_ERROR(launch(ready, position));
-  if (!answer) return std::vector<float>{};
+  if (!answer) return std::span<const float>{};
   return read_logits();
 }
 
-Result<std::vector<float>> DeviceDecoder::read_logits() {
-  std::vector<float> logits(static_cast<size_t>(config_.vocab));
+std::span<float> DeviceDecoder::logits() {
+  return {reinterpret_cast<float*>(logits_.bytes().data()), static_cast<size_t>(config_.vocab)};
+}
+
+void DeviceDecoder::leave_pinned() { logits_ = HostMemory(logits_.bytes().size()); }
+
+Result<std::span<const float>> DeviceDecoder::read_logits() {
   size_t first = 0;
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const DeviceTensor& part = plan_.tensors[i];
     if (part.rows != TensorRows::kFixed) continue;
     const auto columns = static_cast<size_t>(part.extent.c);
-    const std::span<float> of_part = std::span(logits).subspan(first, columns);
+    const std::span<float> of_part = logits().subspan(first, columns);
     first += columns;
-    if (!part.half && device_bytes(part) == of_part.size_bytes()) {
+    if (!part.half) {  // one row of floats, and what fills its last texel
       CLVET_RETURN_IF_ERROR(device_.read(tensors_[i].get(), std::as_writable_bytes(of_part)));
       continue;
     }
@@ -254,7 +260,7 @@ Result<std::vector<float>> DeviceDecoder::read_logits() {
     CLVET_RETURN_IF_ERROR(device_.read(tensors_[i].get(), staging_));
     decode_activation_f32(clvet::role_of(part), storage_precision(part.half), staging_, of_part);
   }
-  return logits;
+  return logits();
 }
 
 }  // namespace clvet

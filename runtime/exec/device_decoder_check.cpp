@@ -92,9 +92,9 @@ Status DeviceDecoder::compare_output(const Compared& step, size_t tensor, int64_
   return {};
 }
 
-Result<std::vector<float>> DeviceDecoder::check(std::span<const float> hidden, int64_t rows,
-                                                int64_t position, bool answer, HostDecoder& host,
-                                                Checker& checker) {
+Result<std::span<const float>> DeviceDecoder::check(std::span<const float> hidden, int64_t rows,
+                                                    int64_t position, bool answer,
+                                                    HostDecoder& host, Checker& checker) {
   CLVET_RETURN_IF_ERROR(reserve(position + rows));
   CLVET_RETURN_IF_ERROR(take_hidden(hidden, rows));
   CLVET_RETURN_IF_ERROR(copy_to_host(host, position));
@@ -117,8 +117,8 @@ Result<std::vector<float>> DeviceDecoder::check(std::span<const float> hidden, i
       CLVET_RETURN_IF_ERROR(compare_output(step, tensor, cache ? position : 0));
     }
   }
-  if (!answer) return std::vector<float>{};
-  return read_logits();
+  if (!answer) return std::span<const float>{};
+  return std::span(host.buffer("logits")).first(static_cast<size_t>(config_.vocab));
 }
 
 }  // namespace clvet

@@ -48,7 +48,7 @@ bool is_collapsed(std::span<const float> values, size_t row) {
 // `end`: the largest half, or what it is in a tensor of bfloat16.
 OutputSign sign_within(std::span<const float> values, int64_t row, float end) {
   if (values.empty()) return OutputSign::kNone;
-  const auto [low, high, has_nan] = range_of(values);
+  const auto [low, high, has_nan, place] = range_of(values);
   if (has_nan || std::isinf(low) || std::isinf(high)) return OutputSign::kNotFinite;
   if (values.size() > 1 && low == high) return low == 0 ? OutputSign::kZero : OutputSign::kConstant;
   if (std::max(high, -low) >= end && is_saturated(values, end)) return OutputSign::kSaturated;

@@ -293,16 +293,15 @@ Status HostDecoder::exchange(const std::string& vector, std::vector<float>& valu
   return {};
 }
 
-Result<std::vector<float>> HostDecoder::step(std::span<const float> hidden, int64_t rows,
-                                             int64_t position, bool answer) {
+Result<std::span<const float>> HostDecoder::step(std::span<const float> hidden, int64_t rows,
+                                                 int64_t position, bool answer) {
   CLVET_RETURN_IF_ERROR(reserve(position + rows));
   std::copy(hidden.begin(), hidden.end(), buffers_.at("hidden").begin());
   for (const DecoderCall& call : decoder_calls(config_, rows, capacity_, answer)) {
     CLVET_RETURN_IF_ERROR(run(call, rows, position));
   }
-  if (!answer) return std::vector<float>{};
-  const std::vector<float>& logits = buffers_.at("logits");
-  return std::vector<float>(logits.begin(), logits.begin() + config_.vocab);
+  if (!answer) return std::span<const float>{};
+  return std::span<const float>(buffers_.at("logits")).first(static_cast<size_t>(config_.vocab));
 }
 
 }  // namespace clvet

@@ -21,7 +21,7 @@ constexpr double kWeightUnit = 1099511627776.0;  // 2^40
 Result<size_t> check_logits(std::span<const float> logits) {
   if (logits.empty())
     return fail(ErrorCode::kInvalidArgument, "there are no logits to choose a token from");
-  const auto [least, greatest, has_nan] = range_of(logits);
+  const auto [least, greatest, has_nan, place] = range_of(logits);
   if (has_nan || greatest == INFINITY) {
     const auto odd = std::ranges::find_if(
         logits, [](float value) { return std::isnan(value) || value == INFINITY; });
@@ -37,7 +37,7 @@ Result<size_t> check_logits(std::span<const float> logits) {
         "use --precision high",
         logits.size());
   }
-  return static_cast<size_t>(std::ranges::find(logits, greatest) - logits.begin());
+  return place;
 }
 
 struct WeightedToken {

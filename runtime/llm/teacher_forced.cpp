@@ -59,7 +59,7 @@ Result<TeacherForcedCase> read_case(const nlohmann::json& row, const std::string
   return out;
 }
 
-void count_token(const TeacherForcedCase& one, size_t i, const std::vector<float>& logits,
+void count_token(const TeacherForcedCase& one, size_t i, std::span<const float> logits,
                  TeacherForcedCount& count) {
   const auto best =
       static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
@@ -105,7 +105,7 @@ Result<TeacherForcedCount> compare_teacher_forced(const std::vector<TeacherForce
     model.restart();
     std::span<const int32_t> next = one.prompt;
     for (size_t i = 0; i < one.chosen.size(); ++i) {
-      CLVET_ASSIGN_OR_RETURN(const std::vector<float> logits, model.take(next));
+      CLVET_ASSIGN_OR_RETURN(const std::span<const float> logits, model.take(next));
       count_token(one, i, logits, count);
       next = std::span(one.chosen).subspan(i, 1);
     }

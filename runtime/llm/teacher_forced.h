@@ -36,7 +36,7 @@ Result<std::vector<TeacherForcedCase>> read_teacher_forced(const std::string& pa
 // `restart` forgets all text; `take` gives the logits behind its tokens.
 struct TeacherForcedModel {
   std::function<void()> restart;
-  std::function<Result<std::vector<float>>(std::span<const int32_t>)> take;
+  std::function<Result<std::span<const float>>(std::span<const int32_t>)> take;
 };
 Result<TeacherForcedCount> compare_teacher_forced(const std::vector<TeacherForcedCase>& cases,
                                                   const TeacherForcedModel& model,

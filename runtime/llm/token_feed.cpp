@@ -12,8 +12,8 @@
 
 namespace clvet {
 
-Result<std::vector<float>> TokenFeed::take(std::span<const int32_t> tokens,
-                                           const std::function<void(size_t)>& progress) {
+Result<std::span<const float>> TokenFeed::take(std::span<const int32_t> tokens,
+                                               const std::function<void(size_t)>& progress) {
   const auto count = static_cast<int64_t>(tokens.size());
   if (count == 0) return fail(ErrorCode::kInvalidArgument, "the prompt is empty");
   if (count > config_.context - position_) {
@@ -21,7 +21,7 @@ Result<std::vector<float>> TokenFeed::take(std::span<const int32_t> tokens,
                 "{} tokens and {} more exceed the model's context of {} tokens", position_, count,
                 config_.context);
   }
-  std::vector<float> logits;
+  std::span<const float> logits;
   for (int64_t done = 0; done < count;) {
     if (cancelled_ && cancelled_->load(std::memory_order_relaxed))
       return fail(ErrorCode::kCancelled, "it was cancelled");

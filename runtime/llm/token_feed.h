@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <vector>
 
 #include "base/result.h"
 #include "runtime/llm/decoder.h"
@@ -22,11 +21,11 @@ class TokenFeed {
             int64_t rows)
       : backend_(backend), config_(config), weights_(weights), rows_(rows) {}
 
-  // Takes the tokens, at least one, and gives the logits behind the last.
-  // kResourceExhausted: the model's context is full. `progress` sees how many are taken.
+  // Takes the tokens, at least one, and gives the logits behind the last, which stay as those of
+  // DecoderBackend::step(). kResourceExhausted: the model's context is full. `progress` sees how many are taken.
   // kCancelled: see set_cancel().
-  Result<std::vector<float>> take(std::span<const int32_t> tokens,
-                                  const std::function<void(size_t)>& progress = nullptr);
+  Result<std::span<const float>> take(std::span<const int32_t> tokens,
+                                      const std::function<void(size_t)>& progress = nullptr);
   // While it is true, taking tokens ends before the next step.
   void set_cancel(const std::atomic<bool>* cancelled) { cancelled_ = cancelled; }
   int64_t position() const { return position_; }

@@ -48,7 +48,7 @@ class Speaker {
   std::optional<TextStream> stream_;
 };
 
-Status add_tokens(LanguageSession& session, std::vector<float> logits, const Sampler& sampler,
+Status add_tokens(LanguageSession& session, std::span<const float> logits, const Sampler& sampler,
                   const AnswerOptions& options, Speaker& speaker, Answer& out) {
   for (int64_t i = 0; i < options.tokens; ++i) {
     CLVET_ASSIGN_OR_RETURN(const int32_t next, sampler.pick(logits, static_cast<uint64_t>(i)));
@@ -70,14 +70,14 @@ Result<Answer> answer(LanguageSession& session, std::vector<int32_t> prompt,
   Answer out;
   out.prompt = std::move(prompt);
   double started = monotonic_seconds();
-  CLVET_ASSIGN_OR_RETURN(auto logits, session.take(out.prompt, [&](size_t done) {
+  CLVET_ASSIGN_OR_RETURN(const auto logits, session.take(out.prompt, [&](size_t done) {
     options.sink({EventLevel::kProgress, "tokens of the prompt", static_cast<int>(done),
                   static_cast<int>(out.prompt.size())});
   }));
   out.prompt_ms = ms_since(started);
   started = monotonic_seconds();
   Speaker speaker(options, out.text);
-  const Status added = add_tokens(session, std::move(logits), sampler, options, speaker, out);
+  const Status added = add_tokens(session, logits, sampler, options, speaker, out);
   speaker.finish();
   if (!added) return tl::unexpected(added.error());
   out.tokens_ms = ms_since(started);

@@ -28,8 +28,21 @@
 namespace clvet {
 namespace {
 
-Tensor row_of_values(const std::vector<float>& values) {
-  return Tensor::from(Shape{static_cast<int64_t>(values.size())}, std::span<const float>(values));
+void blame_maps(Fault& fault) {
+  fault.variant = kMapReads;
+  fault.stage = Stage::kMap;
+}
+
+Tensor row_of_values(std::span<const float> values) {
+  return Tensor::from(Shape{static_cast<int64_t>(values.size())}, values);
+}
+
+AnswerDifference between(std::span<const float> logits, std::span<const float> checked) {
+  return difference_of(row_of_values(logits), row_of_values(checked));
+}
+
+bool differs(const AnswerDifference& difference) {
+  return difference.not_finite || difference.part > rounding_part(Precision::kHigh);
 }
 
 }  // namespace
@@ -74,7 +87,7 @@ std::optional<CheckRhythm>& DoubtingDecoder::rhythm_of(const Step& step) {
   return made.rhythm;
 }
 
-Result<std::vector<float>> DoubtingDecoder::unconfirmed(const Step& step) {
+Result<std::span<const float>> DoubtingDecoder::unconfirmed(const Step& step) {
   Flight& flight = device_.flight();
   auto logits = in_flight(
       flight, [&] { return decoder_->step(step.hidden, step.rows, step.position, step.answer); });
@@ -82,7 +95,7 @@ Result<std::vector<float>> DoubtingDecoder::unconfirmed(const Step& step) {
   return fault_found(fault_of(flight.read(), logits.error()));
 }
 
-Result<std::vector<float>> DoubtingDecoder::confirmed_by_host(const Step& step) {
+Result<std::span<const float>> DoubtingDecoder::confirmed_by_host(const Step& step) {
   FaultFinder finder;
   Checker checker = finder.checker();
   Flight& flight = device_.flight();
@@ -91,9 +104,33 @@ Result<std::vector<float>> DoubtingDecoder::confirmed_by_host(const Step& step) 
     return decoder_->check(step.hidden, step.rows, step.position, step.answer, *witness_, checker);
   });
   checking_ms_ = ms_since(started) - 1e3 * checker.steps_s;
-  if (finder.fault()) return fault_found(*finder.fault());
+  if (finder.fault()) {
+    Fault fault = *finder.fault();
+    if (maps_are_wrong(step)) blame_maps(fault);
+    return fault_found(std::move(fault));
+  }
   if (logits || logits.error().code != ErrorCode::kDeviceError) return logits;
   return fault_found(fault_of(flight.read(), logits.error()));
+}
+
+// Whether all is right as soon as buffers are read instead of mapped.
+bool DoubtingDecoder::maps_are_wrong(const Step& step) {
+  if (!device_.maps_reads()) return false;
+  device_.set_maps_reads(false);
+  FaultFinder finder;
+  Checker checker = finder.checker();
+  const auto logits =
+      decoder_->check(step.hidden, step.rows, step.position, step.answer, *witness_, checker);
+  device_.set_maps_reads(true);
+  return logits && !finder.fault();
+}
+
+// Whether the logits are right as soon as they are read into memory of the process's own.
+bool DoubtingDecoder::pinned_is_wrong(const Step& step, std::span<const float> checked) {
+  if (!decoder_->reads_pinned()) return false;
+  decoder_->leave_pinned();
+  const auto logits = decoder_->step(step.hidden, step.rows, step.position, step.answer);
+  return logits && !differs(between(*logits, checked));
 }
 
 Status DoubtingDecoder::waited_for() {
@@ -103,34 +140,36 @@ Status DoubtingDecoder::waited_for() {
 }
 
 // A step may be taken twice: it writes the same keys and values again.
-Result<std::vector<float>> DoubtingDecoder::both(const Step& step,
+Result<std::span<const float>> DoubtingDecoder::both(const Step& step,
                                                  std::optional<CheckRhythm>& rhythm) {
-  CLVET_ASSIGN_OR_RETURN(const std::vector<float> checked, confirmed_by_host(step));
+  CLVET_ASSIGN_OR_RETURN(const std::span<const float> checked, confirmed_by_host(step));
   const double started = monotonic_seconds();
-  CLVET_ASSIGN_OR_RETURN(std::vector<float> logits, unconfirmed(step));
+  CLVET_ASSIGN_OR_RETURN(const std::span<const float> logits, unconfirmed(step));
   if (!step.answer) CLVET_RETURN_IF_ERROR(waited_for());
   const double step_ms = ms_since(started);
   if (step.answer) {
-    const AnswerDifference difference =
-        difference_of(row_of_values(logits), row_of_values(checked));
-    if (difference.not_finite || difference.part > rounding_part(Precision::kHigh))
-      return fault_found({.verdict = Verdict::kNondeterministic,
-                          .evidence = fmt::format(
-                              "output '{}' differs by {:.2g} of its largest value from run to run",
-                              "logits", difference.part)});
+    const AnswerDifference difference = between(logits, checked);
+    if (differs(difference)) {
+      Fault fault{.verdict = Verdict::kNondeterministic,
+                  .evidence = fmt::format(
+                      "output '{}' differs by {:.2g} of its largest value from run to run",
+                      "logits", difference.part)};
+      if (pinned_is_wrong(step, checked)) blame_maps(fault);
+      return fault_found(std::move(fault));
+    }
   }
   rhythm = rhythm_after_check(step_ms, checking_ms_, !suspicion_of(checked).empty());
   return logits;
 }
 
-Result<std::vector<float>> DoubtingDecoder::step(std::span<const float> hidden, int64_t rows,
+Result<std::span<const float>> DoubtingDecoder::step(std::span<const float> hidden, int64_t rows,
                                                  int64_t position, bool answer) {
   const Step step{hidden, rows, position, answer};
   if (!checking_) return unconfirmed(step);
   std::optional<CheckRhythm>& rhythm = rhythm_of(step);
   if (!rhythm || is_due(*rhythm, rate_)) return both(step, rhythm);
   const double started = monotonic_seconds();
-  CLVET_ASSIGN_OR_RETURN(std::vector<float> logits, unconfirmed(step));
+  CLVET_ASSIGN_OR_RETURN(const std::span<const float> logits, unconfirmed(step));
   if (!rhythm->odd && !suspicion_of(logits).empty()) return both(step, rhythm);
   // What gives no answer is not waited for.
   if (answer && is_too_fast(*rhythm, ms_since(started))) return both(step, rhythm);

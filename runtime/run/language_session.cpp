@@ -257,15 +257,15 @@ void LanguageSession::restart() {
   feed_->restart();
 }
 
-Result<std::vector<float>> LanguageSession::take_now(std::span<const int32_t> tokens,
-                                                     const std::function<void(size_t)>& progress) {
+Result<std::span<const float>> LanguageSession::take_now(
+    std::span<const int32_t> tokens, const std::function<void(size_t)>& progress) {
   std::unique_lock<std::mutex> turn;
   if (used_) turn = std::unique_lock(*opened_.back()->place->turn);
   return feed_->take(tokens, progress);
 }
 
-Result<std::vector<float>> LanguageSession::take(std::span<const int32_t> tokens,
-                                                 const std::function<void(size_t)>& progress) {
+Result<std::span<const float>> LanguageSession::take(
+    std::span<const int32_t> tokens, const std::function<void(size_t)>& progress) {
   std::vector<int32_t> next(tokens.begin(), tokens.end());
   for (;;) {
     auto logits = take_now(next, progress);

@@ -76,11 +76,12 @@ class LanguageSession {
                                                        const Report* report,
                                                        LanguageOptions options);
 
-  // The logits behind the last of `tokens`, which go on from what was taken before. Where the
+  // The logits behind the last of `tokens`, which go on from what was taken before; they stay until
+  // the session is asked for something else. Where the
   // device fails or the host finds a launch wrong, all tokens are taken again without what was at
   // fault, on the host in the end, which is said.
-  Result<std::vector<float>> take(std::span<const int32_t> tokens,
-                                  const std::function<void(size_t)>& progress = nullptr);
+  Result<std::span<const float>> take(std::span<const int32_t> tokens,
+                                      const std::function<void(size_t)>& progress = nullptr);
   // Milliseconds that the device works for one token more after what was taken, by its own clock;
   // takes that token. Errors: on the host, or where the driver keeps no times.
   Result<double> device_ms_of_a_token(int32_t token);
@@ -110,8 +111,8 @@ class LanguageSession {
   // False: they are as they were.
   bool take_found(const std::string& environment_key, PlanOverrides& words);
   Status open_host();
-  Result<std::vector<float>> take_now(std::span<const int32_t> tokens,
-                                      const std::function<void(size_t)>& progress);
+  Result<std::span<const float>> take_now(std::span<const int32_t> tokens,
+                                          const std::function<void(size_t)>& progress);
   // The next place to try, after a fault of the device.
   Status step_down(const std::string& evidence);
   void say_steps();

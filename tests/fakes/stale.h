@@ -1,4 +1,4 @@
-// Reads and maps that give what the one before gave.
+// Reads and maps that give what the one before gave, and reads that do not arrive.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@
 namespace fake_cl {
 
 // The result of a call, after `stale` rules: of a read, its bytes are those of the read before of
-// the same memory; a map is a copy of what the map before showed.
+// the same memory; a map is a copy of what the map before showed. After `lost` rules, zeros are
+// what a read brings into memory that a map gave.
 template <Fn F, class R, class... A>
 R restage(Tag<F>, const std::vector<const Rule*>&, R result, A...) {
   return result;

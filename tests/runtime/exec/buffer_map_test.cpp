@@ -54,7 +54,9 @@ class BufferMapping : public ::testing::Test {
     api_.clEnqueueMapBuffer = map_buffer;
     api_.clEnqueueUnmapMemObject = unmap;
   }
-  Result<BufferMap> read(size_t bytes) { return BufferMap::read(api_, nullptr, nullptr, bytes); }
+  Result<BufferMap> read(size_t bytes) {
+    return BufferMap::of(api_, nullptr, nullptr, bytes, CL_MAP_READ);
+  }
   Driver driver_;
   ClApi api_;
 };
@@ -94,6 +96,21 @@ TEST_F(BufferMapping, BelongsToTheOneItWasMovedTo) {
     EXPECT_EQ(driver_.unmaps, 0);
   }
   EXPECT_EQ(driver_.unmaps, 1);
+}
+
+TEST_F(BufferMapping, EndsWhereAnotherTakesItsPlace) {
+  {
+    auto first = read(8);
+    auto second = read(4);
+    ASSERT_TRUE(first && second);
+    *first = std::move(*second);
+    EXPECT_EQ(driver_.unmaps, 1);
+    EXPECT_EQ(first->bytes().size(), 4u);
+  }
+  EXPECT_EQ(driver_.unmaps, 2);
+  BufferMap none;
+  EXPECT_THAT(none.bytes(), IsEmpty());
+  EXPECT_TRUE(none.unmap());
 }
 
 TEST_F(BufferMapping, IsADeviceErrorWhereTheDriverFailsOrGivesNull) {

@@ -53,6 +53,9 @@ constexpr char kScenario[] = R"({
      "do": {"action": "error", "code": "CL_MAP_FAILURE"}},
     {"match": {"call": "clEnqueueReadBuffer", "file_exists": "$FAKE_CL_STATE/map"},
      "do": {"action": "error", "code": "CL_OUT_OF_HOST_MEMORY"}},
+    {"match": {"call": "clEnqueueMapBuffer", "file_exists": "$FAKE_CL_STATE/stale"}, "do": {"action": "stale"}},
+    {"match": {"call": "clEnqueueMapBuffer", "file_exists": "$FAKE_CL_STATE/null"}, "do": {"action": "null_success"}},
+    {"match": {"call": "clEnqueueReadBuffer", "file_exists": "$FAKE_CL_STATE/lost"}, "do": {"action": "lost"}},
     {"match": {"call": "clCreateBuffer", "file_exists": "$FAKE_CL_STATE/room"},
      "do": {"action": "error", "code": "CL_MEM_OBJECT_ALLOCATION_FAILURE"}},
     {"match": {"call": "clBuildProgram", "file_exists": "$FAKE_CL_STATE/build"},
@@ -301,6 +304,43 @@ TEST(OverPocl, GoesOnWithAnotherKernelAndThenOnTheHostAsCallsFailMidWay) {
   EXPECT_LT(talk.distance({4, 3}), kSame);
   EXPECT_EQ(talk.record().device, "host");
   EXPECT_EQ(talk.record().warnings.size(), 2u);
+}
+
+// A device whose maps are right and slower than its reads, or faster.
+Report maps_of(const Driver& driver, bool faster) {
+  DeviceReport device = driver.device();
+  device.capabilities[kMapReads].verdict = CapabilityVerdict::kTrue;
+  device.peaks.map_us = faster ? 10 : 20;
+  device.peaks.read_us = 15;
+  return test::report_of(device);
+}
+
+TEST(OverPocl, MapsNoMoreWhereAMapOrAReadIntoOneIsWrong) {
+  if (!test::pocl_library()) GTEST_SKIP() << "PoCL is not installed here";
+  for (const auto& [fault, faster] : {std::pair("stale", true), {"lost", false}}) {
+    const Driver driver(*test::pocl_library());
+    driver.fail(fault);
+    Talk talk(test::noisy_model("llama"));
+    ASSERT_TRUE(talk.open(maps_of(driver, faster)));
+    for (const int32_t token : {1, 2, 3}) EXPECT_LT(talk.distance({token}), kFloat) << fault;
+    EXPECT_EQ(talk.record().device, "Board") << fault;
+    EXPECT_THAT(talk.record().warnings,
+                ElementsAre(HasSubstr("buffers of Board are not mapped any more")))
+        << fault;
+  }
+}
+
+TEST(OverPocl, ReadsIntoMemoryOfItsOwnWhereTheDriverGivesNone) {
+  if (!test::pocl_library()) GTEST_SKIP() << "PoCL is not installed here";
+  const Driver driver(*test::pocl_library());
+  for (const char* fault : {"null", "map"}) {
+    driver.fail(fault);
+    Talk talk(test::noisy_model("llama"));
+    ASSERT_TRUE(talk.open(maps_of(driver, false)));
+    if (fault == std::string("null")) EXPECT_LT(talk.distance({1, 2, 3}), kFloat);
+    EXPECT_EQ(talk.record().device, "Board");
+    EXPECT_THAT(talk.record().warnings, IsEmpty());
+  }
 }
 
 std::set<std::string> ops_of(const Talk& talk) {

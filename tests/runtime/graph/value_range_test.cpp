@@ -23,6 +23,20 @@ TEST(ValueRange, FindsTheLeastAndTheGreatestWhereverTheyAre) {
   }
 }
 
+TEST(ValueRange, SaysWhereTheFirstOfTheGreatestIs) {
+  const float odd = std::nanf("");
+  for (const size_t size : {1, 33, 2048, 2049, 5000}) {
+    for (const float other : {-INFINITY, -3.0f, odd}) {
+      for (size_t at = 0; at < size; at += 13) {
+        std::vector<float> values(size, other);
+        values[at] = values[size - 1] = 4;
+        EXPECT_EQ(range_of(values).place, at);
+      }
+      EXPECT_EQ(range_of(std::vector<float>(size, other)).place, 0);
+    }
+  }
+}
+
 TEST(ValueRange, KeepsInfinitiesAndSaysThatSomethingIsNoNumber) {
   for (size_t at = 0; at < 40; ++at) {
     std::vector<float> values(40, 2);

@@ -238,7 +238,7 @@ std::vector<float> logits_at(const GgufFile& file, LlmConfig config, double resi
   const std::vector<int32_t> tokens = {3, 1, 4, 1, 5, 2, 6, 5, 3, 5};
   const auto logits = feed.take(tokens);
   EXPECT_TRUE(logits) << logits.error().message;
-  return logits ? *logits : std::vector<float>();
+  return logits ? std::vector<float>(logits->begin(), logits->end()) : std::vector<float>();
 }
 
 TEST(ResidualScale, ThatIsAPowerOfTwoChangesNoLogit) {
@@ -293,18 +293,19 @@ struct NotedSteps : DecoderBackend {
     bool answer;
     bool operator==(const Step&) const = default;
   };
-  Result<std::vector<float>> step(std::span<const float> hidden, int64_t rows, int64_t position,
-                                  bool answer) override {
+  Result<std::span<const float>> step(std::span<const float> hidden, int64_t rows,
+                                      int64_t position, bool answer) override {
     EXPECT_EQ(hidden.size(), static_cast<size_t>(rows * 32));
     if (static_cast<int64_t>(steps.size()) == fails_at) {
       return fail(ErrorCode::kDeviceError, "broken");
     }
     steps.push_back({rows, position, answer});
-    return std::vector<float>(answer ? 7 : 0, 1.f);
+    return std::span<const float>(logits).first(answer ? 7 : 0);
   }
   Status reserve(int64_t) override { return {}; }
   std::vector<Step> steps;
   int64_t fails_at = -1;
+  const std::vector<float> logits = std::vector<float>(7, 1.f);
 };
 
 class FeedSteps : public testing::Test {

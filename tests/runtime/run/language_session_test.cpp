@@ -46,7 +46,7 @@ class HostTalk {
   std::vector<float> take(const std::vector<int32_t>& tokens) {
     const auto logits = session_->take(tokens);
     EXPECT_TRUE(logits) << logits.error().message;
-    return logits.value_or(std::vector<float>{});
+    return logits ? std::vector<float>(logits->begin(), logits->end()) : std::vector<float>();
   }
   Error refused(const std::vector<int32_t>& tokens) {
     const auto logits = session_->take(tokens);
