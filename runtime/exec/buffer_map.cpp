@@ -12,8 +12,8 @@ namespace clvet {
 Result<BufferMap> BufferMap::of(const ClApi& api, cl_command_queue queue, cl_mem buffer,
                                 size_t bytes, cl_map_flags flags) {
   cl_int code = CL_SUCCESS;
-  void* data = api.clEnqueueMapBuffer(queue, buffer, CL_TRUE, flags, 0, bytes, 0, nullptr, nullptr,
-                                      &code);
+  void* data =
+      api.clEnqueueMapBuffer(queue, buffer, CL_TRUE, flags, 0, bytes, 0, nullptr, nullptr, &code);
   CLVET_RETURN_IF_ERROR(cl_status(code, "clEnqueueMapBuffer"));
   if (!data) {
     return fail(ErrorCode::kDeviceError, "clEnqueueMapBuffer returned success but a null pointer");

@@ -1,6 +1,7 @@
 #include "runtime/exec/device.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -26,7 +27,6 @@
 #include "runtime/exec/buffer_map.h"
 #include "runtime/exec/cl_status.h"
 #include "runtime/exec/flight.h"
-#include "runtime/exec/host_memory.h"
 #include "runtime/plan/variant_table.h"
 
 namespace clvet {
@@ -45,6 +45,9 @@ struct Region {
 // 10 ms on an H200 where a write that is waited for takes 0.5.
 static constexpr size_t kMostWrittenLater = size_t{1} << 15;
 
+// For fewer bytes the driver's memory saves nothing; of that there is little.
+static constexpr size_t kLeastPinned = size_t{1} << 10, kMostPinned = size_t{1} << 24;
+
 // Where maps are right, and not slower than reading.
 static bool reads_by_maps(const DeviceReport& report) {
   if (!shows_true(report, kMapReads)) return false;
@@ -52,12 +55,16 @@ static bool reads_by_maps(const DeviceReport& report) {
   return !peaks.map_us || !peaks.read_us || *peaks.map_us <= *peaks.read_us;
 }
 
+static bool has_one_memory(const DeviceReport& report) {
+  const auto unified = report.properties.find("CL_DEVICE_HOST_UNIFIED_MEMORY");
+  return is_processor(report) ||
+         (unified != report.properties.end() && unified->second.value == "true");
+}
+
 // The device works in the host's memory, and a trial found that right.
 static bool works_in_host_memory(const DeviceReport& report) {
-  const auto unified = report.properties.find("CL_DEVICE_HOST_UNIFIED_MEMORY");
-  const bool one_memory = is_processor(report) ||
-                          (unified != report.properties.end() && unified->second.value == "true");
-  return one_memory && shows_true(report, kMapReads) && shows_true(report, "host_pointer");
+  return has_one_memory(report) && shows_true(report, kMapReads) &&
+         shows_true(report, "host_pointer");
 }
 
 // Of the files that drivers mapped since `before`, one that the probe did not see: a loader or an
@@ -94,8 +101,8 @@ Result<std::unique_ptr<Device>> Device::open(const DeviceReport& report, Flight&
                 "{} loaded {}, which it did not load for the report; run 'clvet probe' again",
                 report.library, file);
   }
-  device->maps_reads_ = reads_by_maps(report);
-  device->pins_reads_ = !device->maps_reads_ && shows_true(report, kMapReads);
+  device->maps_ = {.reads = reads_by_maps(report),
+                   .pins = !has_one_memory(report) && shows_true(report, kMapReads)};
   device->shares_memory_ = works_in_host_memory(report);
   return device;
 }
@@ -164,14 +171,7 @@ Result<ClMem> Device::buffer_over_host(size_t bytes, std::shared_ptr<std::byte>&
   return checked(std::move(made), code, "clCreateBuffer");
 }
 
-HostMemory Device::memory_for_reads(size_t bytes) {
-  if (pins_reads_ && bytes > 0) {
-    if (auto pinned = pinned_memory(bytes)) return std::move(*pinned);
-  }
-  return HostMemory(bytes);
-}
-
-Result<HostMemory> Device::pinned_memory(size_t bytes) {
+Result<Device::Pinned> Device::pinned_memory(size_t bytes) {
   const InDriver calls(flight_, Stage::kMap);
   cl_int code = CL_SUCCESS;
   ClMem made(api(), api().clCreateBuffer(context_.get(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
@@ -179,12 +179,34 @@ Result<HostMemory> Device::pinned_memory(size_t bytes) {
   CLVET_ASSIGN_OR_RETURN(ClMem buffer, checked(std::move(made), code, "clCreateBuffer"));
   CLVET_ASSIGN_OR_RETURN(BufferMap map, BufferMap::of(api(), queue_.get(), buffer.get(), bytes,
                                                       CL_MAP_READ | CL_MAP_WRITE));
-  waited();
-  if (reinterpret_cast<uintptr_t>(map.bytes().data()) % alignof(cl_float4) != 0)
-    return fail(ErrorCode::kDeviceError, "clEnqueueMapBuffer gave a pointer to parts of words");
+  if (reinterpret_cast<uintptr_t>(map.bytes().data()) % alignof(cl_float4) != 0) {
+    return fail(ErrorCode::kDeviceError,
+                "clEnqueueMapBuffer returned an address that is not a multiple of {}",
+                alignof(cl_float4));
+  }
   // Where no memory is, the process dies here and not in use: the record names the map.
   std::ranges::fill(map.bytes(), std::byte{0});
-  return HostMemory(std::move(buffer), std::move(map));
+  return Pinned{std::move(buffer), std::move(map)};
+}
+
+std::span<std::byte> Device::pinned(size_t bytes) {
+  if (!maps_.pins || bytes < kLeastPinned || bytes > kMostPinned) return {};
+  size_t all = 0;
+  for (Pinned& row : pinned_) {
+    const std::span<std::byte> rest = row.map.bytes().subspan(row.used);
+    all += row.map.bytes().size();
+    if (rest.size() < bytes) continue;
+    row.used += whole_pages(bytes);
+    return rest.first(bytes);
+  }
+  if (all + bytes > kMostPinned) return {};
+  auto made = pinned_memory(std::bit_ceil(std::max(bytes, size_t{1} << 20)));
+  if (!made) {
+    maps_.pins = false;
+    return {};
+  }
+  pinned_.push_back(std::move(*made));
+  return pinned(bytes);
 }
 
 Result<void*> Device::map_for_writing(cl_mem buffer, size_t bytes) {
@@ -227,11 +249,17 @@ Status Device::write(cl_mem buffer, std::span<const std::byte> bytes) {
 }
 
 Status Device::write_later(cl_mem buffer, std::span<const std::byte> bytes) {
-  if (bytes.size() > kMostWrittenLater) return write(buffer, bytes);
   if (bytes.empty()) return {};
+  std::span<const std::byte> kept;
+  if (bytes.size() <= kMostWrittenLater) {
+    kept = written_later_.emplace_back(bytes.begin(), bytes.end());
+  } else {
+    const std::span<std::byte> memory = pinned(bytes.size());
+    if (memory.empty()) return write(buffer, bytes);
+    std::ranges::copy(bytes, memory.begin());
+    kept = memory;
+  }
   const InDriver calls(flight_, Stage::kEnqueue);
-  written_later_.emplace_back(bytes.begin(), bytes.end());
-  const Bytes& kept = written_later_.back();
   return cl_status(api().clEnqueueWriteBuffer(queue_.get(), buffer, CL_FALSE, 0, kept.size(),
                                               kept.data(), 0, nullptr, nullptr),
                    "clEnqueueWriteBuffer");
@@ -258,8 +286,10 @@ Status Device::write_image(cl_mem image, const ImageExtent& extent,
 
 Status Device::read(cl_mem buffer, std::span<std::byte> bytes) {
   if (bytes.empty()) return {};
-  const InDriver calls(flight_, maps_reads_ ? Stage::kMap : Stage::kRead);
-  if (maps_reads_) {
+  const std::span<std::byte> memory = maps_.reads ? std::span<std::byte>() : pinned(bytes.size());
+  const std::span<std::byte> target = memory.empty() ? bytes : memory;
+  const InDriver calls(flight_, maps_.reads ? Stage::kMap : Stage::kRead);
+  if (maps_.reads) {
     CLVET_ASSIGN_OR_RETURN(BufferMap map,
                            BufferMap::of(api(), queue_.get(), buffer, bytes.size(), CL_MAP_READ));
     std::memcpy(bytes.data(), map.bytes().data(), bytes.size());
@@ -267,9 +297,10 @@ Status Device::read(cl_mem buffer, std::span<std::byte> bytes) {
     return map.unmap();
   }
   CLVET_RETURN_IF_ERROR(
-      cl_status(api().clEnqueueReadBuffer(queue_.get(), buffer, CL_TRUE, 0, bytes.size(),
-                                          bytes.data(), 0, nullptr, nullptr),
+      cl_status(api().clEnqueueReadBuffer(queue_.get(), buffer, CL_TRUE, 0, target.size(),
+                                          target.data(), 0, nullptr, nullptr),
                 "clEnqueueReadBuffer"));
+  if (!memory.empty()) std::ranges::copy(memory, bytes.begin());
   waited();
   return {};
 }
@@ -287,6 +318,7 @@ Status Device::read_image(cl_mem image, const ImageExtent& extent, std::span<std
 
 void Device::waited() {
   written_later_.clear();
+  for (Pinned& row : pinned_) row.used = 0;
   flight_.waited();
 }
 
@@ -350,7 +382,9 @@ Status Device::finish() {
 }
 
 Device::~Device() {
-  if (!written_later_.empty() && queue_) api().clFinish(queue_.get());
+  const bool busy = !written_later_.empty() ||
+                    std::ranges::any_of(pinned_, [](const Pinned& row) { return row.used > 0; });
+  if (busy && queue_) api().clFinish(queue_.get());
 }
 
 Result<ClMem> filled_buffer(Device& device, std::span<const std::byte> bytes) {

@@ -17,9 +17,9 @@
 #include "probe/cl/handles.h"
 #include "probe/cl/library.h"
 #include "probe/report/report.h"
+#include "runtime/exec/buffer_map.h"
 #include "runtime/exec/cl_status.h"
 #include "runtime/exec/flight.h"
-#include "runtime/exec/host_memory.h"
 #include "runtime/exec/programs.h"
 #include "runtime/plan/variant_table.h"
 
@@ -42,20 +42,19 @@ class Device {
   // Over page-aligned memory of the host, filled with zeros, which is to live until the buffer is
   // released (CL_MEM_USE_HOST_PTR). kResourceExhausted: there is none.
   Result<ClMem> buffer_over_host(size_t bytes, std::shared_ptr<std::byte>& memory);
-  // For read(), of at least `bytes`: the driver's where trials found that maps are right and slower
-  // than reads, else the process's own. It must not outlive the device.
-  HostMemory memory_for_reads(size_t bytes);
   // Where the host may write what such a buffer holds, until unmap(); waits until it is there.
   Result<void*> map_for_writing(cl_mem buffer, size_t bytes);
   Status unmap(cl_mem buffer, void* mapped);
 
   Status write(cl_mem buffer, std::span<const std::byte> bytes);
-  // Does not wait for a few bytes: keeps a copy until the next read or finish. Waits for more.
+  // Keeps a copy until the next read or finish, of many bytes in memory of the driver's, which the
+  // device reads by itself; waits where there is none.
   Status write_later(cl_mem buffer, std::span<const std::byte> bytes);
   Status write_image(cl_mem image, const ImageExtent& extent, std::span<const std::byte> bytes);
   // The first `bytes` of one buffer into another.
   Status copy(cl_mem from, cl_mem to, size_t bytes);
-  // Through a mapping where the report says that one is right and no slower, else by a read.
+  // Through a mapping where the report says that one is right and no slower, else by a read, into
+  // memory of the driver's first where there is some.
   Status read(cl_mem buffer, std::span<std::byte> bytes);
   Status read_image(cl_mem image, const ImageExtent& extent, std::span<std::byte> bytes);
   // `row`: the variant of the kernel.
@@ -72,12 +71,13 @@ class Device {
   const ClApi& api() const { return library_.api; }
   double build_ms() const { return build_ms_; }
   Flight& flight() { return flight_; }
-  // Whether buffers are read through a mapping.
-  bool maps_reads() const { return maps_reads_; }
-  void set_maps_reads(bool maps) { maps_reads_ = maps; }
-  // Whether memory_for_reads() may be the driver's.
-  bool pins_reads() const { return pins_reads_; }
-  void set_pins_reads(bool pins) { pins_reads_ = pins; }
+  // Whether bytes come and go through what the driver maps.
+  bool uses_maps() const { return maps_.reads || maps_.pins; }
+  struct Maps {
+    bool reads = false;  // buffers are mapped, in place of a read
+    bool pins = false;   // memory of the driver's stays mapped, and is between
+  };
+  Maps exchange_maps(Maps maps) { return std::exchange(maps_, maps); }
   // Whether host and device share their memory, and trials found buffers over the host's right.
   bool shares_memory() const { return shares_memory_; }
   // Bytes of all that buffer() and image() gave, whether or not it was given back.
@@ -89,7 +89,15 @@ class Device {
   Status find(const DeviceReport& report);
   Status connect();
   void waited();  // for all that was asked
-  Result<HostMemory> pinned_memory(size_t bytes);
+  // Memory of the host's that the driver gave, mapped.
+  struct Pinned {
+    ClMem buffer;
+    BufferMap map;
+    size_t used = 0;  // bytes that something is on its way from or to
+  };
+  Result<Pinned> pinned_memory(size_t bytes);
+  // Of the driver's memory, until the next wait; empty: there is no more.
+  std::span<std::byte> pinned(size_t bytes);
   Result<ClQueue> make_queue(cl_command_queue_properties properties);
 
   LoadedLibrary library_;
@@ -99,14 +107,14 @@ class Device {
   ClContext context_;
   ClQueue queue_, untimed_queue_;
   std::vector<Bytes> written_later_;
+  std::vector<Pinned> pinned_;
   bool timing_ = false;
   std::vector<ClEvent> launches_;  // while timing
   // A driver may die where it releases something: what is spent stays until the end.
   std::vector<ClEvent> spent_events_;
   std::vector<ClQueue> spent_queues_;
   Programs programs_;
-  bool maps_reads_ = false;
-  bool pins_reads_ = false;
+  Maps maps_;
   bool shares_memory_ = false;
   double build_ms_ = 0;
   size_t allocated_ = 0;

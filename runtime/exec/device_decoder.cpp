@@ -70,7 +70,6 @@ Status DeviceDecoder::allocate() {
     if (tensor.rows == TensorRows::kOfText) continue;
     CLVET_ASSIGN_OR_RETURN(tensors_.back(), device_.buffer(device_bytes(tensor)));
   }
-  logits_ = device_.memory_for_reads(static_cast<size_t>(config_.vocab) * sizeof(float));
   return {};
 }
 
@@ -238,19 +237,14 @@ Result<std::span<const float>> DeviceDecoder::step(std::span<const float> hidden
   return read_logits();
 }
 
-std::span<float> DeviceDecoder::logits() {
-  return {reinterpret_cast<float*>(logits_.bytes().data()), static_cast<size_t>(config_.vocab)};
-}
-
-void DeviceDecoder::leave_pinned() { logits_ = HostMemory(logits_.bytes().size()); }
-
 Result<std::span<const float>> DeviceDecoder::read_logits() {
+  logits_.resize(static_cast<size_t>(config_.vocab));
   size_t first = 0;
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const DeviceTensor& part = plan_.tensors[i];
     if (part.rows != TensorRows::kFixed) continue;
     const auto columns = static_cast<size_t>(part.extent.c);
-    const std::span<float> of_part = logits().subspan(first, columns);
+    const std::span<float> of_part = std::span(logits_).subspan(first, columns);
     first += columns;
     if (!part.half) {  // one row of floats, and what fills its last texel
       CLVET_RETURN_IF_ERROR(device_.read(tensors_[i].get(), std::as_writable_bytes(of_part)));
@@ -260,7 +254,7 @@ Result<std::span<const float>> DeviceDecoder::read_logits() {
     CLVET_RETURN_IF_ERROR(device_.read(tensors_[i].get(), staging_));
     decode_activation_f32(clvet::role_of(part), storage_precision(part.half), staging_, of_part);
   }
-  return logits();
+  return logits_;
 }
 
 }  // namespace clvet

@@ -16,7 +16,6 @@
 #include "kernels/layout.h"
 #include "probe/cl/handles.h"
 #include "runtime/exec/device.h"
-#include "runtime/exec/host_memory.h"
 #include "runtime/exec/step_answer.h"
 #include "runtime/llm/decoder.h"
 #include "runtime/llm/decoder_calls.h"
@@ -39,8 +38,8 @@ class DeviceDecoder : public DecoderBackend {
                                                        const LlmWeights& weights,
                                                        ExecutionPlan plan);
 
-  Result<std::span<const float>> step(std::span<const float> hidden, int64_t rows,
-                                      int64_t position, bool answer) override;
+  Result<std::span<const float>> step(std::span<const float> hidden, int64_t rows, int64_t position,
+                                      bool answer) override;
   Status reserve(int64_t capacity) override;
   // Builds what step() of these numbers takes.
   Status prepare(int64_t rows, int64_t position, bool answer);
@@ -50,10 +49,6 @@ class DeviceDecoder : public DecoderBackend {
   Result<std::span<const float>> check(std::span<const float> hidden, int64_t rows,
                                        int64_t position, bool answer, HostDecoder& host,
                                        Checker& checker);
-  // Whether the driver gave the memory that logits are read into (Device::memory_for_reads()).
-  bool reads_pinned() const { return logits_.is_drivers(); }
-  // Logits are read into memory of the process's own from now on.
-  void leave_pinned();
   // The launches of one token, in their order; they live as long as the decoder.
   struct Launched {
     std::string node;
@@ -86,7 +81,6 @@ class DeviceDecoder : public DecoderBackend {
                                const MatrixForm& form) const;
   Result<const Weights*> matrix(const ConstantRecipe& recipe, const Launch& launch);
   Result<cl_mem> vector(const std::string& name);
-  std::span<float> logits();
   Result<std::span<const float>> read_logits();
   Status take_hidden(std::span<const float> hidden, int64_t rows);
   Status launch(const ReadyStep& ready, int64_t position);
@@ -106,7 +100,7 @@ class DeviceDecoder : public DecoderBackend {
   std::map<std::pair<int64_t, bool>, std::vector<ReadyStep>> steps_;  // by rows and answer
   int64_t capacity_ = 0;
   Bytes staging_;
-  HostMemory logits_;
+  std::vector<float> logits_;
 };
 
 }  // namespace clvet

@@ -7,7 +7,7 @@
 #include <limits>
 #include <span>
 
-#include "runtime/host/widest.h"
+#include "base/widest.h"
 
 namespace clvet {
 namespace {

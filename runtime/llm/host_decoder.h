@@ -32,8 +32,8 @@ class HostDecoder : public DecoderBackend {
                                                       const LlmWeights& weights, int64_t rows,
                                                       bool keeps_matrices);
 
-  Result<std::span<const float>> step(std::span<const float> hidden, int64_t rows,
-                                      int64_t position, bool answer) override;
+  Result<std::span<const float>> step(std::span<const float> hidden, int64_t rows, int64_t position,
+                                      bool answer) override;
   Status reserve(int64_t capacity) override;
 
   // One call of a step, on buffers that put() may fill: what another decoder's call should leave.

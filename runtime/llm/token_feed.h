@@ -22,8 +22,8 @@ class TokenFeed {
       : backend_(backend), config_(config), weights_(weights), rows_(rows) {}
 
   // Takes the tokens, at least one, and gives the logits behind the last, which stay as those of
-  // DecoderBackend::step(). kResourceExhausted: the model's context is full. `progress` sees how many are taken.
-  // kCancelled: see set_cancel().
+  // DecoderBackend::step(). kResourceExhausted: the model's context is full. `progress` sees how
+  // many are taken. kCancelled: see set_cancel().
   Result<std::span<const float>> take(std::span<const int32_t> tokens,
                                       const std::function<void(size_t)>& progress = nullptr);
   // While it is true, taking tokens ends before the next step.

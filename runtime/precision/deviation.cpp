@@ -8,7 +8,7 @@
 #include <limits>
 #include <span>
 
-#include "runtime/host/widest.h"
+#include "base/widest.h"
 #include "runtime/precision/parts.h"
 
 namespace clvet {

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "base/half.h"
-#include "runtime/host/widest.h"
+#include "base/widest.h"
 #include "runtime/precision/parts.h"
 
 namespace clvet {

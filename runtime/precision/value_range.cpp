@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/host/widest.h"
+#include "base/widest.h"
 #include "runtime/precision/number_format.h"
 #include "runtime/precision/parts.h"
 

@@ -92,6 +92,11 @@ double rounding_part(Precision precision) {
   return 0x1p-3;
 }
 
+void blame_maps(Fault& fault) {
+  fault.variant = kMapReads;
+  fault.stage = Stage::kMap;
+}
+
 AnswerDifference difference_of(const Tensor& device, const Tensor& host) {
   AnswerDifference out;
   const std::vector<double> got = device.to_f64(), want = host.to_f64();

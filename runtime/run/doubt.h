@@ -43,6 +43,9 @@ struct Fault {
   bool range = false;  // values exceed the range of the precision: a higher one may be right
 };
 
+// Not the kernel, but that bytes went through what the driver maps.
+void blame_maps(Fault& fault);
+
 // Looks at each pair of Session::check() and keeps the first fault.
 class FaultFinder {
  public:

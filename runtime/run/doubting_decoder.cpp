@@ -28,11 +28,6 @@
 namespace clvet {
 namespace {
 
-void blame_maps(Fault& fault) {
-  fault.variant = kMapReads;
-  fault.stage = Stage::kMap;
-}
-
 Tensor row_of_values(std::span<const float> values) {
   return Tensor::from(Shape{static_cast<int64_t>(values.size())}, values);
 }
@@ -106,31 +101,25 @@ Result<std::span<const float>> DoubtingDecoder::confirmed_by_host(const Step& st
   checking_ms_ = ms_since(started) - 1e3 * checker.steps_s;
   if (finder.fault()) {
     Fault fault = *finder.fault();
-    if (maps_are_wrong(step)) blame_maps(fault);
+    if (is_right_without_maps(step)) blame_maps(fault);
     return fault_found(std::move(fault));
   }
   if (logits || logits.error().code != ErrorCode::kDeviceError) return logits;
   return fault_found(fault_of(flight.read(), logits.error()));
 }
 
-// Whether all is right as soon as buffers are read instead of mapped.
-bool DoubtingDecoder::maps_are_wrong(const Step& step) {
-  if (!device_.maps_reads()) return false;
-  device_.set_maps_reads(false);
+// Whether all is right as soon as nothing goes through what the driver maps.
+bool DoubtingDecoder::is_right_without_maps(const Step& step) {
+  if (!device_.uses_maps()) return false;
+  const Device::Maps maps = device_.exchange_maps({});
   FaultFinder finder;
   Checker checker = finder.checker();
-  const auto logits =
+  const auto checked =
       decoder_->check(step.hidden, step.rows, step.position, step.answer, *witness_, checker);
-  device_.set_maps_reads(true);
-  return logits && !finder.fault();
-}
-
-// Whether the logits are right as soon as they are read into memory of the process's own.
-bool DoubtingDecoder::pinned_is_wrong(const Step& step, std::span<const float> checked) {
-  if (!decoder_->reads_pinned()) return false;
-  decoder_->leave_pinned();
   const auto logits = decoder_->step(step.hidden, step.rows, step.position, step.answer);
-  return logits && !differs(between(*logits, checked));
+  device_.exchange_maps(maps);
+  if (!checked || !logits || finder.fault()) return false;
+  return !step.answer || !differs(between(*logits, *checked));
 }
 
 Status DoubtingDecoder::waited_for() {
@@ -141,7 +130,7 @@ Status DoubtingDecoder::waited_for() {
 
 // A step may be taken twice: it writes the same keys and values again.
 Result<std::span<const float>> DoubtingDecoder::both(const Step& step,
-                                                 std::optional<CheckRhythm>& rhythm) {
+                                                     std::optional<CheckRhythm>& rhythm) {
   CLVET_ASSIGN_OR_RETURN(const std::span<const float> checked, confirmed_by_host(step));
   const double started = monotonic_seconds();
   CLVET_ASSIGN_OR_RETURN(const std::span<const float> logits, unconfirmed(step));
@@ -154,7 +143,7 @@ Result<std::span<const float>> DoubtingDecoder::both(const Step& step,
                   .evidence = fmt::format(
                       "output '{}' differs by {:.2g} of its largest value from run to run",
                       "logits", difference.part)};
-      if (pinned_is_wrong(step, checked)) blame_maps(fault);
+      if (is_right_without_maps(step)) blame_maps(fault);
       return fault_found(std::move(fault));
     }
   }
@@ -163,7 +152,7 @@ Result<std::span<const float>> DoubtingDecoder::both(const Step& step,
 }
 
 Result<std::span<const float>> DoubtingDecoder::step(std::span<const float> hidden, int64_t rows,
-                                                 int64_t position, bool answer) {
+                                                     int64_t position, bool answer) {
   const Step step{hidden, rows, position, answer};
   if (!checking_) return unconfirmed(step);
   std::optional<CheckRhythm>& rhythm = rhythm_of(step);

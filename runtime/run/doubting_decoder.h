@@ -39,8 +39,8 @@ class DoubtingDecoder : public DecoderBackend {
   // Keeps in the history what was confirmed.
   void note() const;
 
-  Result<std::span<const float>> step(std::span<const float> hidden, int64_t rows,
-                                      int64_t position, bool answer) override;
+  Result<std::span<const float>> step(std::span<const float> hidden, int64_t rows, int64_t position,
+                                      bool answer) override;
   Status reserve(int64_t capacity) override { return decoder_->reserve(capacity); }
 
   const DeviceDecoder& decoder() const { return *decoder_; }
@@ -67,8 +67,7 @@ class DoubtingDecoder : public DecoderBackend {
   Result<std::span<const float>> unconfirmed(const Step& step);
   Result<std::span<const float>> confirmed_by_host(const Step& step);
   Result<std::span<const float>> both(const Step& step, std::optional<CheckRhythm>& rhythm);
-  bool maps_are_wrong(const Step& step);
-  bool pinned_is_wrong(const Step& step, std::span<const float> checked);
+  bool is_right_without_maps(const Step& step);
   Status waited_for();
   tl::unexpected<Error> fault_found(Fault fault);
 

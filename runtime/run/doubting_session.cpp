@@ -50,15 +50,18 @@ Result<Outputs> DoubtingSession::unconfirmed(const Inputs& inputs) {
   return fault_ ? tl::unexpected(located.error()) : fault_found(fault_of(now, error));
 }
 
-// Whether all is right as soon as buffers are read instead of mapped.
-bool DoubtingSession::reads_are_wrong(const Inputs& inputs) {
-  if (!device_.maps_reads()) return false;
-  device_.set_maps_reads(false);
+// Whether all is right as soon as nothing goes through what the driver maps.
+bool DoubtingSession::is_right_without_maps(const Inputs& inputs) {
+  if (!device_.uses_maps()) return false;
+  const Device::Maps maps = device_.exchange_maps({});
   FaultFinder finder;
   Checker checker = finder.checker();
-  const auto outputs = session_.check(inputs, checker);
-  device_.set_maps_reads(true);
-  return outputs && !finder.fault();
+  const auto checked = session_.check(inputs, checker);
+  const auto outputs = session_.run(inputs);
+  device_.exchange_maps(maps);
+  const Precision precision = session_.plan().combination.precision;
+  return checked && outputs && !finder.fault() &&
+         disagreement(*outputs, *checked, precision).empty();
 }
 
 Result<Outputs> DoubtingSession::confirmed_by_host(const Inputs& inputs) {
@@ -74,10 +77,7 @@ Result<Outputs> DoubtingSession::confirmed_by_host(const Inputs& inputs) {
   }
   if (!finder.fault()) return outputs;
   Fault fault = *finder.fault();
-  if (reads_are_wrong(inputs)) {
-    fault.variant = kMapReads;
-    fault.stage = Stage::kMap;
-  }
+  if (is_right_without_maps(inputs)) blame_maps(fault);
   return fault_found(std::move(fault));
 }
 
@@ -85,8 +85,11 @@ Result<Outputs> DoubtingSession::confirmed_by_host(const Inputs& inputs) {
 Status DoubtingSession::settle(const Inputs& inputs, const Outputs& outputs,
                                const Outputs& checked) {
   const std::string where = disagreement(outputs, checked, session_.plan().combination.precision);
-  if (!where.empty())
-    return fault_found({.verdict = Verdict::kNondeterministic, .evidence = where});
+  if (!where.empty()) {
+    Fault fault{.verdict = Verdict::kNondeterministic, .evidence = where};
+    if (is_right_without_maps(inputs)) blame_maps(fault);
+    return fault_found(std::move(fault));
+  }
   const bool odd = !suspicion_of(checked).empty();
   if (odd) CLVET_RETURN_IF_ERROR(compare_with_host(inputs, checked));
   rhythm_ = rhythm_after_check(run_ms_, checking_ms_, odd);

@@ -264,8 +264,8 @@ Result<std::span<const float>> LanguageSession::take_now(
   return feed_->take(tokens, progress);
 }
 
-Result<std::span<const float>> LanguageSession::take(
-    std::span<const int32_t> tokens, const std::function<void(size_t)>& progress) {
+Result<std::span<const float>> LanguageSession::take(std::span<const int32_t> tokens,
+                                                     const std::function<void(size_t)>& progress) {
   std::vector<int32_t> next(tokens.begin(), tokens.end());
   for (;;) {
     auto logits = take_now(next, progress);

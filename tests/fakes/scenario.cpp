@@ -85,12 +85,11 @@ std::string expanded(const std::string& path) {
 
 Rule rule_of(const json& document, size_t index) {
   static const std::set<std::string> kActions = {
-      "abort",       "segfault",   "hang",          "exit",      "error",
-      "build_error", "build_log",  "null_success",  "zeros",     "skip",
-      "wrong_tile",  "bit_flip",   "out_of_bounds", "stdout",    "stderr",
-      "orphan",      "delay",      "balloon",       "close_fds", "signal_handlers",
-      "drop_nan",    "round_half", "stale",         "lost",      "chdir",
-      "binary"};
+      "abort",         "segfault",        "hang",     "exit",       "error",      "build_error",
+      "build_log",     "null_success",    "zeros",    "skip",       "wrong_tile", "bit_flip",
+      "out_of_bounds", "stdout",          "stderr",   "orphan",     "delay",      "balloon",
+      "close_fds",     "signal_handlers", "drop_nan", "round_half", "stale",      "lost",
+      "chdir",         "binary"};
   check_keys(document, {"match", "do", "comment"}, "rule");
   const json& match = document.at("match");
   check_keys(match,

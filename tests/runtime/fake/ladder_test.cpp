@@ -39,9 +39,9 @@ std::string rules(const std::string& rows) {
 }
 
 // Two products and what is between them.
-test::ModelBuilder network() {
+test::ModelBuilder network(int64_t rows = 16) {
   test::ModelBuilder model;
-  model.input("x", {1, 16, 8}).output("y");
+  model.input("x", {1, rows, 8}).output("y");
   model.constant("w", {8, 8}, test::floats(test::noise({8, 8}, 2)));
   model.constant("v", {8, 4}, test::floats(test::noise({8, 4}, 3)));
   model.node("MatMul", {"x", "w"}, {"a"});
@@ -103,6 +103,36 @@ TEST_F(LadderOverPocl, DoesWithoutAKernelThatIsWrongAndKeepsThat) {
                                 HasSubstr("computed again"))));
   EXPECT_FALSE(tombstones().empty());
   EXPECT_THAT(run(board).record.warnings, testing::Each(testing::Not(HasSubstr("differs"))));
+}
+
+// The device has memory of its own, and memory of the driver's, mapped, lies between.
+TEST_F(LadderOverPocl, MapsNoMoreWhereWhatIsReadIntoAMapIsLost) {
+  const test::FakeBoard board(
+      rules(R"({"match": {"call": "clEnqueueReadBuffer"}, "do": {"action": "lost"}},
+               {"match": {"call": "clEnqueueMapBuffer"}, "do": {"action": "delay", "ms": 0}})"),
+      *test::pocl_library());
+  DeviceReport device = board.device();
+  device.environment_key = "key";
+  device.properties["CL_DEVICE_HOST_UNIFIED_MEMORY"].value = "false";
+  device.capabilities[kMapReads].verdict = CapabilityVerdict::kTrue;
+  device.peaks.map_us = 20;
+  device.peaks.read_us = 10;
+  Report report = test::report_of(device);
+  History(state_.path()).tell(report);
+  const std::map<std::string, Tensor> inputs{{"x", test::noise({1, 512, 8})}};
+  ModelRunOptions options;
+  options.device = "0";
+  options.state_dir = state_.path();
+  const auto made = run_model(network(512).build(), inputs, &report, options);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->record.device, "Board");
+  EXPECT_THAT(made->record.warnings,
+              ElementsAre(HasSubstr("buffers of Board are not mapped any more")));
+  options.device = "host";
+  const auto wanted = run_model(network(512).build(), inputs, nullptr, options);
+  const auto got = test::floats(made->outputs.at("y")),
+             want = test::floats(wanted->outputs.at("y"));
+  for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-4);
 }
 
 TEST_F(LadderOverPocl, FindsWhatBeginsLaterWithinTheRateThatIsAskedFor) {

@@ -55,6 +55,8 @@ constexpr char kScenario[] = R"({
      "do": {"action": "error", "code": "CL_OUT_OF_HOST_MEMORY"}},
     {"match": {"call": "clEnqueueMapBuffer", "file_exists": "$FAKE_CL_STATE/stale"}, "do": {"action": "stale"}},
     {"match": {"call": "clEnqueueMapBuffer", "file_exists": "$FAKE_CL_STATE/null"}, "do": {"action": "null_success"}},
+    {"match": {"call": "clEnqueueMapBuffer", "file_exists": "$FAKE_CL_STATE/unmapped"},
+     "do": {"action": "error", "code": "CL_MAP_FAILURE"}},
     {"match": {"call": "clEnqueueReadBuffer", "file_exists": "$FAKE_CL_STATE/lost"}, "do": {"action": "lost"}},
     {"match": {"call": "clCreateBuffer", "file_exists": "$FAKE_CL_STATE/room"},
      "do": {"action": "error", "code": "CL_MEM_OBJECT_ALLOCATION_FAILURE"}},
@@ -306,21 +308,25 @@ TEST(OverPocl, GoesOnWithAnotherKernelAndThenOnTheHostAsCallsFailMidWay) {
   EXPECT_EQ(talk.record().warnings.size(), 2u);
 }
 
-// A device whose maps are right and slower than its reads, or faster.
+// A device with memory of its own, whose maps are right and slower than its reads, or faster.
 Report maps_of(const Driver& driver, bool faster) {
   DeviceReport device = driver.device();
+  device.properties["CL_DEVICE_HOST_UNIFIED_MEMORY"].value = "false";
   device.capabilities[kMapReads].verdict = CapabilityVerdict::kTrue;
   device.peaks.map_us = faster ? 10 : 20;
   device.peaks.read_us = 15;
   return test::report_of(device);
 }
 
+// With logits of more than a thousand bytes.
+test::GgufBuilder wordy_model() { return test::noisy_model("llama", 0, 512); }
+
 TEST(OverPocl, MapsNoMoreWhereAMapOrAReadIntoOneIsWrong) {
   if (!test::pocl_library()) GTEST_SKIP() << "PoCL is not installed here";
   for (const auto& [fault, faster] : {std::pair("stale", true), {"lost", false}}) {
     const Driver driver(*test::pocl_library());
     driver.fail(fault);
-    Talk talk(test::noisy_model("llama"));
+    Talk talk(wordy_model());
     ASSERT_TRUE(talk.open(maps_of(driver, faster)));
     for (const int32_t token : {1, 2, 3}) EXPECT_LT(talk.distance({token}), kFloat) << fault;
     EXPECT_EQ(talk.record().device, "Board") << fault;
@@ -330,16 +336,18 @@ TEST(OverPocl, MapsNoMoreWhereAMapOrAReadIntoOneIsWrong) {
   }
 }
 
-TEST(OverPocl, ReadsIntoMemoryOfItsOwnWhereTheDriverGivesNone) {
+TEST(OverPocl, ReadsIntoMemoryOfItsOwnWhereTheDriverMapsNone) {
   if (!test::pocl_library()) GTEST_SKIP() << "PoCL is not installed here";
-  const Driver driver(*test::pocl_library());
-  for (const char* fault : {"null", "map"}) {
+  for (const char* fault : {"null", "unmapped", "none"}) {
+    const Driver driver(*test::pocl_library());
     driver.fail(fault);
-    Talk talk(test::noisy_model("llama"));
+    Talk talk(wordy_model());
     ASSERT_TRUE(talk.open(maps_of(driver, false)));
-    if (fault == std::string("null")) EXPECT_LT(talk.distance({1, 2, 3}), kFloat);
+    EXPECT_LT(talk.distance({1, 2, 3}), kFloat);
     EXPECT_EQ(talk.record().device, "Board");
     EXPECT_THAT(talk.record().warnings, IsEmpty());
+    const bool asked = driver.log().find("clEnqueueMapBuffer") != std::string::npos;
+    EXPECT_EQ(asked, fault != std::string("none")) << "only rules that fire are noted";
   }
 }
 

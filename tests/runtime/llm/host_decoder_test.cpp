@@ -293,8 +293,8 @@ struct NotedSteps : DecoderBackend {
     bool answer;
     bool operator==(const Step&) const = default;
   };
-  Result<std::span<const float>> step(std::span<const float> hidden, int64_t rows,
-                                      int64_t position, bool answer) override {
+  Result<std::span<const float>> step(std::span<const float> hidden, int64_t rows, int64_t position,
+                                      bool answer) override {
     EXPECT_EQ(hidden.size(), static_cast<size_t>(rows * 32));
     if (static_cast<int64_t>(steps.size()) == fails_at) {
       return fail(ErrorCode::kDeviceError, "broken");

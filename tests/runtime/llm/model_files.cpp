@@ -95,12 +95,13 @@ GgufBuilder tiny_model(const std::string& arch, const TinyShape& shape, const st
 
 uint32_t noise(uint32_t& state) { return state = state * 1664525u + 1013904223u; }
 
-GgufBuilder noisy_model(const std::string& arch, uint32_t window) {
+GgufBuilder noisy_model(const std::string& arch, uint32_t window, uint64_t vocab) {
   TinyShape shape;
   shape.width = 32;
   shape.ff = 32;
   shape.heads = 2;
   shape.kv_heads = 1;
+  shape.vocab = vocab;
   GgufBuilder builder = tiny_model(arch, shape, "F32");
   builder.put(arch + ".context_length", gguf_u32(4096));
   if (window > 0) builder.put(arch + ".attention.sliding_window", gguf_u32(window));

@@ -24,6 +24,6 @@ GgufBuilder tiny_model(const std::string& arch, const TinyShape& shape = {},
 uint32_t noise(uint32_t& state);
 
 // Every tensor F32 and random, the extents small, the context long.
-GgufBuilder noisy_model(const std::string& arch, uint32_t window = 0);
+GgufBuilder noisy_model(const std::string& arch, uint32_t window = 0, uint64_t vocab = 7);
 
 }  // namespace clvet::test
