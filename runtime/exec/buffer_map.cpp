@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "probe/cl/api.h"
-#include "runtime/exec/device.h"
+#include "runtime/exec/cl_status.h"
 
 namespace clvet {
 

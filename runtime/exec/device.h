@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "kernels/call.h"
+#include "kernels/catalog.h"
 #include "kernels/layout.h"
 #include "probe/cl/api.h"
 #include "probe/cl/handles.h"

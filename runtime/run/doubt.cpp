@@ -11,6 +11,7 @@
 
 #include "base/half.h"
 #include "kernels/combination.h"
+#include "probe/report/report.h"
 #include "runtime/exec/step_answer.h"
 #include "runtime/graph/output_sign.h"
 #include "runtime/graph/tensor.h"

@@ -11,7 +11,6 @@
 #include <string>
 #include <tl/expected.hpp>
 #include <utility>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"

@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/result.h"
 #include "runtime/exec/device.h"
