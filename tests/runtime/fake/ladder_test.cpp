@@ -1,7 +1,7 @@
 // A network on a real driver that begins to lie, in this process: what is found, named and kept.
-#include <cstdint>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <cstdint>
 
 #include <cmath>
 #include <cstddef>
