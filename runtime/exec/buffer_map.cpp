@@ -34,16 +34,6 @@ BufferMap::BufferMap(BufferMap&& other) noexcept
       data_(std::exchange(other.data_, nullptr)),
       size_(std::exchange(other.size_, 0)) {}
 
-BufferMap& BufferMap::operator=(BufferMap&& other) noexcept {
-  BufferMap old(std::move(*this));
-  api_ = other.api_;
-  queue_ = other.queue_;
-  buffer_ = other.buffer_;
-  data_ = std::exchange(other.data_, nullptr);
-  size_ = std::exchange(other.size_, 0);
-  return *this;
-}
-
 BufferMap::~BufferMap() { (void)unmap(); }
 
 Status BufferMap::unmap() {

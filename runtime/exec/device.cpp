@@ -45,8 +45,10 @@ struct Region {
 // 10 ms on an H200 where a write that is waited for takes 0.5.
 static constexpr size_t kMostWrittenLater = size_t{1} << 15;
 
-// For fewer bytes the driver's memory saves nothing; of that there is little.
-static constexpr size_t kLeastPinned = size_t{1} << 10, kMostPinned = size_t{1} << 24;
+// Fewer bytes gain nothing from pinned memory. It is scarce, so there is a limit; rows of it are
+// made, no smaller than the third.
+static constexpr size_t kLeastPinned = size_t{1} << 10, kMostPinned = size_t{1} << 24,
+                        kLeastRow = size_t{1} << 20;
 
 // Where maps are right, and not slower than reading.
 static bool reads_by_maps(const DeviceReport& report) {
@@ -171,7 +173,7 @@ Result<ClMem> Device::buffer_over_host(size_t bytes, std::shared_ptr<std::byte>&
   return checked(std::move(made), code, "clCreateBuffer");
 }
 
-Result<Device::Pinned> Device::pinned_memory(size_t bytes) {
+Result<Device::Pinned> Device::make_pinned(size_t bytes) {
   const InDriver calls(flight_, Stage::kMap);
   cl_int code = CL_SUCCESS;
   ClMem made(api(), api().clCreateBuffer(context_.get(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
@@ -184,29 +186,35 @@ Result<Device::Pinned> Device::pinned_memory(size_t bytes) {
                 "clEnqueueMapBuffer returned an address that is not a multiple of {}",
                 alignof(cl_float4));
   }
-  // Where no memory is, the process dies here and not in use: the record names the map.
+  // If there is no memory, the process dies here, where the record names the map.
   std::ranges::fill(map.bytes(), std::byte{0});
   return Pinned{std::move(buffer), std::move(map)};
 }
 
-std::span<std::byte> Device::pinned(size_t bytes) {
-  if (!maps_.pins || bytes < kLeastPinned || bytes > kMostPinned) return {};
-  size_t all = 0;
+std::span<std::byte> Device::unused_pinned(size_t bytes) {
   for (Pinned& row : pinned_) {
     const std::span<std::byte> rest = row.map.bytes().subspan(row.used);
-    all += row.map.bytes().size();
     if (rest.size() < bytes) continue;
     row.used += whole_pages(bytes);
     return rest.first(bytes);
   }
-  if (all + bytes > kMostPinned) return {};
-  auto made = pinned_memory(std::bit_ceil(std::max(bytes, size_t{1} << 20)));
-  if (!made) {
-    maps_.pins = false;
-    return {};
+  return {};
+}
+
+Result<std::span<std::byte>> Device::pinned(size_t bytes) {
+  if (!maps_.pins || bytes < kLeastPinned || bytes > kMostPinned) return std::span<std::byte>{};
+  if (const auto memory = unused_pinned(bytes); !memory.empty()) return memory;
+  CLVET_RETURN_IF_ERROR(finish());
+  const size_t row = std::bit_ceil(std::max(bytes, kLeastRow));
+  size_t all = row;
+  for (const Pinned& made : pinned_) all += made.map.bytes().size();
+  if (all <= kMostPinned) {
+    auto made = make_pinned(row);
+    maps_.pins = made.has_value();
+    if (!made) return std::span<std::byte>{};
+    pinned_.push_back(std::move(*made));
   }
-  pinned_.push_back(std::move(*made));
-  return pinned(bytes);
+  return unused_pinned(bytes);
 }
 
 Result<void*> Device::map_for_writing(cl_mem buffer, size_t bytes) {
@@ -248,21 +256,26 @@ Status Device::write(cl_mem buffer, std::span<const std::byte> bytes) {
                    "clEnqueueWriteBuffer");
 }
 
-Status Device::write_later(cl_mem buffer, std::span<const std::byte> bytes) {
-  if (bytes.empty()) return {};
-  std::span<const std::byte> kept;
-  if (bytes.size() <= kMostWrittenLater) {
-    kept = written_later_.emplace_back(bytes.begin(), bytes.end());
-  } else {
-    const std::span<std::byte> memory = pinned(bytes.size());
-    if (memory.empty()) return write(buffer, bytes);
-    std::ranges::copy(bytes, memory.begin());
-    kept = memory;
-  }
-  const InDriver calls(flight_, Stage::kEnqueue);
-  return cl_status(api().clEnqueueWriteBuffer(queue_.get(), buffer, CL_FALSE, 0, kept.size(),
-                                              kept.data(), 0, nullptr, nullptr),
+Status Device::enqueue_write(cl_mem buffer, std::span<const std::byte> bytes) {
+  return cl_status(api().clEnqueueWriteBuffer(queue_.get(), buffer, CL_FALSE, 0, bytes.size(),
+                                              bytes.data(), 0, nullptr, nullptr),
                    "clEnqueueWriteBuffer");
+}
+
+Status Device::write_later(cl_mem buffer, std::span<const std::byte> bytes) {
+  if (bytes.size() > kMostWrittenLater) return write(buffer, bytes);
+  if (bytes.empty()) return {};
+  const InDriver calls(flight_, Stage::kEnqueue);
+  return enqueue_write(buffer, written_later_.emplace_back(bytes.begin(), bytes.end()));
+}
+
+Status Device::upload(cl_mem buffer, std::span<const std::byte> bytes) {
+  if (bytes.size() <= kMostWrittenLater) return write_later(buffer, bytes);
+  CLVET_ASSIGN_OR_RETURN(const std::span<std::byte> memory, pinned(bytes.size()));
+  if (memory.empty()) return write(buffer, bytes);
+  std::ranges::copy(bytes, memory.begin());
+  const InDriver calls(flight_, Stage::kMap);
+  return enqueue_write(buffer, memory);
 }
 
 Status Device::copy(cl_mem from, cl_mem to, size_t bytes) {
@@ -286,9 +299,12 @@ Status Device::write_image(cl_mem image, const ImageExtent& extent,
 
 Status Device::read(cl_mem buffer, std::span<std::byte> bytes) {
   if (bytes.empty()) return {};
-  const std::span<std::byte> memory = maps_.reads ? std::span<std::byte>() : pinned(bytes.size());
+  std::span<std::byte> memory;
+  if (!maps_.reads) {
+    CLVET_ASSIGN_OR_RETURN(memory, pinned(bytes.size()));
+  }
   const std::span<std::byte> target = memory.empty() ? bytes : memory;
-  const InDriver calls(flight_, maps_.reads ? Stage::kMap : Stage::kRead);
+  const InDriver calls(flight_, maps_.reads || !memory.empty() ? Stage::kMap : Stage::kRead);
   if (maps_.reads) {
     CLVET_ASSIGN_OR_RETURN(BufferMap map,
                            BufferMap::of(api(), queue_.get(), buffer, bytes.size(), CL_MAP_READ));

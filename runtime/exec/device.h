@@ -48,14 +48,16 @@ class Device {
   Status unmap(cl_mem buffer, void* mapped);
 
   Status write(cl_mem buffer, std::span<const std::byte> bytes);
-  // Keeps a copy until the next read or finish, of many bytes in memory of the driver's, which the
-  // device reads by itself; waits where there is none.
+  // Does not wait for a few bytes: keeps a copy until the next read or finish. Waits for more.
   Status write_later(cl_mem buffer, std::span<const std::byte> bytes);
+  // As write_later(), but waits for no number of bytes where the device reads them by itself from
+  // pinned memory.
+  Status upload(cl_mem buffer, std::span<const std::byte> bytes);
   Status write_image(cl_mem image, const ImageExtent& extent, std::span<const std::byte> bytes);
   // The first `bytes` of one buffer into another.
   Status copy(cl_mem from, cl_mem to, size_t bytes);
-  // Through a mapping where the report says that one is right and no slower, else by a read, into
-  // memory of the driver's first where there is some.
+  // Through a mapping where the report says that one is right and no slower, else by a read, which
+  // goes through pinned memory where there is some.
   Status read(cl_mem buffer, std::span<std::byte> bytes);
   Status read_image(cl_mem image, const ImageExtent& extent, std::span<std::byte> bytes);
   // `row`: the variant of the kernel.
@@ -76,7 +78,7 @@ class Device {
   bool uses_maps() const { return maps_.reads || maps_.pins; }
   struct Maps {
     bool reads = false;  // buffers are mapped, in place of a read
-    bool pins = false;   // memory of the driver's stays mapped, and is between
+    bool pins = false;   // transfers pass through memory that the driver gave and that stays mapped
   };
   Maps exchange_maps(Maps maps) { return std::exchange(maps_, maps); }
   // Whether host and device share their memory, and trials found buffers over the host's right.
@@ -90,15 +92,18 @@ class Device {
   Status find(const DeviceReport& report);
   Status connect();
   void waited();  // for all that was asked
-  // Memory of the host's that the driver gave, mapped.
+  // Memory of the host that the driver gave, mapped.
   struct Pinned {
     ClMem buffer;
     BufferMap map;
-    size_t used = 0;  // bytes that something is on its way from or to
+    size_t used = 0;  // bytes that a transfer may still need
   };
-  Result<Pinned> pinned_memory(size_t bytes);
-  // Of the driver's memory, until the next wait; empty: there is no more.
-  std::span<std::byte> pinned(size_t bytes);
+  Result<Pinned> make_pinned(size_t bytes);
+  // Pinned memory until the next wait; empty: none for so many bytes. May wait for all that was
+  // asked, whose errors it returns.
+  Result<std::span<std::byte>> pinned(size_t bytes);
+  std::span<std::byte> unused_pinned(size_t bytes);
+  Status enqueue_write(cl_mem buffer, std::span<const std::byte> bytes);
   Result<ClQueue> make_queue(cl_command_queue_properties properties);
 
   LoadedLibrary library_;
@@ -108,12 +113,12 @@ class Device {
   ClContext context_;
   ClQueue queue_, untimed_queue_;
   std::vector<Bytes> written_later_;
-  std::vector<Pinned> pinned_;
   bool timing_ = false;
   std::vector<ClEvent> launches_;  // while timing
   // A driver may die where it releases something: what is spent stays until the end.
   std::vector<ClEvent> spent_events_;
   std::vector<ClQueue> spent_queues_;
+  std::vector<Pinned> pinned_;  // its maps end on those queues
   Programs programs_;
   Maps maps_;
   bool shares_memory_ = false;

@@ -99,6 +99,9 @@ Result<std::span<const float>> DeviceDecoder::check(std::span<const float> hidde
   CLVET_RETURN_IF_ERROR(take_hidden(hidden, rows));
   CLVET_RETURN_IF_ERROR(copy_to_host(host, position));
   CLVET_ASSIGN_OR_RETURN(const std::vector<float> taken, values_of(0, rows));
+  const Shape shape{rows, config_.width};
+  checker.judge({"", nullptr, "", Tensor::from(shape, std::span<const float>(taken)),
+                 Tensor::from(shape, hidden), plan_.tensors.front().half});
   host.put("hidden", 0, taken);
   CLVET_ASSIGN_OR_RETURN(const auto* steps, steps_for(rows, answer));
   const auto calls = calls_of(rows, answer);

@@ -240,11 +240,11 @@ Status Session::upload(const DeviceTensor& tensor, cl_mem object, const Tensor& 
     return fail(ErrorCode::kInternal, "the tensor has {} values, but the plan has {}",
                 source.size(), role.elements());
   }
-  if (lies_as_on_host(tensor)) return device_->write_later(object, std::as_bytes(source));
+  if (lies_as_on_host(tensor)) return device_->upload(object, std::as_bytes(source));
   encode(tensor, source, staging_);
   return tensor.storage == Storage::kImage
              ? device_->write_image(object, activation_extent(role), staging_)
-             : device_->write_later(object, staging_);
+             : device_->upload(object, staging_);
 }
 
 Status Session::download(const DeviceTensor& tensor, cl_mem object, ValueId id, Tensor& value) {

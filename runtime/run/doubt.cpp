@@ -96,6 +96,7 @@ double rounding_part(Precision precision) {
 void blame_maps(Fault& fault) {
   fault.variant = kMapReads;
   fault.stage = Stage::kMap;
+  fault.range = false;
 }
 
 AnswerDifference difference_of(const Tensor& device, const Tensor& host) {

@@ -100,25 +100,30 @@ Result<std::span<const float>> DoubtingDecoder::confirmed_by_host(const Step& st
   checking_ms_ = ms_since(started) - 1e3 * checker.steps_s;
   if (finder.fault()) {
     Fault fault = *finder.fault();
-    if (is_right_without_maps(step)) blame_maps(fault);
+    if (logits && maps_are_at_fault(step)) blame_maps(fault);
     return fault_found(std::move(fault));
   }
   if (logits || logits.error().code != ErrorCode::kDeviceError) return logits;
   return fault_found(fault_of(flight.read(), logits.error()));
 }
 
-// Whether all is right as soon as nothing goes through what the driver maps.
-bool DoubtingDecoder::is_right_without_maps(const Step& step) {
-  if (!device_.uses_maps()) return false;
-  const Device::Maps maps = device_.exchange_maps({});
+bool DoubtingDecoder::is_right_again(const Step& step) {
   FaultFinder finder;
   Checker checker = finder.checker();
   const auto checked =
       decoder_->check(step.hidden, step.rows, step.position, step.answer, *witness_, checker);
+  if (!checked || finder.fault()) return false;
   const auto logits = decoder_->step(step.hidden, step.rows, step.position, step.answer);
+  return logits && (!step.answer || !differs(between(*logits, *checked)));
+}
+
+// It is wrong once more with what the driver maps, and right without.
+bool DoubtingDecoder::maps_are_at_fault(const Step& step) {
+  if (!device_.uses_maps() || is_right_again(step)) return false;
+  const Device::Maps maps = device_.exchange_maps({});
+  const bool right = is_right_again(step);
   device_.exchange_maps(maps);
-  if (!checked || !logits || finder.fault()) return false;
-  return !step.answer || !differs(between(*logits, *checked));
+  return right;
 }
 
 Status DoubtingDecoder::waited_for() {
@@ -142,7 +147,7 @@ Result<std::span<const float>> DoubtingDecoder::both(const Step& step,
                   .evidence = fmt::format(
                       "output '{}' differs by {:.2g} of its largest value from run to run",
                       "logits", difference.part)};
-      if (is_right_without_maps(step)) blame_maps(fault);
+      if (maps_are_at_fault(step)) blame_maps(fault);
       return fault_found(std::move(fault));
     }
   }

@@ -50,18 +50,22 @@ Result<Outputs> DoubtingSession::unconfirmed(const Inputs& inputs) {
   return fault_ ? tl::unexpected(located.error()) : fault_found(fault_of(now, error));
 }
 
-// Whether all is right as soon as nothing goes through what the driver maps.
-bool DoubtingSession::is_right_without_maps(const Inputs& inputs) {
-  if (!device_.uses_maps()) return false;
-  const Device::Maps maps = device_.exchange_maps({});
+bool DoubtingSession::is_right_again(const Inputs& inputs) {
   FaultFinder finder;
   Checker checker = finder.checker();
   const auto checked = session_.check(inputs, checker);
+  if (!checked || finder.fault()) return false;
   const auto outputs = session_.run(inputs);
+  return outputs && disagreement(*outputs, *checked, session_.plan().combination.precision).empty();
+}
+
+// It is wrong once more with what the driver maps, and right without.
+bool DoubtingSession::maps_are_at_fault(const Inputs& inputs) {
+  if (!device_.uses_maps() || is_right_again(inputs)) return false;
+  const Device::Maps maps = device_.exchange_maps({});
+  const bool right = is_right_again(inputs);
   device_.exchange_maps(maps);
-  const Precision precision = session_.plan().combination.precision;
-  return checked && outputs && !finder.fault() &&
-         disagreement(*outputs, *checked, precision).empty();
+  return right;
 }
 
 Result<Outputs> DoubtingSession::confirmed_by_host(const Inputs& inputs) {
@@ -77,7 +81,7 @@ Result<Outputs> DoubtingSession::confirmed_by_host(const Inputs& inputs) {
   }
   if (!finder.fault()) return outputs;
   Fault fault = *finder.fault();
-  if (is_right_without_maps(inputs)) blame_maps(fault);
+  if (maps_are_at_fault(inputs)) blame_maps(fault);
   return fault_found(std::move(fault));
 }
 
@@ -87,7 +91,7 @@ Status DoubtingSession::settle(const Inputs& inputs, const Outputs& outputs,
   const std::string where = disagreement(outputs, checked, session_.plan().combination.precision);
   if (!where.empty()) {
     Fault fault{.verdict = Verdict::kNondeterministic, .evidence = where};
-    if (is_right_without_maps(inputs)) blame_maps(fault);
+    if (maps_are_at_fault(inputs)) blame_maps(fault);
     return fault_found(std::move(fault));
   }
   const bool odd = !suspicion_of(checked).empty();

@@ -29,6 +29,10 @@
 namespace clvet {
 namespace {
 
+// How bytes come and go. With another way comes another word: what was confirmed was confirmed of
+// the old one.
+constexpr const char* kTransfers = "pinned";
+
 constexpr size_t kMostRows = 500;
 constexpr size_t kKeyDigits = 16;
 
@@ -114,6 +118,7 @@ std::optional<Fault> fault_of(const FlightSnapshot& lost) {
   if (!working || !lost.stage || lost.environment_key.empty() || lost.finished) return std::nullopt;
   Fault fault{.verdict = Verdict::kCrash, .stage = *lost.stage};
   if (lost.variant_is_known()) fault.variant = lost.variant;
+  if (lost.inside && lost.pending == 0 && fault.stage == Stage::kMap) fault.variant = kMapReads;
   fault.evidence = "an earlier start ended while the driver worked";
   return fault;
 }
@@ -180,7 +185,7 @@ Flight History::flight(bool synced) const {
 std::string History::key_of(const ExecutionPlan& plan) {
   Sha256 hash;
   hash.add_field(plan.subject.model).add_field(plan.subject.environment_key);
-  hash.add_field(to_string(plan.combination));
+  hash.add_field(to_string(plan.combination)).add_field(kTransfers);
   for (const auto& [name, shape] : plan.subject.inputs) {
     hash.add_field(name).add_field(to_string(TensorType{DType::kF32, shape}));
   }

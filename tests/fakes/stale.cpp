@@ -45,6 +45,17 @@ Bytes before(cl_mem mem, Bytes fresh) {
 
 }  // namespace
 
+cl_int restage(Tag<Fn::clEnqueueWriteBuffer>, const std::vector<const Rule*>& rules, cl_int result,
+               cl_command_queue queue, cl_mem mem, cl_bool, size_t offset, size_t size,
+               const void* data, cl_uint, const cl_event*, cl_event*) {
+  if (result != CL_SUCCESS || !has(rules, "lost")) return result;
+  const std::lock_guard lock(g_mutex);
+  if (!is_mapped(static_cast<const unsigned char*>(data))) return result;
+  const Bytes zeros(size);
+  return real<Fn::clEnqueueWriteBuffer>()(queue, mem, CL_TRUE, offset, size, zeros.data(), 0,
+                                          nullptr, nullptr);
+}
+
 cl_int restage(Tag<Fn::clEnqueueReadBuffer>, const std::vector<const Rule*>& rules, cl_int result,
                cl_command_queue queue, cl_mem mem, cl_bool, size_t, size_t size, void* data,
                cl_uint, const cl_event*, cl_event*) {
@@ -79,11 +90,11 @@ cl_int invoke(Tag<Fn::clEnqueueUnmapMemObject>, cl_command_queue queue, cl_mem m
               cl_uint count, const cl_event* waits, cl_event* event) {
   {
     const std::lock_guard lock(g_mutex);
-    g_mapped.erase(static_cast<unsigned char*>(mapped));
     if (const auto found = g_copies.find(mapped); found != g_copies.end()) {
       mapped = found->second.first;
       g_copies.erase(found);
     }
+    g_mapped.erase(static_cast<unsigned char*>(mapped));
   }
   return real<Fn::clEnqueueUnmapMemObject>()(queue, mem, mapped, count, waits, event);
 }

@@ -98,21 +98,6 @@ TEST_F(BufferMapping, BelongsToTheOneItWasMovedTo) {
   EXPECT_EQ(driver_.unmaps, 1);
 }
 
-TEST_F(BufferMapping, EndsWhereAnotherTakesItsPlace) {
-  {
-    auto first = read(8);
-    auto second = read(4);
-    ASSERT_TRUE(first && second);
-    *first = std::move(*second);
-    EXPECT_EQ(driver_.unmaps, 1);
-    EXPECT_EQ(first->bytes().size(), 4u);
-  }
-  EXPECT_EQ(driver_.unmaps, 2);
-  BufferMap none;
-  EXPECT_THAT(none.bytes(), IsEmpty());
-  EXPECT_TRUE(none.unmap());
-}
-
 TEST_F(BufferMapping, IsADeviceErrorWhereTheDriverFailsOrGivesNull) {
   driver_.map_code = CL_OUT_OF_RESOURCES;
   const auto failed = read(8);

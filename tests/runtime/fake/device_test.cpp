@@ -91,7 +91,7 @@ TEST_P(Transfers, BringBytesThereAndBackHoweverManyThereAre) {
       auto buffer = device->buffer(bytes);
       ASSERT_TRUE(buffer);
       const Bytes written(bytes, std::byte(i + 1));
-      EXPECT_TRUE(device->write_later(buffer->get(), written));
+      EXPECT_TRUE(device->upload(buffer->get(), written));
       buffers.push_back(std::move(*buffer));
     }
     for (int i = 0; i < 5; ++i) {

@@ -43,6 +43,13 @@ TEST(FaultFinder, AllowsWhatRoundingExplainsAtEachPrecision) {
   EXPECT_TRUE(fault_in({1.5F, -8}, {1, -8}, kNormal));
 }
 
+TEST(Fault, OfAMapAsksForNoOtherPrecision) {
+  Fault fault{.variant = "gemm", .range = true};
+  blame_maps(fault);
+  EXPECT_EQ(fault.variant, kMapReads);
+  EXPECT_FALSE(fault.range);
+}
+
 // The step of half precision is 2^-11 of a value: float32 in name alone.
 TEST(FaultFinder, FindsWhatRoundsToHalfByStealth) {
   EXPECT_TRUE(fault_in({1 + 0x1p-11F, 0.5F}, {1, 0.5F}, kHigh));

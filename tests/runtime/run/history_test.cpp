@@ -168,6 +168,17 @@ TEST_F(LostBinary, IsSuspectedBeforeTheKernelThatItHolds) {
   EXPECT_EQ(tombstones(), 1u);
 }
 
+// A driver that gave memory where there is none: the last kernel has nothing to do with it.
+TEST_F(LostBinary, IsNotLookedForWhereTheDriverDiedInAMap) {
+  FlightSnapshot flight = lost();
+  flight.stage = Stage::kMap;
+  ASSERT_TRUE(learn(flight));
+  Report told = report();
+  history_.tell(told);
+  ASSERT_EQ(told.tombstones.size(), 1u);
+  EXPECT_EQ(told.tombstones[0].variant, kMapReads);
+}
+
 TEST_F(LostBinary, IsNotAtFaultWhereTheDriverDidNothing) {
   FlightSnapshot flight = lost();
   flight.inside = false;
