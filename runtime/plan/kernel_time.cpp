@@ -25,6 +25,8 @@ constexpr double kSlack = 0.3;    // variance of an exponent around the prior
 constexpr double kFreedom = 25;   // of the constant: devices differ
 constexpr double kMisfit = 0.05;  // variance of log ms around the law: a factor of 1.25
 constexpr double kLargestLog = 50;
+// By so much the law still tells kernels apart that would all be as fast as they can.
+constexpr double kEdge = 0.05;
 
 double log_of(double value) { return std::log(std::max(value, 1.0)); }
 
@@ -113,8 +115,8 @@ double time_by_power_law(const std::vector<OwnTime>& timed, const CallWork& work
   const double by_law =
       std::exp(std::clamp(law.dot(logs_of(work) - centre), -kLargestLog, kLargestLog));
   const double rate = best_rate(timed, std::min(work.outputs, costs.elements));
-  const double at_best_rate = rate > 0 ? work.flops / rate : 0;
-  return std::max({by_law, at_best_rate, work.bytes * costs.ms_a_byte});
+  const double least = std::max(rate > 0 ? work.flops / rate : 0, work.bytes * costs.ms_a_byte);
+  return by_law > least ? by_law : least - kEdge * (least - by_law);
 }
 
 }  // namespace clvet
