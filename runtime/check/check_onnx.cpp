@@ -115,7 +115,47 @@ std::vector<bool> never_made(const Graph& graph) {
   return never;
 }
 
-std::vector<NodeCheck> nodes_of(const Graph& graph, const ExecutionPlan& plan) {
+// By value: a parameter among the inputs that it follows from; kNoValue: none.
+std::vector<ValueId> decided_by(const Graph& graph) {
+  std::vector<ValueId> by(graph.values.size(), kNoValue);
+  for (const ValueId input : parameters_of(graph)) by[static_cast<size_t>(input)] = input;
+  for (const Node& node : graph.nodes) {
+    for (const ValueId in : node.inputs) {
+      if (in == kNoValue || by[static_cast<size_t>(in)] == kNoValue) continue;
+      for (const ValueId out : node.outputs)
+        if (out != kNoValue) by[static_cast<size_t>(out)] = by[static_cast<size_t>(in)];
+    }
+  }
+  return by;
+}
+
+// Nodes that read what follows from one, with its name. What such a node is made into before
+// planning depends on it, too.
+std::map<std::string, std::string> open_nodes(const Graph& graph) {
+  const std::vector<ValueId> by = decided_by(graph);
+  std::map<std::string, std::string> open;
+  for (const Node& node : graph.nodes) {
+    for (const ValueId in : node.inputs)
+      if (in != kNoValue && by[static_cast<size_t>(in)] != kNoValue)
+        open.try_emplace(node.name,
+                         graph.values[static_cast<size_t>(by[static_cast<size_t>(in)])].name);
+  }
+  return open;
+}
+
+// What `open` has of the node `name`, or of one that it is a part of.
+std::optional<std::string> open_by(const std::map<std::string, std::string>& open,
+                                   std::string name) {
+  for (;;) {
+    if (const auto found = open.find(name); found != open.end()) return found->second;
+    const size_t end = name.rfind('/');
+    if (end == std::string::npos) return std::nullopt;
+    name.resize(end);
+  }
+}
+
+std::vector<NodeCheck> nodes_of(const Graph& graph, const ExecutionPlan& plan,
+                                const std::map<std::string, std::string>& open) {
   std::vector<NodeCheck> nodes;
   const PlanPhase& phase = plan.phases.front();
   const std::vector<std::string> variants = variants_of(phase);
@@ -135,6 +175,8 @@ std::vector<NodeCheck> nodes_of(const Graph& graph, const ExecutionPlan& plan) {
                  return in != kNoValue && never[static_cast<size_t>(in)];
                })) {
       node.reason = "nothing is known of its inputs: a node before it cannot run";
+    } else if (const auto input = open_by(open, own.name)) {
+      node.reason = fmt::format("the values of input '{}' decide its place", *input);
     }
     nodes.push_back(std::move(node));
   }
@@ -148,7 +190,8 @@ Result<DeviceCheck> check_network(const Graph& whole, const CheckedDevice& devic
   auto plan = plan_network(graph, *device.chooser, PlanOverrides{});
   if (!plan && !cannot_run_here(plan.error().code)) return tl::unexpected(plan.error());
   if (plan) check.combination = plan->combination;
-  check.nodes = nodes_of(graph, plan ? *plan : plan_on_host(graph, plan.error().message));
+  check.nodes =
+      nodes_of(graph, plan ? *plan : plan_on_host(graph, plan.error().message), open_nodes(whole));
   const bool untested = std::any_of(check.nodes.begin(), check.nodes.end(),
                                     [](const NodeCheck& node) { return node.untested; });
   if (untested || (!plan && plan.error().code == ErrorCode::kUntested)) {
@@ -203,6 +246,17 @@ void note_rest(const Graph& graph, CheckRecord& record) {
       cut->rest.graph.nodes.size()));
 }
 
+void note_parameters(const Graph& graph, CheckRecord& record) {
+  std::vector<std::string> names;
+  for (const ValueId input : parameters_of(graph))
+    names.push_back(graph.values[static_cast<size_t>(input)].name);
+  if (names.empty()) return;
+  record.notes.push_back(
+      fmt::format("where nodes run, and whether they can, depends on the values of '{}', which "
+                  "'clvet run' knows and this list does not",
+                  fmt::join(names, "', '")));
+}
+
 Status check_devices(const Graph& graph, const Report* report, CheckRecord& record) {
   CLVET_ASSIGN_OR_RETURN(const auto devices, checked_devices(report));
   for (std::string& note : notes_on(report)) record.notes.push_back(std::move(note));
@@ -231,6 +285,7 @@ Result<CheckRecord> check_onnx(const std::string& path, const std::map<std::stri
   const auto shaped = with_shapes(*graph, given, record);
   if (!shaped) return found(shaped.error(), record).map([&] { return record; });
   note_rest(*shaped, record);
+  note_parameters(*shaped, record);
   CLVET_RETURN_IF_ERROR(check_devices(*shaped, report, record));
   return record;
 }

@@ -225,6 +225,8 @@ std::map<std::string, Shape> shapes_of(const std::map<std::string, Tensor>& inpu
   return shapes;
 }
 
+std::vector<ValueId> parameters_of(const Graph& graph) { return inputs_wanted_known(graph, {}); }
+
 Result<Graph> specialise(const Graph& graph, const std::map<std::string, Shape>& shapes,
                          const std::map<std::string, Tensor>& values,
                          const std::set<std::string>& deciding) {

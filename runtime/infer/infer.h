@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "runtime/graph/graph.h"
@@ -36,6 +37,9 @@ std::map<std::string, Shape> shapes_of(const std::map<std::string, Tensor>& inpu
 Result<Graph> specialise(const Graph& graph, const std::map<std::string, Shape>& shapes,
                          const std::map<std::string, Tensor>& values = {},
                          const std::set<std::string>& deciding = {});
+
+// The inputs of which specialise() would make constants, were their values given.
+std::vector<ValueId> parameters_of(const Graph& graph);
 
 // The node as inference and lowering see it; nullopt while some input's type is unknown.
 std::optional<OpCall> call_of(const Graph& graph, const Node& node);

@@ -96,14 +96,15 @@ def compare(entry, answers, want, precision):
     return made
 
 
-AT_RUN_TIME = "its shapes are known only at run time"
+OPEN = ("its shapes are known only at run time", "the values of input ")
 
 
 def places_apart(checked, record):
-    """Nodes that `check` saw elsewhere than `run` had them. Where shapes follow from what runs, it leaves the place open."""
+    """Nodes that `check` saw elsewhere than `run` had them. Where shapes follow from what runs, or a place from the values of an
+    input, it leaves the place open."""
     if not checked["devices"]:
         return ["check lists no device"]
-    said = {node["name"]: node["where"] for node in checked["devices"][0]["nodes"] if node.get("reason") != AT_RUN_TIME}
+    said = {node["name"]: node["where"] for node in checked["devices"][0]["nodes"] if not (node.get("reason") or "").startswith(OPEN)}
     return [f"{node['name']} ({node['op']}): check says {said[node['name']]}, run says {node['where']}"
             for node in record["nodes"] if said.get(node["name"], node["where"]) != node["where"]]
 

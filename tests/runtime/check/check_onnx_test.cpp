@@ -72,6 +72,21 @@ TEST(CheckOnnx, CountsTheNodesThatOnlyARunCanPlan) {
   EXPECT_THAT(record->notes, testing::Contains(testing::StartsWith("2 nodes have shapes")));
 }
 
+// What a run is given as axes, it plans with.
+TEST(CheckOnnx, LeavesOpenThePlacesThatTheValuesOfAnInputDecide) {
+  test::ModelBuilder model;
+  model.input("x", {2, 3, 4}).input("axes", {1}, 7);
+  model.constant("w", {4, 2}, std::vector<float>(8, 1.f));
+  model.node("Relu", {"x"}, {"r"});
+  model.node("ReduceSum", {"r", "axes"}, {"s"});
+  const auto record = check_model(model.output("s"));
+  const auto nodes = nodes_by_op(record);
+  EXPECT_TRUE(record->runs());
+  EXPECT_THAT(nodes.at("Relu").reason, testing::Not(HasSubstr("axes")));
+  EXPECT_EQ(nodes.at("ReduceSum").reason, "the values of input 'axes' decide its place");
+  EXPECT_THAT(record->notes, testing::Contains(HasSubstr("depends on the values of 'axes'")));
+}
+
 TEST(CheckOnnx, NamesOperatorsThatNothingRuns) {
   auto model = picture_model({1, 1, 8, 8});
   model.set_op(1, "Frobnicate");
