@@ -1,9 +1,9 @@
 #!/bin/bash
 # ci/conformance.sh [--device SEL]: ONNX's node tests (class A: f32, i32, i64, bool) on an OpenCL device and on the host, and before
 # them all of ONNX's tests whose inputs and outputs are numbers. SEL is a device of this machine (default 0) or `host`. All results
-# lie in out/conformance/; the last three lines count what passed, the one before them where `clvet check` agrees with `clvet run`.
-# Exit 1 where an answer is wrong, the host passes fewer than it once did, or check and run differ (asked of the default device
-# alone). How cases count: tests/conformance/run_case.h and host_by_design.json.
+# lie in out/conformance/; the last three lines count what passed. Of the default device a line says on how many cases `clvet check`
+# agrees with `clvet run`. Exit 1 where an answer is wrong, the host passes fewer than it once did, or check and run differ. How cases
+# count: tests/conformance/run_case.h and host_by_design.json.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 cd "$CLVET_ROOT"

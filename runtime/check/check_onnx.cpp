@@ -115,30 +115,21 @@ std::vector<bool> never_made(const Graph& graph) {
   return never;
 }
 
-// By value: a parameter among the inputs that it follows from; kNoValue: none.
-std::vector<ValueId> decided_by(const Graph& graph) {
+// Nodes that read what follows from a parameter among the inputs, with its name. What such a node
+// is made into before planning depends on it, too.
+std::map<std::string, std::string> open_nodes(const Graph& graph) {
   std::vector<ValueId> by(graph.values.size(), kNoValue);
   for (const ValueId input : parameters_of(graph)) by[static_cast<size_t>(input)] = input;
-  for (const Node& node : graph.nodes) {
-    for (const ValueId in : node.inputs) {
-      if (in == kNoValue || by[static_cast<size_t>(in)] == kNoValue) continue;
-      for (const ValueId out : node.outputs)
-        if (out != kNoValue) by[static_cast<size_t>(out)] = by[static_cast<size_t>(in)];
-    }
-  }
-  return by;
-}
-
-// Nodes that read what follows from one, with its name. What such a node is made into before
-// planning depends on it, too.
-std::map<std::string, std::string> open_nodes(const Graph& graph) {
-  const std::vector<ValueId> by = decided_by(graph);
   std::map<std::string, std::string> open;
   for (const Node& node : graph.nodes) {
-    for (const ValueId in : node.inputs)
-      if (in != kNoValue && by[static_cast<size_t>(in)] != kNoValue)
-        open.try_emplace(node.name,
-                         graph.values[static_cast<size_t>(by[static_cast<size_t>(in)])].name);
+    const auto decided = std::ranges::find_if(node.inputs, [&](ValueId in) {
+      return in != kNoValue && by[static_cast<size_t>(in)] != kNoValue;
+    });
+    if (decided == node.inputs.end()) continue;
+    const ValueId input = by[static_cast<size_t>(*decided)];
+    open.try_emplace(node.name, graph.values[static_cast<size_t>(input)].name);
+    for (const ValueId out : node.outputs)
+      if (out != kNoValue) by[static_cast<size_t>(out)] = input;
   }
   return open;
 }
@@ -183,15 +174,16 @@ std::vector<NodeCheck> nodes_of(const Graph& graph, const ExecutionPlan& plan,
   return nodes;
 }
 
-Result<DeviceCheck> check_network(const Graph& whole, const CheckedDevice& device) {
+Result<DeviceCheck> check_network(const Graph& whole,
+                                  const std::map<std::string, std::string>& open,
+                                  const CheckedDevice& device) {
   DeviceCheck check = device.described();
   Graph graph = whole;
   CLVET_RETURN_IF_ERROR(expand_composites(graph));
   auto plan = plan_network(graph, *device.chooser, PlanOverrides{});
   if (!plan && !cannot_run_here(plan.error().code)) return tl::unexpected(plan.error());
   if (plan) check.combination = plan->combination;
-  check.nodes =
-      nodes_of(graph, plan ? *plan : plan_on_host(graph, plan.error().message), open_nodes(whole));
+  check.nodes = nodes_of(graph, plan ? *plan : plan_on_host(graph, plan.error().message), open);
   const bool untested = std::any_of(check.nodes.begin(), check.nodes.end(),
                                     [](const NodeCheck& node) { return node.untested; });
   if (untested || (!plan && plan.error().code == ErrorCode::kUntested)) {
@@ -260,8 +252,9 @@ void note_parameters(const Graph& graph, CheckRecord& record) {
 Status check_devices(const Graph& graph, const Report* report, CheckRecord& record) {
   CLVET_ASSIGN_OR_RETURN(const auto devices, checked_devices(report));
   for (std::string& note : notes_on(report)) record.notes.push_back(std::move(note));
+  const auto open = open_nodes(graph);
   for (const CheckedDevice& device : devices) {
-    CLVET_ASSIGN_OR_RETURN(DeviceCheck check, check_network(graph, device));
+    CLVET_ASSIGN_OR_RETURN(DeviceCheck check, check_network(graph, open, device));
     record.devices.push_back(std::move(check));
   }
   return {};

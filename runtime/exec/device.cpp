@@ -45,10 +45,10 @@ struct Region {
 // 10 ms on an H200 where a write that is waited for takes 0.5.
 static constexpr size_t kMostWrittenLater = size_t{1} << 15;
 
-// Fewer bytes gain nothing from pinned memory. It is scarce, so there is a limit; rows of it are
-// made, no smaller than the third.
-static constexpr size_t kLeastPinned = size_t{1} << 10, kMostPinned = size_t{1} << 24,
-                        kLeastRow = size_t{1} << 20;
+// Fewer bytes gain nothing from pinned memory; it is scarce, so there is an upper limit, too.
+static constexpr size_t kLeastPinned = size_t{1} << 10, kMostPinned = size_t{1} << 24;
+// The driver is asked for at least so much of it at once.
+static constexpr size_t kLeastRow = size_t{1} << 20;
 
 // Where maps are right, and not slower than reading.
 static bool reads_by_maps(const DeviceReport& report) {

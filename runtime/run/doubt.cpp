@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/half.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
+#include "runtime/exec/device.h"
 #include "runtime/exec/step_answer.h"
 #include "runtime/graph/output_sign.h"
 #include "runtime/graph/tensor.h"
@@ -97,6 +99,13 @@ void blame_maps(Fault& fault) {
   fault.variant = kMapReads;
   fault.stage = Stage::kMap;
   fault.range = false;
+}
+
+void doubt_maps(Device& device, const std::function<bool()>& is_right, Fault& fault) {
+  if (!device.uses_maps() || is_right()) return;
+  const Device::Maps maps = device.exchange_maps({});
+  if (is_right()) blame_maps(fault);
+  device.exchange_maps(maps);
 }
 
 AnswerDifference difference_of(const Tensor& device, const Tensor& host) {

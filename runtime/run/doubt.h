@@ -1,6 +1,7 @@
 // Whether an answer of a device can be right: beside the host's of the same inputs, or by itself.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -8,6 +9,7 @@
 
 #include "kernels/combination.h"
 #include "probe/report/report.h"
+#include "runtime/exec/device.h"
 #include "runtime/exec/step_answer.h"
 #include "runtime/graph/tensor.h"
 
@@ -45,6 +47,8 @@ struct Fault {
 
 // Not the kernel, but that bytes went through what the driver maps.
 void blame_maps(Fault& fault);
+// Does so where `is_right` says no once more with these maps, and yes without.
+void doubt_maps(Device& device, const std::function<bool()>& is_right, Fault& fault);
 
 // Looks at each pair of Session::check() and keeps the first fault.
 class FaultFinder {

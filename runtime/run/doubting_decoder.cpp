@@ -100,7 +100,9 @@ Result<std::span<const float>> DoubtingDecoder::confirmed_by_host(const Step& st
   checking_ms_ = ms_since(started) - 1e3 * checker.steps_s;
   if (finder.fault()) {
     Fault fault = *finder.fault();
-    if (logits && maps_are_at_fault(step)) blame_maps(fault);
+    if (logits)
+      doubt_maps(
+          device_, [&] { return is_right_again(step); }, fault);
     return fault_found(std::move(fault));
   }
   if (logits || logits.error().code != ErrorCode::kDeviceError) return logits;
@@ -115,15 +117,6 @@ bool DoubtingDecoder::is_right_again(const Step& step) {
   if (!checked || finder.fault()) return false;
   const auto logits = decoder_->step(step.hidden, step.rows, step.position, step.answer);
   return logits && (!step.answer || !differs(between(*logits, *checked)));
-}
-
-// It is wrong once more with what the driver maps, and right without.
-bool DoubtingDecoder::maps_are_at_fault(const Step& step) {
-  if (!device_.uses_maps() || is_right_again(step)) return false;
-  const Device::Maps maps = device_.exchange_maps({});
-  const bool right = is_right_again(step);
-  device_.exchange_maps(maps);
-  return right;
 }
 
 Status DoubtingDecoder::waited_for() {
@@ -147,7 +140,8 @@ Result<std::span<const float>> DoubtingDecoder::both(const Step& step,
                   .evidence = fmt::format(
                       "output '{}' differs by {:.2g} of its largest value from run to run",
                       "logits", difference.part)};
-      if (maps_are_at_fault(step)) blame_maps(fault);
+      doubt_maps(
+          device_, [&] { return is_right_again(step); }, fault);
       return fault_found(std::move(fault));
     }
   }

@@ -67,7 +67,6 @@ class DoubtingDecoder : public DecoderBackend {
   Result<std::span<const float>> confirmed_by_host(const Step& step);
   Result<std::span<const float>> both(const Step& step, std::optional<CheckRhythm>& rhythm);
   bool is_right_again(const Step& step);
-  bool maps_are_at_fault(const Step& step);
   Status waited_for();
   tl::unexpected<Error> fault_found(Fault fault);
 

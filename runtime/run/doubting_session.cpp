@@ -59,15 +59,6 @@ bool DoubtingSession::is_right_again(const Inputs& inputs) {
   return outputs && disagreement(*outputs, *checked, session_.plan().combination.precision).empty();
 }
 
-// It is wrong once more with what the driver maps, and right without.
-bool DoubtingSession::maps_are_at_fault(const Inputs& inputs) {
-  if (!device_.uses_maps() || is_right_again(inputs)) return false;
-  const Device::Maps maps = device_.exchange_maps({});
-  const bool right = is_right_again(inputs);
-  device_.exchange_maps(maps);
-  return right;
-}
-
 Result<Outputs> DoubtingSession::confirmed_by_host(const Inputs& inputs) {
   FaultFinder finder;
   Checker checker = finder.checker();
@@ -81,7 +72,8 @@ Result<Outputs> DoubtingSession::confirmed_by_host(const Inputs& inputs) {
   }
   if (!finder.fault()) return outputs;
   Fault fault = *finder.fault();
-  if (maps_are_at_fault(inputs)) blame_maps(fault);
+  doubt_maps(
+      device_, [&] { return is_right_again(inputs); }, fault);
   return fault_found(std::move(fault));
 }
 
@@ -91,7 +83,8 @@ Status DoubtingSession::settle(const Inputs& inputs, const Outputs& outputs,
   const std::string where = disagreement(outputs, checked, session_.plan().combination.precision);
   if (!where.empty()) {
     Fault fault{.verdict = Verdict::kNondeterministic, .evidence = where};
-    if (maps_are_at_fault(inputs)) blame_maps(fault);
+    doubt_maps(
+        device_, [&] { return is_right_again(inputs); }, fault);
     return fault_found(std::move(fault));
   }
   const bool odd = !suspicion_of(checked).empty();

@@ -52,7 +52,6 @@ class DoubtingSession {
   // `outputs` where the host finds each node right and the same outputs come of them.
   Result<Outputs> confirm(const std::map<std::string, Tensor>& inputs, Outputs outputs);
   bool is_right_again(const std::map<std::string, Tensor>& inputs);
-  bool maps_are_at_fault(const std::map<std::string, Tensor>& inputs);
   tl::unexpected<Error> fault_found(Fault fault);
 
   Session& session_;

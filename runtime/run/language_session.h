@@ -77,9 +77,9 @@ class LanguageSession {
                                                        LanguageOptions options);
 
   // The logits behind the last of `tokens`, which go on from what was taken before; they stay until
-  // the session is asked for something else. Where the
-  // device fails or the host finds a launch wrong, all tokens are taken again without what was at
-  // fault, on the host in the end, which is said.
+  // the session is asked for something else. Where the device fails or the host finds a launch
+  // wrong, all tokens are taken again without what was at fault, on the host in the end, which is
+  // said.
   Result<std::span<const float>> take(std::span<const int32_t> tokens,
                                       const std::function<void(size_t)>& progress = nullptr);
   // Milliseconds that the device works for one token more after what was taken, by its own clock;

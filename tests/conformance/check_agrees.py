@@ -4,7 +4,8 @@
 RESULTS is a file of ci/conformance.sh (clvet.conformance/1). For each of its cases: check says that the model runs where it ran on the
 host, and that it does not where it was refused (or that the values of an input decide); and for each model that runs, each node is
 where check saw it (its place is open where its shapes follow from what runs, or the place from the values of an input). Cases with
-inputs of types that no .npy file holds are counted, and only asked whether they run. The device is the first of REPORT. Exit 1: check and run differ. Needs the python of `bash ci/setup.sh --test`.
+inputs of types that no .npy file holds are counted, and only asked whether they run. The device is the first of REPORT. Exit 1: check
+and run differ. Needs the python of `bash ci/setup.sh --test`.
 """
 import argparse
 import json

@@ -75,11 +75,12 @@ void* restage(Tag<Fn::clEnqueueMapBuffer>, const std::vector<const Rule*>& rules
               cl_command_queue queue, cl_mem mem, cl_bool, cl_map_flags, size_t, size_t size,
               cl_uint, const cl_event*, cl_event*, cl_int*) {
   if (!result) return result;
-  real<Fn::clFinish>()(queue);
+  const bool stale = has(rules, "stale");
+  if (stale) real<Fn::clFinish>()(queue);
   const std::lock_guard lock(g_mutex);
   auto* bytes = static_cast<unsigned char*>(result);
   g_mapped[bytes] = size;
-  if (!has(rules, "stale")) return result;
+  if (!stale) return result;
   auto copy = std::make_unique<Bytes>(before(mem, Bytes(bytes, bytes + size)));
   void* place = copy->data();
   g_copies[place] = {result, std::move(copy)};
