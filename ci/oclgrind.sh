@@ -2,8 +2,8 @@
 # ci/oclgrind.sh BUILD_DIR [--check races|uninitialised] [--shapes N] [KERNEL...]: no kernel has a data race, reads or
 # writes outside its memory or reads what was never written, as Oclgrind's checks see it: at high and normal precision,
 # every storage, the N smallest test shapes (2 if not said; an interpreter runs them) of every kernel, or of KERNEL....
-# Needs clvet_kernel_folder built. Slow. A kernel found in order is noted in out/oclgrind and not tried again until a kernel file changes, so a run that
-# was stopped goes on. The last lines say what was covered. Exit 1: a finding, or a case that is not right.
+# Needs clvet_kernel_folder and clvet_kernel_shapes built. Slow. A kernel found in order is noted in out/oclgrind and not
+# tried again until a kernel file changes, so a run that was stopped goes on. The last lines say what was covered. Exit 1: a finding, or a case that is not right.
 # The check for uninitialised values stops at LLVM's `freeze`, so it runs with the optimiser off; it crashes in shuffles of
 # float8 and float16, so kernels with such vectors are left out of it; and it takes every image for uninitialised, so it sees only
 # cases whose tensors all lie in buffers.
@@ -12,9 +12,9 @@ set -uo pipefail
 
 usage() { sed -n '2,3s/^# //p' "${BASH_SOURCE[0]}"; exit 2; }
 [ $# -ge 1 ] || usage
-program=$(readlink -f "$1")/tests/clvet_kernel_folder
+program=$(readlink -f "$1")/tests/clvet_kernel_folder list_shapes=$(readlink -f "$1")/tests/clvet_kernel_shapes
 shift
-[ -x "$program" ] || die "$program: not built"
+for name in "$program" "$list_shapes"; do [ -x "$name" ] || die "$name: not built"; done
 checks=(races uninitialised) kernels=() shapes=2
 while [ $# -gt 0 ]; do
   case $1 in
@@ -23,6 +23,9 @@ while [ $# -gt 0 ]; do
     -*) usage ;;
     *) kernels+=("$1"); shift ;;
   esac
+done
+for kernel in "${kernels[@]}"; do
+  [ -e "$(echo "$CLVET_ROOT"/kernels/ops/*/"$kernel.json")" ] || die "no kernel '$kernel'"
 done
 out=$CLVET_ROOT/out/oclgrind
 mkdir -p "$out"
@@ -73,28 +76,13 @@ finds_faults() {
   [ -s "$out/self/findings" ] || die "Oclgrind's check for $check finds nothing in a faulty kernel"
 }
 
-# smallest KERNEL: the names of its smallest test shapes, one a line
-smallest() {
-  python - "$CLVET_ROOT"/kernels "$CLVET_ROOT"/kernels/ops/*/"$1.json" "$shapes" <<'PY'
-import json, math, re, sys
-manifest = json.load(open(sys.argv[2]))
-op = json.load(open(f"{sys.argv[1]}/reference/{manifest['op']}.json"))
-def takes(row):
-    names = manifest.get("params", {}) | row["dims"]
-    words = [re.sub(r"!(?!=)", " not ", text).replace("&&", " and ").replace("||", " or ") for text in manifest.get("where", [])]
-    return row["name"] in manifest.get("shapes", [row["name"]]) and all(eval(text, {}, names) for text in words)
-tests = [row for row in op["tests"] if takes(row)] + manifest.get("tests", [])
-tests.sort(key=lambda row: math.prod(value for name, value in row["dims"].items() if name.isupper() and value > 0))
-print(*[row["name"] for row in tests[:int(sys.argv[3])]], sep="\n")
-PY
-}
-
 # patterns CHECK KERNEL: its cases, one a line
 patterns() {
-  local precision shape precisions manifest=("$CLVET_ROOT"/kernels/ops/*/"$2.json") place=-
+  local precision shape precisions names manifest=("$CLVET_ROOT"/kernels/ops/*/"$2.json") place=-
+  names=$(CLVET_TEST_KERNELS=$CLVET_ROOT/kernels "$list_shapes" "$2" "$shapes") || return
   if grep -q '"weights":' "${manifest[0]}"; then place=buffer; fi
   precisions=$(grep '"precisions":' "${manifest[0]}" | grep -oE 'high|normal')
-  for shape in $(smallest "$2"); do
+  for shape in $names; do
     for precision in $precisions; do
       case $1 in
         races) echo "$2/$precision/*/$shape" ;;
@@ -135,7 +123,8 @@ for check in "${checks[@]}"; do
     mark=$out/$check-$kernel-$shapes-$state
     if [ ! -e "$mark" ]; then
       folder=$out/$check
-      mapfile -t arguments < <(patterns "$check" "$kernel" | sed 's/^/--case\n/')
+      cases_of=$(patterns "$check" "$kernel") && [ -n "$cases_of" ] || { say "$kernel: no case"; failed=1; continue; }
+      mapfile -t arguments < <(sed 's/^/--case\n/' <<<"$cases_of")
       judge "$check" "$kernel" "$folder" "$CLVET_ROOT/kernels" "${arguments[@]}" || { failed=1; continue; }
       read -r tried bad names < <(verdicts "$folder")
       if [ "$bad" != 0 ] || [ -s "$folder/findings" ]; then
