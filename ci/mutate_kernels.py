@@ -193,14 +193,15 @@ class Trials:
         """Patterns of cases, more and more of them, that are all right with the file as it is; [] where none can be tried."""
         patterns = []
         for kernel in users_of(KERNELS / relative):
-            rows = self.probe(relative, (KERNELS / relative).read_text(), f"{kernel}/high/")
+            exact = f"{kernel}/{manifest_of(kernel)['precisions'][-1]}/"
+            rows = self.probe(relative, (KERNELS / relative).read_text(), exact)
             rows = rows or self.probe(relative, (KERNELS / relative).read_text(), f"{kernel}/")
             faults = [row["case"] for row in rows if row["verdict"] != "pass"]
             if faults:
                 sys.exit(f"{relative}: not right as it is: {faults}")
             if rows:
                 first = rows[0]["case"]
-                patterns.append([first, first.rsplit("/", 1)[0] + "/", f"{kernel}/high/", f"{kernel}/"])
+                patterns.append([first, first.rsplit("/", 1)[0] + "/", exact, f"{kernel}/"])
         return [pattern for stage in zip(*patterns) for pattern in stage]
 
     def judge(self, relative, text, stages):
@@ -218,6 +219,10 @@ class Trials:
 def kernel_paths(pattern):
     paths = [*sorted(KERNELS.glob("ops/*/*.cl")), *(KERNELS / "common" / name for name in COMMON)]
     return [path for path in paths if fnmatch.fnmatch(path.stem, pattern)]
+
+
+def manifest_of(kernel):
+    return json.loads(next(KERNELS.glob(f"ops/*/{kernel}.json")).read_text())
 
 
 def users_of(path):
