@@ -33,7 +33,8 @@ struct TeacherForcedCount {
 // fp32_margin}. kInvalidArgument names the case and the field.
 Result<std::vector<TeacherForcedCase>> read_teacher_forced(const std::string& path);
 
-// `restart` forgets all text; `take` gives the logits behind its tokens.
+// `restart` forgets all text; `take` gives the logits behind its tokens, which stay until the next
+// call.
 struct TeacherForcedModel {
   std::function<void()> restart;
   std::function<Result<std::span<const float>>(std::span<const int32_t>)> take;

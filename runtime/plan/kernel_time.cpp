@@ -35,6 +35,14 @@ Coefficients logs_of(const CallWork& work) {
   return {1, log_of(outputs), log_of(work.flops / (2 * outputs)), log_of(work.bytes)};
 }
 
+// How unlike two launches are: by the terms and the bytes of an element, and a little by how many
+// elements there are.
+double distance(const CallWork& a, const CallWork& b) {
+  constexpr double kSize = 0.25;
+  const Coefficients apart = logs_of(a) - logs_of(b);
+  return std::hypot(kSize * apart[1], apart[2], apart[3] - apart[1]);
+}
+
 struct Sample {
   Coefficients x;
   double y, weight;
@@ -88,23 +96,27 @@ double best_rate(const std::vector<OwnTime>& timed, double busy) {
 double time_on_line(const std::vector<OwnTime>& timed, const CallWork& work,
                     const UnitCosts& costs) {
   struct Point {
-    double ideal, ms;
+    double ideal, ms, far;
   };
   std::vector<Point> points;
-  for (const OwnTime& row : timed) points.push_back({at_best(row.work, costs), row.ms});
+  for (const OwnTime& row : timed) {
+    points.push_back({at_best(row.work, costs), row.ms, distance(row.work, work)});
+  }
   std::sort(points.begin(), points.end(),
             [](const Point& a, const Point& b) { return a.ideal < b.ideal; });
   const double wanted = at_best(work, costs);
   size_t after = 1;
   while (after + 1 < points.size() && points[after].ideal < wanted) ++after;
-  const Point& near = wanted < points.front().ideal ? points.front() : points.back();
+  const bool less = wanted<points.front().ideal, more = wanted> points.back().ideal;
+  const Point near = less ? points.front() : *std::ranges::min_element(points, {}, &Point::far);
   const double in_proportion = near.ideal > 0 ? near.ms * wanted / near.ideal : near.ms;
   if (points.size() == 1 || points[after].ideal <= points[after - 1].ideal) return in_proportion;
   const Point &a = points[after - 1], &b = points[after];
   const double on_line = a.ms + (b.ms - a.ms) * (wanted - a.ideal) / (b.ideal - a.ideal);
-  if (wanted < points.front().ideal) return std::clamp(on_line, in_proportion, near.ms);
-  if (wanted > points.back().ideal) return std::clamp(on_line, near.ms, in_proportion);
-  return on_line;
+  if (less) return std::clamp(on_line, in_proportion, near.ms);
+  if (!more) return on_line;
+  return near.ideal < b.ideal || b.ms < a.ms ? in_proportion
+                                             : std::clamp(on_line, near.ms, in_proportion);
 }
 
 double time_by_power_law(const std::vector<OwnTime>& timed, const CallWork& work,

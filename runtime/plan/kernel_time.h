@@ -24,8 +24,9 @@ struct UnitCosts {
 
 // For processors, which do all work in turn: on the line through the two nearest of `timed`, by the
 // time that the device would need at its best; of less work than all of them between its share of
-// the smallest's time and all of that, of more work between the largest's time and its multiple.
-// `timed` is not empty.
+// the smallest's time and all of that, of more work between the largest's time and its multiple, or
+// the multiple of the launch that is most like it: a kernel may be ten times as far from the best
+// at one shape as at another. `timed` is not empty.
 double time_on_line(const std::vector<OwnTime>& timed, const CallWork& work,
                     const UnitCosts& costs);
 

@@ -1,7 +1,8 @@
 // Direct convolution, zero padding: 8 output pixels in reading order by 32 output channels an item
 // (kernels/common/tile8x32.clh). A tap that lies inside the image for all 8 pixels, which is nearly
 // every one, is read without a question. Of G groups, each with whole texels of input channels and
-// whole panels of output channels where there is more than one, an item's columns are of one.
+// whole panels of output channels where there is more than one, an item's columns are of one. Items
+// that are neighbours share the larger one of x and w.
 #define OPEN_ROW(i) const int at##i = at.s##i;
 #define OPEN_TAP(i) const int tap##i = at##i + offset;
 #define INSIDE(i) buffer_load4(x, tap##i + quad)
@@ -22,15 +23,16 @@ __kernel void conv2d_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* rest
                               int dil_h, int dil_w, int OH, int OW, int act, float act_lo,
                               float act_hi) {
   const int panels = (OC + 15) / 16;
-  const int tile = get_global_id(0), tiles = (panels / G + 1) / 2;  // of a group
-  const int group = tile / tiles;
-  const int left = group * (panels / G) + (tile - group * tiles) * 2;
+  const int rows = N * OH * OW;
+  TILE_IDS(rows < OC * KH * KW)
+  const int tiles = (panels / G + 1) / 2;  // of a group
+  const int group = tile_column / tiles;
+  const int left = group * (panels / G) + (tile_column - group * tiles) * 2;
   const int end = (group + 1) * (panels / G);
   const int right = min(left + 1, end - 1);
   const int pair = left + 1 < end;
-  const int row = get_global_id(1) * 8;
-  const int rows = N * OH * OW;
-  const int texels = (C + 3) / 4, quads = texels / G;
+  const int row = tile_row * 8;
+  const int texels = (C + 3) / 4, quads = texels / G, quads_o = (OC + 3) / 4;
   if (left >= end || row >= rows) return;
   int8 image = row / OW / OH, oy = row / OW % OH;
   int8 ox = row % OW + (int8)(0, 1, 2, 3, 4, 5, 6, 7);
@@ -54,7 +56,13 @@ __kernel void conv2d_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* rest
       const int offset = (i * dil_h * W + j * dil_w) * texels;
       const int tap = (i * KW + j) * quads;
       EACH_OF_8(OPEN_TAP)
-      if (all(inside) && pair) {
+      if (C == 3 && any(inside) && pair) {
+        if (all(inside)) {
+          RUN(TILE_QUAD_THREE, INSIDE)
+        } else {
+          RUN(TILE_QUAD_THREE, BORDER)
+        }
+      } else if (all(inside) && pair) {
         RUN(TILE_QUAD, INSIDE)
       } else if (all(inside)) {
         RUN(TILE_QUAD_LEFT, INSIDE)
@@ -68,5 +76,5 @@ __kernel void conv2d_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* rest
       }
     }
   }
-  TILE_FINISH(left, end, row, rows, OC)
+  TILE_FINISH(left, end, row * quads_o, quads_o, rows - row, OC)
 }

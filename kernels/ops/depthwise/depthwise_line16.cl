@@ -47,11 +47,11 @@
     const int ix = ix0 + j * dil_w;                             \
     BUFFER_FROM(p) = buffer_at(x, (line + ix) * quads + texel); \
     const int tap = (i * KW + j) * columns + texel * 4;         \
-    const int left = slides ? KW - j : 1;                       \
-    if (left >= 3) {                                            \
+    const int taps = slides ? KW - j : 1;                       \
+    if (taps >= 3) {                                            \
       THREE(READ)                                               \
       j += 3;                                                   \
-    } else if (left == 2) {                                     \
+    } else if (taps == 2) {                                     \
       TWO(READ)                                                 \
       j += 2;                                                   \
     } else {                                                    \
@@ -67,11 +67,17 @@
   sum[i] += to_float16(c##i); \
   c##i = (real)0;
 #define END(i)
+#define VALUE(i) sum[i]
 #else
 #define BEGIN(i) float16 c##i = bias16;
 #define KEEP(i)
 #define END(i) sum[i] = c##i;
+#define VALUE(i) c##i
 #endif
+// A frequent activation: no branch between the stores.
+#define STORE_BOUNDED(i) \
+  buffer_store16(y, to + i * quads, act_bounded(VALUE(i), act, act_lo, act_hi));
+#define STORE_GATED(i) buffer_store16(y, to + i * quads, act_gated(VALUE(i), act_lo, act_hi));
 #define STORE(lanes, k)                                          \
   if (texel + k >= panel * 4 && texel + k < quads) {             \
     buffer_store4(y, to + k, mask_texel(v.lanes, texel + k, C)); \
@@ -89,14 +95,15 @@ __kernel void depthwise_line16(BUFFER_IN(x), W_ARGS, __global const float* restr
   const int step = stride_w * quads;
   const int slides = stride_w == 1 && dil_w == 1;
   const int first = get_global_id(2) * PANELS, end = min(first + PANELS, (C + 15) / 16);
-  const int right = min((int)(get_global_id(0) + 1) * COLUMNS, OW);
-  for (int from = get_global_id(0) * COLUMNS; from < right; from += 8) {
+  const int left = get_global_id(0) * COLUMNS, right = min(left + COLUMNS, OW);
+  for (int from = left; from < right; from += 8) {
     const int ox = max(min(from, OW - 8), 0);
     const int ix0 = ox * stride_w - pad_left;
     const int inside = ix0 >= 0 && ix0 + 7 * stride_w + (KW - 1) * dil_w < W;
     for (int panel = first; panel < end; ++panel) {
       const int texel = max(min(panel * 4, quads - 4), 0);
       const int whole = texel == panel * 4 && texel * 4 + 16 <= C;
+      const int own = whole && ox >= left && ox + 8 <= OW;  // no other item stores one of the 8 by 16
       const float16 bias16 = vload16(0, bias + texel * 4);
       float16 sum[8];
       EACH_OF_8(BEGIN)
@@ -112,6 +119,16 @@ __kernel void depthwise_line16(BUFFER_IN(x), W_ARGS, __global const float* restr
           TAPS(EDGE)
         }
         EACH_OF_8(KEEP)
+      }
+      if (own && ACT_BOUNDED(act)) {
+        const int to = (out * OW + ox) * quads + texel;
+        EACH_OF_8(STORE_BOUNDED)
+        continue;
+      }
+      if (own && ACT_GATED(act)) {
+        const int to = (out * OW + ox) * quads + texel;
+        EACH_OF_8(STORE_GATED)
+        continue;
       }
       EACH_OF_8(END)
       for (int i = from - ox; i < min(8, OW - ox); ++i) {

@@ -1,7 +1,8 @@
 // y[M, N] = act(x * w + bias), 8 rows by 32 columns an item (kernels/common/tile8x32.clh). The third
-// axis of items is that of the products of gemm_batch, whose matrices lie one after the other.
-#define OPEN_ROW(i) int at##i = (top + min(row + i, M - 1)) * quads;
-#define READ(i) buffer_load4(x, at##i + quad)
+// axis of items is that of the products of gemm_batch, whose matrices lie one after the other. Items
+// that are neighbours share the larger one of x and w.
+#define OPEN_ROW(i) BUFFER_FROM(x##i) = buffer_at(x, (top + min(row + i, M - 1)) * quads);
+#define READ(i) buffer_load4(x##i, quad)
 #define RUN(QUAD)                            \
   for (int quad = block; quad < end; ++quad) { \
     QUAD(READ)                               \
@@ -12,10 +13,11 @@ __kernel void gemm_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restri
                             BUFFER_OUT(y), int M, int N, int K, int act, float act_lo,
                             float act_hi) {
   const int panels = (N + 15) / 16;
-  const int left = get_global_id(0) * 2;
+  TILE_IDS(M < N)
+  const int left = tile_column * 2;
   const int right = min(left + 1, panels - 1);
-  const int row = get_global_id(1) * 8;
-  const int quads = (K + 3) / 4;
+  const int row = tile_row * 8;
+  const int quads = (K + 3) / 4, quads_o = (N + 3) / 4;
   const int matrix = BATCH ? get_global_id(2) : 0, top = matrix * M;
   if (left >= panels || row >= M) return;
   EACH_OF_8(OPEN_ROW)
@@ -32,5 +34,5 @@ __kernel void gemm_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restri
       RUN(TILE_QUAD_LEFT)
     }
   }
-  TILE_FINISH(left, panels, top + row, top + M, N)
+  TILE_FINISH(left, panels, (top + row) * quads_o, quads_o, M - row, N)
 }

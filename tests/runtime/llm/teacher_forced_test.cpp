@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -20,8 +21,9 @@ using testing::HasSubstr;
 // Says 1 after every token but 7, after which it says 2.
 TeacherForcedModel sevens(int& restarts) {
   return {[&restarts] { ++restarts; },
-          [](std::span<const int32_t> tokens) -> Result<std::vector<float>> {
-            return tokens.back() == 7 ? std::vector<float>{0, 0, 9} : std::vector<float>{0, 9, 0};
+          [](std::span<const int32_t> tokens) -> Result<std::span<const float>> {
+            static constexpr std::array<float, 3> kTwo = {0, 0, 9}, kOne = {0, 9, 0};
+            return tokens.back() == 7 ? kTwo : kOne;
           }};
 }
 
@@ -79,10 +81,11 @@ TEST(TeacherForced, RefusesFilesThatHoldSomethingElseNamingCaseAndField) {
 TEST(TeacherForced, StopsWhereTheModelFails) {
   const std::vector<TeacherForcedCase> cases = {
       {.prompt = {5}, .chosen = {1}, .margins = {1}, .exact = {}, .exact_margins = {}}};
-  const TeacherForcedModel broken = {[] {},
-                                     [](std::span<const int32_t>) -> Result<std::vector<float>> {
-                                       return fail(ErrorCode::kDeviceError, "the device is gone");
-                                     }};
+  const TeacherForcedModel broken = {
+      [] {},
+      [](std::span<const int32_t>) -> Result<std::span<const float>> {
+        return fail(ErrorCode::kDeviceError, "the device is gone");
+      }};
   const auto count = compare_teacher_forced(cases, broken, nullptr);
   ASSERT_FALSE(count);
   EXPECT_THAT(count.error().message, HasSubstr("gone"));
@@ -91,11 +94,12 @@ TEST(TeacherForced, StopsWhereTheModelFails) {
 TEST(TeacherForced, GivesThePromptAtOnceAndThenTokenByToken) {
   std::vector<std::vector<int32_t>> taken;
   std::vector<std::string> told;
+  const std::vector<float> logits = {1, 0};
   const TeacherForcedModel model = {
       [&] { taken.push_back({}); },
-      [&](std::span<const int32_t> tokens) -> Result<std::vector<float>> {
+      [&](std::span<const int32_t> tokens) -> Result<std::span<const float>> {
         taken.emplace_back(tokens.begin(), tokens.end());
-        return std::vector<float>{1, 0};
+        return logits;
       }};
   const std::vector<TeacherForcedCase> cases = {
       {.prompt = {5, 6, 7},

@@ -85,13 +85,13 @@ TEST(CostModel, GoesAlongTheLineThroughTheTwoNearestSizes) {
 
 // A kernel that always takes 2 ms, and 0.5 ms a million operations: no launch that is too small to
 // fill the device is free, no large one pays the 2 ms again. One that slows down as it leaves the
-// cache is in proportion to its largest; one of no sense (less time for more work) never falls.
+// cache is in proportion to its largest, as is one of no sense (less time for more work).
 TEST(CostModel, StaysBetweenNoCostAndFullCostForWorkBeyondWhatWasTimed) {
   const CostModel cost(measured_peaks(), true, 100);
   const struct {
     double small_ms, large_ms, flops, ms;
   } rows[] = {{3, 4, 1e6, 2.5}, {3, 4, 0, 2},   {3, 4, 8e6, 6}, {1, 8, 1e6, 0.5},
-              {1, 8, 8e6, 16},  {5, 2, 1e6, 5}, {5, 2, 8e6, 2}, {4, 4, 1e6, 4},
+              {1, 8, 8e6, 16},  {5, 2, 1e6, 5}, {5, 2, 8e6, 4}, {4, 4, 1e6, 4},
               {4, 4, 8e6, 4},   {2, 4, 1e6, 1}, {2, 4, 8e6, 8}};
   for (const auto& row : rows) {
     EXPECT_NEAR(cost.kernel_ms({{{2e6, 0}, row.small_ms + 0.1}, {{4e6, 0}, row.large_ms + 0.1}},
@@ -101,6 +101,18 @@ TEST(CostModel, StaysBetweenNoCostAndFullCostForWorkBeyondWhatWasTimed) {
   }
   // One size alone: in proportion.
   EXPECT_NEAR(cost.kernel_ms({{{2e6, 0}, 3.1}}, {8e6, 0}), 12, 1e-9);
+}
+
+// A kernel that wastes most of its work on few channels, of which the larger launch was timed, too.
+TEST(CostModel, TakesMoreWorkThanWasTimedInProportionToTheLaunchThatIsMostLikeIt) {
+  const CostModel cost(measured_peaks(), true, 100);
+  const CallWork few{48e5, 1e6, 1e5}, many{29e6, 2e6, 6e5};
+  const std::vector<TimedLaunch> timed = {{few, 0.4}, {many, 0.2}, {{48e3, 1e4, 1e3}, 0.11}};
+  const auto times = [](const CallWork& work, double by) {
+    return CallWork{by * work.flops, by * work.bytes, by * work.outputs};
+  };
+  EXPECT_NEAR(cost.kernel_ms(timed, times(few, 10)), 3, 1e-9);
+  EXPECT_NEAR(cost.kernel_ms(timed, times(many, 4)), 0.4, 1e-9);
 }
 
 TEST(CostModel, AddsTheTimesOfArithmeticAndOfMemory) {

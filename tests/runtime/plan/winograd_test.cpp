@@ -35,9 +35,9 @@ using ::testing::IsEmpty;
 constexpr int64_t kChannels = 40;
 
 // Two convolutions of 3 x 3, the first of them with a bias and a Relu.
-Graph network() {
+Graph network(int64_t height = 9) {
   test::ModelBuilder model;
-  model.input("x", {1, kChannels, 9, 7});
+  model.input("x", {1, kChannels, height, height == 9 ? 7 : height});
   model.constant("w1", {kChannels, kChannels, 3, 3}, test::values(kChannels * kChannels * 9));
   model.constant("b1", {kChannels}, test::values(kChannels, 2));
   model.constant("w2", {6, kChannels, 3, 3}, test::values(6 * kChannels * 9, 3));
@@ -60,12 +60,15 @@ test::Teller taking(double conv, double call) {
   };
 }
 
-ExecutionPlan plan_by(const test::Teller& tell, const Combination& combination = test::kBuffers,
-                      const test::Limits& limits = {}, const Graph& graph = network()) {
-  const Report report = test::timed_report(test::device_with(limits), tell);
+ExecutionPlan plan_from(const Report& report, const Graph& graph, const Combination& combination) {
   auto plan = plan_network_for(graph, *test::chooser_of(report), combination);
   EXPECT_TRUE(plan) << plan.error().message;
   return plan ? *plan : ExecutionPlan();
+}
+
+ExecutionPlan plan_by(const test::Teller& tell, const Combination& combination = test::kBuffers,
+                      const test::Limits& limits = {}, const Graph& graph = network()) {
+  return plan_from(test::timed_report(test::device_with(limits), tell), graph, combination);
 }
 
 std::vector<std::string> kernels(const ExecutionPlan& plan) {
@@ -99,6 +102,20 @@ TEST(WinogradPlan, HasToSaveTimeAndToBeTimed) {
   EXPECT_THAT(kernels(plan_by(taking(1, 100))), ElementsAre("conv2d", "conv2d"));
   EXPECT_THAT(kernels(plan_by(taking(100, 0))), ElementsAre("conv2d", "conv2d"));
   EXPECT_THAT(kernels(plan_by(taking(0, 1))), ElementsAre("conv2d", "conv2d"));
+}
+
+// Of 300 x 300 pixels, 40 channels and 16 products for 4 of them some 58 MB go there and back.
+TEST(WinogradPlan, IsLeftOutWhereAProcessorsMemoryIsTooSlowForWhatItsCallsHandOn) {
+  const auto first_of = [](int64_t size, double gbs) {
+    DeviceReport device = test::device_with();
+    device.type = "cpu";
+    device.peaks.bandwidth_gbs = gbs;
+    const Report report = test::timed_report(device, taking(100, 10));
+    return kernels(plan_from(report, network(size), test::kBuffers)).front();
+  };
+  EXPECT_EQ(first_of(300, 100), "winograd_in");
+  EXPECT_EQ(first_of(300, 1), "conv2d");
+  EXPECT_EQ(first_of(9, 1), "winograd_in") << "what the caches hold is not read from memory";
 }
 
 TEST(WinogradPlan, IsLeftOutWithoutAFallbackWhereOneOfItsKernelsIsNotShownToBeRight) {
