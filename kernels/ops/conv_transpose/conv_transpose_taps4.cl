@@ -14,11 +14,11 @@
     TO(i) = madd((real16)(v.s3), w3, TO(i));  \
   }
 #if ARITH_HALF
-#define TO(i) c##i
-#define CLEAR(i) real16 c##i = (real)0;
-#define KEEP(i)              \
-  sum##i += to_float16(c##i); \
-  c##i = (real)0;
+#define TO(i) part##i
+#define CLEAR(i) real16 part##i = (real)0;
+#define KEEP(i)                 \
+  sum##i += to_float16(part##i); \
+  part##i = (real)0;
 #define KEEP_AFTER(quad)                        \
   if (((quad)&1) != 0 || (quad) + 1 == quads) { \
     EACH_OF_8(KEEP)                             \
