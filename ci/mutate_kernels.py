@@ -193,7 +193,7 @@ class Trials:
         """Patterns of cases, more and more of them, that are all right with the file as it is; [] where none can be tried."""
         patterns = []
         for kernel in users_of(KERNELS / relative):
-            exact = f"{kernel}/{manifest_of(kernel)['precisions'][-1]}/"
+            exact = f"{kernel}/{json.loads(manifest_of(kernel).read_text())['precisions'][-1]}/"
             rows = self.probe(relative, (KERNELS / relative).read_text(), exact)
             rows = rows or self.probe(relative, (KERNELS / relative).read_text(), f"{kernel}/")
             faults = [row["case"] for row in rows if row["verdict"] != "pass"]
@@ -222,7 +222,7 @@ def kernel_paths(pattern):
 
 
 def manifest_of(kernel):
-    return json.loads(next(KERNELS.glob(f"ops/*/{kernel}.json")).read_text())
+    return next(KERNELS.glob(f"ops/*/{kernel}.json"))
 
 
 def users_of(path):
@@ -241,7 +241,7 @@ def load(path, default):
 def key_of(relative, text):
     """A result holds for the mutant, the manifests of its kernels and the files that all kernels share."""
     digest = hashlib.sha256(text.encode())
-    manifests = [next(KERNELS.glob(f"ops/*/{kernel}.json")) for kernel in users_of(KERNELS / relative)]
+    manifests = [manifest_of(kernel) for kernel in users_of(KERNELS / relative)]
     for path in [*manifests, *sorted(KERNELS.glob("common/*")), *sorted(KERNELS.glob("reference/*"))]:
         digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -124,7 +124,6 @@ class PlanBuilder {
       int index, const Lowering& lowering, const std::vector<ChosenVariant>& chosen) const;
   // Whether the device has room for the weights of these calls and for what they hand on.
   bool has_room(const std::vector<LoweredCall>& calls) const;
-  double bytes_handed_on(const std::vector<LoweredCall>& calls) const;
   // The variant that reads the node's weights as levels in the place of `floats`, stored alike;
   // nullopt where none does, or where it is too slow.
   std::optional<ChosenVariant> choose_levels(const Node& node, WantedCall wanted,

@@ -43,6 +43,23 @@ int64_t bytes_at_high(const TensorRole& role) {
              : static_cast<int64_t>(activation_bytes(role, Precision::kHigh));
 }
 
+// That a call makes this for the next one.
+bool hands_on(const LoweredCall& call, const TensorRole& role) {
+  return role.kind == TensorKind::kOutput && call.output == kTemporary;
+}
+
+double bytes_handed_on(const std::vector<LoweredCall>& calls) {
+  double bytes = 0;
+  for (const LoweredCall& call : calls) {
+    const auto roles = find_op_contract(call.op)->roles(call.dims);
+    if (!roles) continue;
+    for (const TensorRole& role : *roles) {
+      if (hands_on(call, role)) bytes += static_cast<double>(bytes_at_high(role));
+    }
+  }
+  return bytes;
+}
+
 }  // namespace
 
 Result<std::vector<ChosenVariant>> PlanBuilder::choose_all(
@@ -173,35 +190,19 @@ std::optional<std::vector<ChosenVariant>> PlanBuilder::choose_other(
   return saves ? std::optional(std::move(*other)) : std::nullopt;
 }
 
-double PlanBuilder::bytes_handed_on(const std::vector<LoweredCall>& calls) const {
-  double bytes = 0;
-  for (const LoweredCall& call : calls) {
-    const auto roles = find_op_contract(call.op)->roles(call.dims);
-    if (!roles || call.output != kTemporary) continue;
-    for (const TensorRole& role : *roles) {
-      if (role.kind == TensorKind::kOutput) bytes += static_cast<double>(bytes_at_high(role));
-    }
-  }
-  return bytes;
-}
-
 bool PlanBuilder::has_room(const std::vector<LoweredCall>& calls) const {
   const auto size_of = [](int64_t limit) { return limit > 0 ? limit : INT64_MAX; };
   const int64_t largest = size_of(chooser_.features().largest_buffer);
-  int64_t left = size_of(chooser_.features().memory / kPartOfMemory);
+  const int64_t room = size_of(chooser_.features().memory / kPartOfMemory);
   for (const LoweredCall& call : calls) {
     const auto roles = find_op_contract(call.op)->roles(call.dims);
     if (!roles) return false;
     for (const TensorRole& role : *roles) {
-      const bool weights = role.kind == TensorKind::kWeights;
-      const bool handed_on = role.kind == TensorKind::kOutput && call.output == kTemporary;
-      if (!weights && !handed_on) continue;
-      const int64_t bytes = bytes_at_high(role);
-      left -= handed_on ? bytes : 0;
-      if (bytes > largest || left < 0) return false;
+      const bool is_made = role.kind == TensorKind::kWeights || hands_on(call, role);
+      if (is_made && bytes_at_high(role) > largest) return false;
     }
   }
-  return true;
+  return bytes_handed_on(calls) <= static_cast<double>(room);
 }
 
 const std::vector<LoweredCall>& PlanBuilder::fixed_calls(int index,

@@ -120,14 +120,13 @@ __kernel void depthwise_line16(BUFFER_IN(x), W_ARGS, __global const float* restr
         }
         EACH_OF_8(KEEP)
       }
-      if (own && ACT_BOUNDED(act)) {
+      if (own && (ACT_BOUNDED(act) || ACT_GATED(act))) {
         const int to = (out * OW + ox) * quads + texel;
-        EACH_OF_8(STORE_BOUNDED)
-        continue;
-      }
-      if (own && ACT_GATED(act)) {
-        const int to = (out * OW + ox) * quads + texel;
-        EACH_OF_8(STORE_GATED)
+        if (ACT_BOUNDED(act)) {
+          EACH_OF_8(STORE_BOUNDED)
+        } else {
+          EACH_OF_8(STORE_GATED)
+        }
         continue;
       }
       EACH_OF_8(END)

@@ -35,9 +35,9 @@ using ::testing::IsEmpty;
 constexpr int64_t kChannels = 40;
 
 // Two convolutions of 3 x 3, the first of them with a bias and a Relu.
-Graph network(int64_t height = 9) {
+Graph network(int64_t height = 9, int64_t width = 7) {
   test::ModelBuilder model;
-  model.input("x", {1, kChannels, height, height == 9 ? 7 : height});
+  model.input("x", {1, kChannels, height, width});
   model.constant("w1", {kChannels, kChannels, 3, 3}, test::values(kChannels * kChannels * 9));
   model.constant("b1", {kChannels}, test::values(kChannels, 2));
   model.constant("w2", {6, kChannels, 3, 3}, test::values(6 * kChannels * 9, 3));
@@ -111,7 +111,7 @@ TEST(WinogradPlan, IsLeftOutWhereAProcessorsMemoryIsTooSlowForWhatItsCallsHandOn
     device.type = "cpu";
     device.peaks.bandwidth_gbs = gbs;
     const Report report = test::timed_report(device, taking(100, 10));
-    return kernels(plan_from(report, network(size), test::kBuffers)).front();
+    return kernels(plan_from(report, network(size, size), test::kBuffers)).front();
   };
   EXPECT_EQ(first_of(300, 100), "winograd_in");
   EXPECT_EQ(first_of(300, 1), "conv2d");
