@@ -46,10 +46,7 @@ struct Format {
 // Three more u * S stand for the rounding of both operands and of each product. The worst case of
 // all is (n + 3) * u * sum |t|, which is at most (n + 3) * u * sqrt(n) * S.
 double reduction_error(const Format& format, double sum_squares, double n) {
-  const double size = std::sqrt(sum_squares);
-  const double walk = 6 * std::sqrt(n / 2) + 3;
-  const double worst = (n + 3) * std::sqrt(n);
-  return format.roundoff * size * std::min(walk, worst);
+  return format.roundoff * std::sqrt(sum_squares) * roundoffs_of_sum(n);
 }
 
 double bound_of(const ReferenceResult& reference, const Format& format, size_t i) {
@@ -107,6 +104,12 @@ void take_error(const Format& format, const Element& element, Comparison& result
 }
 
 }  // namespace
+
+double roundoffs_of_sum(double n) {
+  const double walk = 6 * std::sqrt(n / 2) + 3;
+  const double worst = (n + 3) * std::sqrt(n);
+  return std::min(walk, worst);
+}
 
 Values error_bounds(const ReferenceResult& reference, Precision precision) {
   const Format format(precision, reference);

@@ -18,6 +18,9 @@ namespace clvet {
 //    right), subnormals may be flushed to zero;
 //  - functions: the OpenCL full-profile ulp limits of exp, tanh and division, under the
 //  arithmetic's u.
+// The first of these, in units of u*sqrt(sum t^2).
+double roundoffs_of_sum(double n);
+
 Values error_bounds(const ReferenceResult& reference, Precision precision);
 
 struct Comparison {

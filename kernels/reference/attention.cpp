@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "kernels/act.h"
 #include "kernels/contract.h"
+#include "kernels/reference/attention_scores.h"
 
 namespace clvet::op_contract_attention {
 namespace {
@@ -55,50 +56,12 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
                                  rows("y", TensorKind::kOutput, at.m, at.h * at.d)};
 }
 
-// The caches' rows that one query head sees.
-struct Seen {
-  const double *k, *v;
-  int64_t count, pitch;
-};
-
-struct Score {
-  double value = 0, error = 0;  // error in roundoffs
-};
-
-// A sum of D signed products (see kernels/tolerance.h), scaled before or after.
-std::vector<Score> scores_of(std::span<const double> q, const Seen& seen, double scale) {
-  std::vector<Score> scores;
-  const double walk = 6 * std::sqrt(static_cast<double>(q.size()) / 2) + 6;
-  for (int64_t j = 0; j < seen.count; ++j) {
-    double sum = 0, squares = 0;
-    for (size_t i = 0; i < q.size(); ++i) {
-      const double term = scale * q[i] * seen.k[j * seen.pitch + static_cast<int64_t>(i)];
-      sum += term;
-      squares += term * term;
-    }
-    scores.push_back({sum, walk * std::sqrt(squares) + std::fabs(sum)});
-  }
-  return scores;
-}
-
-Values softmax(const std::vector<Score>& scores, double largest) {
-  Values weights;
-  double total = 0;
-  for (const Score& score : scores) {
-    weights.push_back(std::exp(score.value - largest));
-    total += weights.back();
-  }
-  for (double& weight : weights) weight /= total;
-  return weights;
-}
-
 // An error of score j moves y by p[j] * (v[j] - y) of it. An exp is good to 6 roundoffs, its
 // argument to as many as it is away from 0, and an online softmax may round both several times. The
 // sums of weights and of weighted values are walks.
 void attend(std::span<const double> q, const Seen& seen, double scale, ReferenceResult& result) {
   const std::vector<Score> scores = scores_of(q, seen, scale);
-  double largest = scores[0].value;
-  for (const Score& score : scores) largest = std::max(largest, score.value);
+  const double largest = largest_of(scores);
   const Values weights = softmax(scores, largest);
   const double walk = 6 * std::sqrt(static_cast<double>(seen.count) / 2) + 16;
   for (size_t c = 0; c < q.size(); ++c) {

@@ -55,9 +55,7 @@ Values normed(const CallValues& values, const Shape& at) {
   if (!at.norm) return x;
   const double epsilon = static_cast<float>(values.scalars.find("epsilon")->second);
   const Values& scale = values.tensors.find("scale")->second;
-  double squares = 0;
-  for (const double v : x) squares += v * v;
-  const double factor = 1 / std::sqrt(squares / static_cast<double>(at.k) + epsilon);
+  const double factor = rms_factor(x, epsilon);
   for (size_t i = 0; i < x.size(); ++i) x[i] *= factor * scale[i];
   return x;
 }

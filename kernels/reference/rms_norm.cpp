@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -29,9 +30,7 @@ ReferenceResult reference(const CallValues& values) {
   ReferenceResult result;
   result.in_float = true;
   for (int64_t r = 0; r < rows.m; ++r, x += length) {
-    double squares = 0;
-    for (size_t c = 0; c < length; ++c) squares += x[c] * x[c];
-    const double factor = 1 / std::sqrt(squares / n + epsilon);
+    const double factor = rms_factor(std::span(x, length), epsilon);
     for (size_t c = 0; c < length; ++c) {
       const double y = x[c] * factor * scale[c];
       result.value.push_back(y);

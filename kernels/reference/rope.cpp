@@ -75,10 +75,8 @@ struct Turned {
 Values factors(const CallValues& values, const Heads& at, std::span<const double> head,
                const Values& scale) {
   if (!at.norm) return Values(head.size(), 1);
-  double squares = 0;
-  for (const double v : head) squares += v * v;
   const double epsilon = static_cast<float>(values.scalars.find("epsilon")->second);
-  const double factor = 1 / std::sqrt(squares / static_cast<double>(at.d) + epsilon);
+  const double factor = rms_factor(head, epsilon);
   Values result(scale);
   for (double& value : result) value *= factor;
   return result;

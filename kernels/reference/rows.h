@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "base/result.h"
@@ -35,6 +36,13 @@ struct Rows {
     return {.name = "y", .kind = TensorKind::kOutput, .h = m / w, .w = w, .c = channels};
   }
 };
+
+// What the values are multiplied by: 1 over the root of their mean square and epsilon.
+inline double rms_factor(std::span<const double> values, double epsilon) {
+  double squares = 0;
+  for (const double v : values) squares += v * v;
+  return 1 / std::sqrt(squares / static_cast<double>(values.size()) + epsilon);
+}
 
 // Roundoffs of a value divided by the root of the mean square of n. The sum is of terms of one sign
 // (see layer_norm.cpp): its walk is halved by the root; root, division and two products take up to

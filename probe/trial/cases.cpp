@@ -65,12 +65,13 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 
 // Of the variants that serve the same op, combination and weight type, the one that ranks first; if
 // that does not take every call, the next one too, and so on; and those that are for the core tier
-// of this class of device whatever ranks first.
+// of this class of device whatever ranks first. Such ones of the full tier serve nothing alone.
 std::vector<Variant> first_choices(const Catalog& catalog, const DeviceFeatures& features) {
   using Need = std::tuple<std::string, Combination, std::optional<WeightType>>;
   std::map<Need, std::vector<Variant>> rivals;
   for (const Manifest& manifest : catalog.manifests()) {
-    if (manifest.trial_only || manifest.full_tier) continue;
+    const bool asked_for = !manifest.full_tier || has(manifest.core, features.device_class);
+    if (manifest.trial_only || !asked_for) continue;
     for (const Variant& variant : variants_of(manifest)) {
       rivals[{manifest.op, variant.combination(), variant.weight_type}].push_back(variant);
     }
@@ -85,12 +86,12 @@ std::vector<Variant> first_choices(const Catalog& catalog, const DeviceFeatures&
                      [&](const Variant& a, const Variant& b) { return worth(a) > worth(b); });
     bool served = false;
     for (const Variant& variant : variants) {
-      if (served &&
-          (!has(variant.manifest->core, features.device_class) || !worth(variant).first)) {
+      const bool more = served || variant.manifest->full_tier;
+      if (more && (!has(variant.manifest->core, features.device_class) || !worth(variant).first)) {
         continue;
       }
       chosen.push_back(variant);
-      served |= variant.manifest->where.empty();
+      served |= !more && variant.manifest->where.empty();
     }
   }
   return chosen;

@@ -29,6 +29,9 @@
 namespace clvet {
 namespace {
 
+// Of a token whose time is predicted: what attention costs depends on it.
+constexpr int64_t kTypicalPosition = 128;
+
 double elements(const DecoderCall& call) {
   const auto n = call.dims.find("N"), k = call.dims.find("K");
   if (call.matrix().empty() || k == call.dims.end()) return 0;
@@ -155,8 +158,14 @@ WeightType DecoderPlanner::type_of(const Combination& combination,
 }
 
 std::vector<DecoderCall> DecoderPlanner::calls(const Combination& combination, bool answer) const {
-  return decoder_calls(config_, answer ? 1 : kPromptRows, kPromptRows, answer,
-                       head_rows_for(combination, chooser_.features()));
+  const int64_t head_rows = head_rows_for(combination, chooser_.features());
+  if (!answer) return decoder_calls(config_, kPromptRows, kPromptRows, false, head_rows);
+  std::vector<DecoderCall> calls = decoder_calls(config_, 1, 2 * kTypicalPosition, true, head_rows);
+  for (DecoderCall& call : calls) {
+    if (const auto position = call.dims.find("P"); position != call.dims.end())
+      position->second = kTypicalPosition;
+  }
+  return calls;
 }
 
 Result<ChosenVariant> DecoderPlanner::choose(const Combination& combination,
@@ -182,8 +191,12 @@ bool DecoderPlanner::takes_fused(const Combination& combination, const DecoderCa
   const auto whole = choose(combination, fused);
   if (!whole) return false;
   if (!fused.matrix().empty() && whole->variant().weights != combination.weights) return false;
+  // Apart, some of them may still be one.
+  const auto smaller = [&](const DecoderCall& some, size_t) {
+    return some.parts.size() < fused.parts.size() && takes_fused(combination, some);
+  };
   double apart_ms = 0;
-  for (const DecoderCall& part : fused.parts) {
+  for (const DecoderCall& part : fuse(fused.parts, smaller)) {
     const auto chosen = choose(combination, part);
     if (!chosen || chosen->ms == 0) return true;
     apart_ms += chosen->ms + chosen->launch_ms;
@@ -304,10 +317,9 @@ std::vector<RefusedCombination> avoided_by(const ExecutionPlan& plan) {
 std::vector<DecoderCall> calls_in(const PlanPhase& phase, std::vector<DecoderCall> calls) {
   return fuse(std::move(calls), [&](const DecoderCall& fused, size_t place) {
     if (place >= phase.steps.size() || phase.steps[place].op != fused.op) return false;
-    // A plan's caches have another length than a text's.
+    // A plan's caches have another length than a text's, and its token another position.
     Dims planned = phase.steps[place].dims, dims = fused.dims;
-    planned.erase("cap");
-    dims.erase("cap");
+    for (const char* name : {"cap", "P"}) planned.erase(name), dims.erase(name);
     return planned == dims;
   });
 }

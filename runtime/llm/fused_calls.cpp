@@ -101,12 +101,29 @@ std::optional<DecoderCall> rope_and_attention(Calls calls) {
   return call;
 }
 
+std::optional<DecoderCall> product_and_attention(Calls calls) {
+  const std::optional<DecoderCall> product = norm_and_product(calls.first(2));
+  const std::optional<DecoderCall> attention = rope_and_attention(calls.subspan(2));
+  if (!product || !attention || !hands_on(calls[1], calls[2], "x")) return std::nullopt;
+  if (dim_of(*attention, "norm") != 0) return std::nullopt;
+  DecoderCall call = *attention;
+  call.op = "attention_qkv";
+  call.dims.erase("norm");
+  for (const char* name : {"N", "K", "biased"}) call.dims[name] = product->dims.at(name);
+  call.scalars["epsilon"] = product->scalars.at("epsilon");
+  for (const char* role : {"x", "w", "bias"}) call.tensors[role] = product->tensors.at(role);
+  call.tensors["norm_scale"] = product->tensors.at("scale");
+  for (const char* role : {"q_scale", "k_scale"}) call.tensors.erase(role);
+  return call;
+}
+
 struct Rule {
   size_t length;
   std::optional<DecoderCall> (*fused)(Calls calls);
 };
-constexpr std::array kRules = {Rule{3, norm_product_and_gate}, Rule{2, norm_and_product},
-                               Rule{2, product_and_sum}, Rule{2, rope_and_attention}};
+constexpr std::array kRules = {Rule{4, product_and_attention}, Rule{3, norm_product_and_gate},
+                               Rule{2, norm_and_product}, Rule{2, product_and_sum},
+                               Rule{2, rope_and_attention}};
 
 // Whether one of the calls reads the buffer before another writes it.
 bool is_read(Calls calls, const std::string& buffer) {

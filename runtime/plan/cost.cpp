@@ -43,6 +43,9 @@ const TensorRole* weights_among(const std::vector<TensorRole>& roles) {
 
 // Terms that each output element sums.
 double terms_of(std::string_view op, const Dims& dims, const TensorRole* weights) {
+  // Scores, then values.
+  const double attended = 2 * (dim_or_one(dims, "P") + dim_or_one(dims, "M"));
+  if (op == "attention_qkv") return static_cast<double>(round_up(weights->cin, kLanes)) + attended;
   if (weights) {
     const int64_t cin = weights->pad_cin ? round_up(weights->cin, kLanes) : weights->cin;
     // Of a gated product two columns make one output.
@@ -53,9 +56,7 @@ double terms_of(std::string_view op, const Dims& dims, const TensorRole* weights
     return static_cast<double>(taps * cin * columns);
   }
   if (op == "bmm") return dim_or_one(dims, "K");
-  if (op == "attention" || op == "attention_rope") {
-    return 2 * (dim_or_one(dims, "P") + dim_or_one(dims, "M"));  // scores, then values
-  }
+  if (op == "attention" || op == "attention_rope") return attended;
   if (op == "pool_global") return dim_or_one(dims, "H") * dim_or_one(dims, "W");
   if (op == "reduce") return dim_or_one(dims, "C");
   return dim_or_one(dims, "KH") * dim_or_one(dims, "KW");
@@ -181,6 +182,8 @@ double CostModel::piped_ms(const std::vector<TimedLaunch>& timed) const {
   }
   return std::isfinite(least) ? std::max(least, piped_launch_ms_) : piped_launch_ms_;
 }
+
+double CostModel::noise_ms() const { return in_turn_ ? 0 : kNoise * launch_ms_; }
 
 double CostModel::kernel_ms(const std::vector<TimedLaunch>& timed, const CallWork& work) const {
   std::vector<OwnTime> own;

@@ -1,6 +1,7 @@
 #include "runtime/plan/variant_choice.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -168,25 +169,40 @@ std::optional<ChosenVariant> VariantChooser::as_chosen(const Candidate& candidat
 
 VariantChooser::Group VariantChooser::best_of(const WantedCall& wanted,
                                               const std::vector<TensorRole>& roles) const {
-  // What was timed goes before what was not.
-  const auto key = [this](const ChosenVariant& row) {
-    return std::tuple(row.ms > 0 ? 0 : 1, row.ms + row.launch_ms, -rank(*row.row));
-  };
   Group group;
+  std::vector<ChosenVariant> shown;
   std::vector<Measured> measured;
   for (const Candidate& one : candidates(wanted)) {
     auto chosen = as_chosen(one, wanted, roles);
     if (!chosen) continue;
     if (one.trusted()) {
       if (one.tuned && one.tuned->rounds > 0) measured.push_back({*chosen, one.tuned});
-      if (one.shown() && (!group.best || key(*chosen) < key(*group.best)))
-        group.best = std::move(chosen);
+      if (one.shown()) shown.push_back(std::move(*chosen));
     } else if (!group.refused.row || rank(*one.row) > rank(*group.refused.row)) {
       group.refused = one;
     }
   }
+  group.best = best_among(std::move(shown));
   take_measured(std::move(measured), group.best);
   return group;
+}
+
+// What was timed goes before what was not; of those that are as fast as the fastest, but for the
+// noise, the one that ranks first.
+std::optional<ChosenVariant> VariantChooser::best_among(std::vector<ChosenVariant> shown) const {
+  const auto whole = [](const ChosenVariant& row) { return row.ms + row.launch_ms; };
+  double least = std::numeric_limits<double>::infinity();
+  for (const ChosenVariant& row : shown) {
+    if (row.ms > 0) least = std::min(least, whole(row));
+  }
+  const double fast = least + evidence_.cost.noise_ms();
+  const auto key = [&](const ChosenVariant& row) {
+    const int order = row.ms <= 0 ? 2 : whole(row) > fast ? 1 : 0;
+    return std::tuple(order, order == 0 ? -rank(*row.row) : 0, whole(row), -rank(*row.row));
+  };
+  const auto best = std::ranges::min_element(shown, {}, key);
+  if (best == shown.end()) return std::nullopt;
+  return std::move(*best);
 }
 
 // The ratio of two measured times is applied to the prediction: predictions are what plans are

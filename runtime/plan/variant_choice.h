@@ -100,6 +100,7 @@ class VariantChooser {
   Candidate candidate(const TableRow& row, const WantedCall& wanted) const;
   static void take_measured(std::vector<Measured> measured, std::optional<ChosenVariant>& best);
   std::vector<Candidate> candidates(const WantedCall& wanted) const;
+  std::optional<ChosenVariant> best_among(std::vector<ChosenVariant> shown) const;
   Group best_of(const WantedCall& wanted, const std::vector<TensorRole>& roles) const;
   int rank(const TableRow& row) const;
   // nullopt: it does not take the call.

@@ -77,6 +77,22 @@ TinyCase attention_of_a_turned_token() {
           {{"epsilon", 0}, {"scale", 0.5}}};
 }
 
+// The same heads as the product of a row of one value, which its norm makes 1, with half of them
+// and a bias that has the other half.
+TinyCase attention_of_a_product() {
+  TinyCase tiny = attention_of_a_turned_token();
+  tiny.name = tiny.op = "attention_qkv";
+  tiny.dims.insert({{"N", 32}, {"K", 1}, {"biased", 1}});
+  Values half = tiny.tensors.at("x");
+  for (double& value : half) value /= 2;
+  tiny.tensors["x"] = {5};
+  tiny.tensors["norm_scale"] = {1};
+  tiny.tensors["w"] = tiny.tensors["bias"] = half;
+  tiny.tensors.erase("q_scale");
+  tiny.tensors.erase("k_scale");
+  return tiny;
+}
+
 }  // namespace
 
 std::vector<TinyCase> language_cases() {
@@ -99,6 +115,7 @@ std::vector<TinyCase> language_cases() {
        {7, 10}},
       gated_product(),
       attention_of_a_turned_token(),
+      attention_of_a_product(),
       {"gather_rows",
        "gather",
        {{"O", 1}, {"E", 3}, {"I", 5}, {"R", 1}, {"C", 2}, {"W", 1}, {"OW", 5}},

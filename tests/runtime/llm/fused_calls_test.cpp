@@ -23,6 +23,7 @@ namespace {
 using ::testing::ElementsAre;
 
 bool always(const DecoderCall&, size_t) { return true; }
+bool but_of_whole_heads(const DecoderCall& call, size_t) { return call.op != "attention_qkv"; }
 
 LlmConfig smollm2() {
   LlmConfig config;
@@ -69,13 +70,14 @@ LlmConfig qwen2() {
   return config;
 }
 
-std::vector<DecoderCall> fused(const LlmConfig& config) {
-  return fuse(decoder_calls(config, 1, 32, true), always);
+std::vector<DecoderCall> fused(const LlmConfig& config, const TakesFused& takes = always) {
+  return fuse(decoder_calls(config, 1, 32, true), takes);
 }
 
-TEST(FusedCalls, AreFiveForALayerOfSmolLm2AndOneForTheHead) {
+TEST(FusedCalls, AreFourForALayerOfSmolLm2AndOneForTheHead) {
   EXPECT_EQ(decoder_calls(smollm2(), 1, 32, true).size(), 30 * 11 + 2u);
-  EXPECT_EQ(fused(smollm2()).size(), 30 * 5 + 1u);
+  EXPECT_EQ(fused(smollm2()).size(), 30 * 4 + 1u);
+  EXPECT_EQ(fused(smollm2(), but_of_whole_heads).size(), 30 * 5 + 1u);
 }
 
 TEST(FusedCalls, OfSmolLm2AreTakenByKernelsOfEachDeviceClassAndWeightType) {
@@ -103,7 +105,7 @@ TEST(FusedCalls, LeaveTheNormsBehindProductsApart) {
 }
 
 TEST(FusedCalls, HaveTheTensorsOfTheirPartsInTheRolesOfTheContract) {
-  const auto calls = fused(qwen2());
+  const auto calls = fused(qwen2(), but_of_whole_heads);
   using Tensors = decltype(DecoderCall::tensors);
   EXPECT_EQ(calls[0].tensors, (Tensors{{"x", "hidden"},
                                        {"r", "hidden"},
@@ -141,6 +143,31 @@ TEST(FusedCalls, HaveTheTensorsOfTheirPartsInTheRolesOfTheContract) {
   EXPECT_EQ(calls[0].scalars.at("epsilon"), 1e-5);
   EXPECT_TRUE(calls[1].writes("new_v"));
   EXPECT_FALSE(calls[1].writes("v"));
+}
+
+TEST(FusedCalls, OfAttentionTakeTheProductBeforeItWithItsNormAndItsBias) {
+  const DecoderCall call = fused(qwen2())[0];
+  EXPECT_EQ(call.op, "attention_qkv");
+  EXPECT_EQ(call.name, "0.attention");
+  EXPECT_EQ(call.parts.size(), 4u);
+  EXPECT_EQ(call.matrix(), "0.qkv");
+  EXPECT_EQ(call.tensors, (decltype(call.tensors){{"x", "hidden"},
+                                                  {"norm_scale", "0.attn_norm"},
+                                                  {"w", "0.qkv"},
+                                                  {"bias", "0.qkv_bias"},
+                                                  {"cosines", "cos_global"},
+                                                  {"sines", "sin_global"},
+                                                  {"k", "0.k"},
+                                                  {"v", "0.v"},
+                                                  {"new_k", "0.k"},
+                                                  {"new_v", "0.v"},
+                                                  {"y", "attended"}}));
+  EXPECT_EQ(call.dims.at("N"), (14 + 2 * 2) * 64);
+  EXPECT_EQ(call.dims.at("K"), 896);
+  EXPECT_EQ(call.dims.at("biased"), 1);
+  EXPECT_EQ(call.dims.at("halves"), 1);
+  EXPECT_EQ(call.scalars.at("epsilon"), 1e-5);
+  EXPECT_EQ(call.scalars.at("scale"), qwen2().attention_scale);
 }
 
 // What only the parts of a call hand on to each other is in no buffer.

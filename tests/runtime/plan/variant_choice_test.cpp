@@ -169,6 +169,19 @@ TEST_F(VariantChoice, LetsTheRankForTheClassOfTheDeviceDecideWhereTimesDoNot) {
   }
 }
 
+TEST_F(VariantChoice, LetsTheRankDecideBetweenTimesThatAGpusLaunchesHide) {
+  PeaksReport peaks;
+  peaks.launch_us = 10;
+  for (const bool in_turn : {false, true}) {
+    evidence_.cost = CostModel(peaks, in_turn, 0);
+    trust(kTile8, {{kOneLaunch, 0.015}});
+    trust(kTile4, {{kOneLaunch, 0.0155}});
+    EXPECT_EQ(name(test::kBuffers), in_turn ? kTile8 : kTile4);
+    trust(kTile4, {{kOneLaunch, 0.0175}});
+    EXPECT_EQ(name(test::kBuffers), kTile8);
+  }
+}
+
 TEST_F(VariantChoice, TakesTheStoragesThatWereAskedFor) {
   for (const char* storages : {"buffer/buffer", "buffer/image", "image/buffer", "image/image"}) {
     trust(fmt::format("gemm_tile4x4/high/normal/{}/float", storages), {{{0, 1e3}, 1}});
