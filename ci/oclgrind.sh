@@ -114,7 +114,7 @@ kernels_for() {
     if grep -q 'cl_khr_fp16' "$file"; then continue; fi
     if [ "$check" = uninitialised ] && grep -qE '\bimage2d_t\b' "$file"; then continue; fi
     case $check-$file in uninitialised-*/copy/*) continue ;; esac
-    if [ "$check" = uninitialised ] && grep -q '"rope.clh"' "$manifest"; then continue; fi # float8
+    if [ "$check" = uninitialised ] && grep -q '"turn.clh"' "$manifest"; then continue; fi # float8
     if [ "$check" = uninitialised ] && grep -qE '\b(real|float)16\b' "$file"; then continue; fi
     basename "$manifest" .json
   done

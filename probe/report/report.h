@@ -260,6 +260,9 @@ struct VerdictReport {
   // The least of a launch among several that are waited for together, or of single ones so long
   // that a wait does not matter. Empty: not timed.
   std::optional<double> piped_ms;
+  // The same two, median_ms and piped_ms, of a kernel that does nothing, in turn with them; of
+  // GPUs.
+  std::optional<double> launch_ms, piped_launch_ms;
   std::optional<double> gflops;  // empty also where the op has no reduction
 };
 

@@ -24,7 +24,7 @@ namespace clvet {
 namespace {
 
 constexpr std::string_view kMagic("CLVETRS\0", 8);
-constexpr uint32_t kForm = 1;  // of the members below
+constexpr uint32_t kForm = 2;  // of the members below
 
 template <class Archive, class Error>
 void members_of_error(Archive& archive, Error& error) {
@@ -41,7 +41,7 @@ void members(Archive& archive, Row& row) {
           row.stage, row.attempts, row.repeats, evidence.signal, evidence.exit_status,
           evidence.cl_error, evidence.call, evidence.log, evidence.stderr_text, evidence.error,
           evidence.wall_ms, evidence.cpu_ms, evidence.note, row.median_ms, row.spread_ms,
-          row.piped_ms, row.gflops);
+          row.piped_ms, row.launch_ms, row.piped_launch_ms, row.gflops);
 }
 
 // Texts, most of which many rows share, stand once, and rows hold their numbers.

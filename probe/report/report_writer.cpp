@@ -68,6 +68,8 @@ Json put(const VerdictReport& value) {
                {"median_ms", put_number(value.median_ms)},
                {"spread_ms", put_number(value.spread_ms)},
                {"piped_ms", put_number(value.piped_ms)},
+               {"launch_ms", put_number(value.launch_ms)},
+               {"piped_launch_ms", put_number(value.piped_launch_ms)},
                {"gflops", put_number(value.gflops)}};
   return json;
 }

@@ -39,12 +39,21 @@ DrivenStatus run_and_read(DriverSession& session, const TrialRequest& request,
   return {};
 }
 
+// Beside those of a device that computes while the host launches: there a host that is slow for a
+// while would seem to be a slow kernel.
+void time_idle_too(DriverSession& session, const TrialRequest& request, LaunchTimes& times) {
+  if (!request.beside_idle) return;
+  if (const auto ms = time_idle(session, 1)) times.idle.push_back(*ms);
+  if (times.launches == 0) return;
+  if (const auto ms = time_idle(session, times.launches)) times.idle_piped.push_back(*ms);
+}
+
 // Single launches, each waited for, and in turn with them, where they are short, launches one
 // behind the other: what disturbs for some milliseconds disturbs neither alone.
 DrivenStatus time_for_a_while(DriverSession& session, const TrialRequest& request,
                               LaunchTimes& times) {
   constexpr size_t kMost = 200, kLeast = 3;
-  auto& [single, piped, launches] = times;
+  auto& [single, piped, launches, idle, idle_piped] = times;
   double until = monotonic_seconds() + request.timing_seconds;
   const auto enough = [&] {
     return single.size() >= kLeast && (launches == 0 || piped.size() >= kLeast);
@@ -57,6 +66,7 @@ DrivenStatus time_for_a_while(DriverSession& session, const TrialRequest& reques
       launches = launches_in_batch(median(single));
       if (launches > 0) until += request.timing_seconds;
     }
+    time_idle_too(session, request, times);
     if (launches == 0) continue;
     const auto several = time_batch(session, request, launches);
     if (!several) return tl::unexpected(several.error());
@@ -82,6 +92,8 @@ DrivenStatus time_launches(DriverSession& session, const TrialRequest& request,
   reply["median_ms"] = best.median();
   reply["spread_ms"] = best.spread();
   reply["piped_ms"] = undisturbed(best.piped.empty() ? best.single : best.piped);
+  if (!best.idle.empty()) reply["launch_ms"] = median(best.idle);
+  if (!best.idle_piped.empty()) reply["piped_launch_ms"] = undisturbed(best.idle_piped);
   return launch_and_read(session, request, memory, std::max(best.launches, 1), request.repeats + 1,
                          reply);
 }

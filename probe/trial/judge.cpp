@@ -185,6 +185,10 @@ void take_times(const nlohmann::json& reply, double flops, VerdictReport& verdic
   verdict.spread_ms = spread;
   const double piped = number_in(reply, "piped_ms");
   if (std::isfinite(piped) && piped > 0) verdict.piped_ms = piped;
+  const double launch = number_in(reply, "launch_ms");
+  const double among = number_in(reply, "piped_launch_ms");
+  if (std::isfinite(launch) && launch > 0) verdict.launch_ms = launch;
+  if (std::isfinite(among) && among > 0) verdict.piped_launch_ms = among;
   if (flops > 0) verdict.gflops = flops / median * 1e-6;
 }
 
@@ -337,6 +341,7 @@ void doubt_times(const DeviceReport& device, VerdictReport& verdict) {
       *verdict.median_ms, *verdict.gflops);
   verdict.verdict = Verdict::kLie;
   verdict.median_ms = verdict.spread_ms = verdict.piped_ms = verdict.gflops = std::nullopt;
+  verdict.launch_ms = verdict.piped_launch_ms = std::nullopt;
 }
 
 Result<VerdictReport> judge(const TrialCase& trial, const Material& material,

@@ -11,6 +11,8 @@ struct LaunchTimes {
   std::vector<double> single;  // in ms, each waited for; one at least before a member is called
   std::vector<double> piped;   // of one among `launches` that nothing waits for
   int launches = 0;            // 0: none were launched so
+  // The same of a kernel that does nothing, in turn with them; none where that was not timed.
+  std::vector<double> idle, idle_piped;
 
   // That share of the single ones took no longer.
   double at(double share) const {

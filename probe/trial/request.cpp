@@ -72,6 +72,7 @@ nlohmann::json to_message(const TrialRequest& request) {
           {"local", request.local},
           {"repeats", request.repeats},
           {"timing", request.timing_seconds},
+          {"beside_idle", request.beside_idle},
           {"slot", request.slot}};
 }
 
@@ -94,6 +95,7 @@ TrialRequest trial_from_message(const nlohmann::json& message) {
   message.at("local").get_to(request.local);
   request.repeats = message.at("repeats");
   request.timing_seconds = message.at("timing");
+  request.beside_idle = message.at("beside_idle");
   request.slot = message.at("slot");
   return request;
 }

@@ -48,6 +48,7 @@ struct TrialRequest {
   std::array<size_t, 3> global{1, 1, 1}, local{0, 0, 0};
   int repeats = 2;            // launches whose outputs are read, each after a fresh sentinel
   double timing_seconds = 0;  // 0: not timed
+  bool beside_idle = false;   // a kernel that does nothing is timed, too
   bool careful = false;
   bool build_only = false;      // the kernel is built and nothing is run
   bool release_program = true;  // afterwards; else it is kept for the next case of the variant

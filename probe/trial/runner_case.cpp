@@ -121,6 +121,8 @@ Result<VerdictReport> DeviceRunner::attempt(const TrialCase& trial, bool careful
   TrialRequest& request = made.prepared.request;
   request.careful = careful;
   request.release_program = is_last_of_program(trial);
+  // Where the empty kernel came through when it was measured alone.
+  request.beside_idle = !is_processor(*device_) && device_->peaks.launch_us;
   ++totals_.attempts;
   made.outcome = ask(to_message(request), raw_fds(made.prepared));
   // What a worker cannot do may be the doing of the driver in it, and once more in a new one not.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -75,6 +76,9 @@ DrivenStatus build_kernel(DriverSession& session, const Program& program, nlohma
 DrivenStatus build_check(DriverSession& session, std::string_view text, std::string_view entry,
                          nlohmann::json& reply);
 void release_program(DriverSession& session);
+// The time in ms of one of so many launches of a kernel that does nothing, as time_batch() has it;
+// empty where the driver does not do that. The session's program stays.
+std::optional<double> time_idle(DriverSession& session, int launches);
 // A launch of the session's kernel, not waited for; `local` may be null.
 DrivenStatus enqueue_kernel(DriverSession& session, int work_dim, const size_t* global,
                             const size_t* local);

@@ -36,6 +36,10 @@ struct DriverSession {
   ClProgram program;
   ClKernel kernel;
   bool kernel_ran = false;  // its first enqueue, which may compile, lies behind it
+  // What does nothing, for the time that a launch alone takes; empty where it was not asked for
+  // yet, or `no_idle`: where the driver does not make it.
+  SpareProgram idle;
+  bool no_idle = false;
   // Of trials that are kept for rounds, and programs of such by their keys.
   std::map<int, std::shared_ptr<HeldTrial>> held;
   std::map<std::string, SpareProgram> spare;

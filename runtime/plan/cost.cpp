@@ -183,7 +183,9 @@ double CostModel::piped_ms(const std::vector<TimedLaunch>& timed) const {
   return std::isfinite(least) ? std::max(least, piped_launch_ms_) : piped_launch_ms_;
 }
 
-double CostModel::noise_ms() const { return in_turn_ ? 0 : kNoise * launch_ms_; }
+double CostModel::noise_ms(double kernel_ms) const {
+  return in_turn_ || kernel_ms > launch_ms_ ? 0 : kNoise * launch_ms_;
+}
 
 double CostModel::kernel_ms(const std::vector<TimedLaunch>& timed, const CallWork& work) const {
   std::vector<OwnTime> own;

@@ -47,9 +47,9 @@ class CostModel {
   // compute while the host launches: a short kernel tells there what the driver spends on its
   // arguments (on an H200 an image costs some 0.5 us, a launch 6).
   double piped_ms(const std::vector<TimedLaunch>& timed) const;
-  // By so much the predictions of two kernels may differ that take the same time: on a GPU part of
-  // the wait for a launch.
-  double noise_ms() const;
+  // By so much the predictions of two kernels may differ that take the same time, `kernel_ms`:
+  // where a GPU's launch takes longer, part of the wait for it.
+  double noise_ms(double kernel_ms) const;
   // Of one launch as a node is timed: among others on a processor, waited for on a GPU.
   double node_launch_ms() const { return in_turn_ ? piped_launch_ms_ : launch_ms_; }
   double upload_ms(double bytes) const { return write_ms_ + bytes * write_ms_a_byte_; }

@@ -1,6 +1,7 @@
 #include "runtime/plan/evidence.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "kernels/catalog.h"
@@ -23,7 +24,17 @@ const TestShape* shape_of(const VerdictReport& verdict, const Manifest& manifest
   return found == manifest.tests.end() ? nullptr : &*found;
 }
 
-void add_time(const VerdictReport& verdict, const VariantTable& table, VariantEvidence& row) {
+// As it would have been where a launch alone took what the peaks say: a host that was slow for a
+// while then, or fast, was so for both. `us`: of the peaks.
+double with_launch_of(double ms, const std::optional<double>& launch_ms,
+                      const std::optional<double>& us) {
+  if (!launch_ms || !us || ms <= 0) return ms;
+  constexpr double kLeastShare = 0.02;
+  return std::max(ms - *launch_ms, kLeastShare * ms) + *us * 1e-3;
+}
+
+void add_time(const VerdictReport& verdict, const PeaksReport& peaks, const VariantTable& table,
+              VariantEvidence& row) {
   const Manifest* manifest = table.catalog().find(verdict.kernel);
   const TestShape* shape = manifest ? shape_of(verdict, *manifest) : nullptr;
   const OpContract* contract = manifest ? find_op_contract(manifest->op) : nullptr;
@@ -32,7 +43,9 @@ void add_time(const VerdictReport& verdict, const VariantTable& table, VariantEv
   if (!roles) return;
   row.timed.push_back({work_of(manifest->op, shape->dims, *roles, verdict.combination.precision,
                                verdict.weight_type.value_or(WeightType::kFloat)),
-                       *verdict.median_ms, verdict.piped_ms.value_or(0)});
+                       with_launch_of(*verdict.median_ms, verdict.launch_ms, peaks.launch_us),
+                       with_launch_of(verdict.piped_ms.value_or(0), verdict.piped_launch_ms,
+                                      peaks.piped_launch_us)});
 }
 
 // A variant that failed in use, or (no name) all of them.
@@ -78,7 +91,7 @@ DeviceEvidence evidence_of(const Report& report, const DeviceReport& device,
     VariantEvidence& row = evidence.variants[verdict.variant_key];
     if (verdict.verdict == Verdict::kPass) {
       ++row.passed;
-      add_time(verdict, table, row);
+      add_time(verdict, device.peaks, table, row);
       best_gflops = std::max(best_gflops, verdict.gflops.value_or(0));
     } else if (verdict.verdict != Verdict::kMissing) {
       if (row.failed == 0) row.worst = verdict.verdict;

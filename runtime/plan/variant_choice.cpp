@@ -191,11 +191,12 @@ VariantChooser::Group VariantChooser::best_of(const WantedCall& wanted,
 // noise, the one that ranks first.
 std::optional<ChosenVariant> VariantChooser::best_among(std::vector<ChosenVariant> shown) const {
   const auto whole = [](const ChosenVariant& row) { return row.ms + row.launch_ms; };
-  double least = std::numeric_limits<double>::infinity();
+  double fast = 0, least = std::numeric_limits<double>::infinity();
   for (const ChosenVariant& row : shown) {
-    if (row.ms > 0) least = std::min(least, whole(row));
+    if (row.ms <= 0 || whole(row) >= least) continue;
+    least = whole(row);
+    fast = least + evidence_.cost.noise_ms(row.ms);
   }
-  const double fast = least + evidence_.cost.noise_ms();
   const auto key = [&](const ChosenVariant& row) {
     const int order = row.ms <= 0 ? 2 : whole(row) > fast ? 1 : 0;
     return std::tuple(order, order == 0 ? -rank(*row.row) : 0, whole(row), -rank(*row.row));

@@ -1,11 +1,12 @@
-// clvet_kernel_bench [--library NAME] [--device P:D] [--scale NAME=VALUE] [--batch N] VARIANT...
-//     DIM=VALUE...
+// clvet_kernel_bench [--library NAME] [--device P:D] [--scale NAME=VALUE] [--batch N] [--sets N]
+//     VARIANT... DIM=VALUE...
 //
 // Times variants of one op on one call, side by side: the launches of all variants take turns, so
 // that a load on the machine falls on each of them alike. A VARIANT is the beginning of a variant's
 // name ("conv2d_tile4x4/high/normal/buffer/buffer"); the first one that fits is meant. Prints for
 // each the least and the median time of a launch (of N launches and one wait, 4), GFLOP/s and
-// GB/s by the least, and its time relative to the first. Scalars that are not given are 0.
+// GB/s by the least, and its time relative to the first. Scalars that are not given are 0. --sets:
+// the launches take turns with so many sets of memory (1), so that no cache holds what they read.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -37,7 +38,7 @@ constexpr size_t kLeastRounds = 5;
 struct Options {
   std::string library = "libOpenCL.so.1";
   size_t platform = 0, device = 0;
-  int batch = 4;
+  int batch = 4, sets = 1;
   std::vector<std::string> variants;
   Dims dims;
   Scalars scalars;
@@ -54,7 +55,7 @@ struct Target {
 struct Subject {
   std::string name;
   ClProgram program;
-  ClKernel kernel;
+  std::vector<ClKernel> kernels;  // one a set of memory
   std::vector<ClMem> memory;
   KernelCall call;
   double flops = 0, bytes = 0;
@@ -81,6 +82,8 @@ Result<Options> parse(int argc, char** argv) {
         options.device = std::strtoul(parts[1].c_str(), nullptr, 10);
       } else if (word == "--batch") {
         options.batch = std::max(1, std::atoi(value.c_str()));
+      } else if (word == "--sets") {
+        options.sets = std::max(1, std::atoi(value.c_str()));
       } else if (word == "--scale" && parts.size() == 2) {
         options.scalars[parts[0]] = std::strtod(parts[1].c_str(), nullptr);
       } else {
@@ -189,7 +192,7 @@ Result<ClMem> memory_of(const Target& target, const Variant& variant, const Call
   return memory;
 }
 
-Status build(const Target& target, const Program& program, Subject& subject) {
+Status build(const Target& target, const Program& program, int sets, Subject& subject) {
   const ClApi& api = target.api;
   std::vector<const char*> texts;
   for (const Source& source : program.sources) texts.push_back(source->c_str());
@@ -205,9 +208,12 @@ Status build(const Target& target, const Program& program, Subject& subject) {
     return fail(ErrorCode::kDeviceError, "clBuildProgram: {}\n{}", cl_error_name(code),
                 build_log(api, subject.program.get(), target.device, claimed));
   }
-  subject.kernel =
-      ClKernel(api, api.clCreateKernel(subject.program.get(), program.entry.c_str(), &code));
-  return cl_check(code, "clCreateKernel");
+  for (int i = 0; i < sets; ++i) {
+    subject.kernels.emplace_back(
+        api, api.clCreateKernel(subject.program.get(), program.entry.c_str(), &code));
+    CLVET_RETURN_IF_ERROR(cl_check(code, "clCreateKernel"));
+  }
+  return {};
 }
 
 const TensorRole* role_of(const std::vector<TensorRole>& roles, const CallArg& arg) {
@@ -222,26 +228,27 @@ Status set_args(const Target& target, const Variant& variant, const std::vector<
                 Subject& subject) {
   for (cl_uint i = 0; i < subject.call.args.size(); ++i) {
     const CallArg& arg = subject.call.args[i];
-    const auto set = [&](const auto& value) {
-      return cl_check(target.api.clSetKernelArg(subject.kernel.get(), i, sizeof value, &value),
+    const auto set = [&](const ClKernel& kernel, const auto& value) {
+      return cl_check(target.api.clSetKernelArg(kernel.get(), i, sizeof value, &value),
                       "clSetKernelArg");
     };
-    if (arg.kind == ArgKind::kInt || arg.kind == ArgKind::kFloat) {
-      CLVET_RETURN_IF_ERROR(arg.kind == ArgKind::kInt ? set(arg.int_value) : set(arg.float_value));
-      continue;
+    const bool number = arg.kind == ArgKind::kInt || arg.kind == ArgKind::kFloat;
+    for (const ClKernel& kernel : subject.kernels) {
+      if (arg.kind == ArgKind::kInt) CLVET_RETURN_IF_ERROR(set(kernel, arg.int_value));
+      if (arg.kind == ArgKind::kFloat) CLVET_RETURN_IF_ERROR(set(kernel, arg.float_value));
+      if (!number && arg.absent) CLVET_RETURN_IF_ERROR(set(kernel, cl_mem{}));
     }
-    if (arg.absent) {
-      CLVET_RETURN_IF_ERROR(set(cl_mem{}));
-      continue;
-    }
+    if (number || arg.absent) continue;
     const TensorRole* role = role_of(roles, arg);
     if (!role) return fail(ErrorCode::kInternal, "no tensor '{}'", arg.name);
     Content content = content_of(variant, arg, *role);
-    CLVET_ASSIGN_OR_RETURN(ClMem memory, memory_of(target, variant, arg, content));
-    const cl_mem object = memory.get();
-    CLVET_RETURN_IF_ERROR(set(object));
     subject.bytes += static_cast<double>(content.bytes.size());
-    subject.memory.push_back(std::move(memory));
+    for (const ClKernel& kernel : subject.kernels) {
+      CLVET_ASSIGN_OR_RETURN(ClMem memory, memory_of(target, variant, arg, content));
+      const cl_mem object = memory.get();
+      CLVET_RETURN_IF_ERROR(set(kernel, object));
+      subject.memory.push_back(std::move(memory));
+    }
   }
   return {};
 }
@@ -255,7 +262,7 @@ Result<Subject> prepare(const Target& target, const Catalog& catalog, const std:
   Subject subject;
   subject.name = variant.name();
   CLVET_ASSIGN_OR_RETURN(subject.call, make_call(variant, options.dims, options.scalars));
-  CLVET_RETURN_IF_ERROR(build(target, program, subject));
+  CLVET_RETURN_IF_ERROR(build(target, program, options.sets, subject));
   CLVET_RETURN_IF_ERROR(set_args(target, variant, roles, subject));
   double outputs = 0, reduction = 0;
   for (const TensorRole& role : roles) {
@@ -270,8 +277,9 @@ Status launch(const Target& target, int batch, Subject& subject) {
   const size_t* local = subject.call.local[0] ? subject.call.local.data() : nullptr;
   const double started = monotonic_seconds();
   for (int i = 0; i < batch; ++i) {
+    const ClKernel& kernel = subject.kernels[static_cast<size_t>(i) % subject.kernels.size()];
     CLVET_RETURN_IF_ERROR(cl_check(
-        target.api.clEnqueueNDRangeKernel(target.queue.get(), subject.kernel.get(),
+        target.api.clEnqueueNDRangeKernel(target.queue.get(), kernel.get(),
                                           static_cast<cl_uint>(subject.call.work_dim), nullptr,
                                           subject.call.global.data(), local, 0, nullptr, nullptr),
         "clEnqueueNDRangeKernel"));

@@ -35,6 +35,8 @@ VerdictReport sample_verdict(Verdict verdict) {
   row.evidence.note = "a note";
   row.median_ms = 0.5;
   row.piped_ms = 0.25;
+  row.launch_ms = 0.0625;
+  row.piped_launch_ms = 0.03125;
   row.spread_ms = 0.125;
   row.gflops = 2;
   return row;
@@ -120,6 +122,8 @@ Report sample_report() {
   report.verdicts[1].evidence = {};
   report.verdicts[1].median_ms.reset();
   report.verdicts[1].piped_ms.reset();
+  report.verdicts[1].launch_ms.reset();
+  report.verdicts[1].piped_launch_ms.reset();
   report.verdicts[1].spread_ms.reset();
   report.verdicts[1].gflops.reset();
   report.advice = {{"mali-quant", "cause", {"evidence"}, {"fix"}, "en"}};

@@ -77,7 +77,9 @@ TEST(ReportJson, WritesNullForWhatWasNotTimedAndNeverZero) {
   EXPECT_TRUE(peaks.at("map_us").is_null());
   EXPECT_EQ(json.at("verdicts").at(0).at("median_ms"), 0.5);
   EXPECT_EQ(json.at("verdicts").at(0).at("piped_ms"), 0.25);
-  for (const char* name : {"median_ms", "spread_ms", "piped_ms", "gflops"}) {
+  EXPECT_EQ(json.at("verdicts").at(0).at("launch_ms"), 0.0625);
+  for (const char* name :
+       {"median_ms", "spread_ms", "piped_ms", "launch_ms", "piped_launch_ms", "gflops"}) {
     EXPECT_TRUE(json.at("verdicts").at(1).at(name).is_null()) << name;
   }
   for (const VerdictReport& row : report_from_json(json.dump(), "board.json")->verdicts) {
@@ -89,7 +91,9 @@ TEST(ReportJson, OfBeforeHasNoPeaksAndZeroForWhatWasNotTimed) {
   Json json = Json::parse(report_to_json(test::sample_report()));
   json["devices"][0].erase("peaks");
   for (const char* name : {"median_ms", "spread_ms", "gflops"}) json["verdicts"][1][name] = 0.0;
-  for (Json& row : json["verdicts"]) row.erase("piped_ms");
+  for (Json& row : json["verdicts"]) {
+    for (const char* name : {"piped_ms", "launch_ms", "piped_launch_ms"}) row.erase(name);
+  }
   const auto report = report_from_json(json.dump(), "board.json");
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->devices[0].peaks.launch_us, std::nullopt);
@@ -98,6 +102,7 @@ TEST(ReportJson, OfBeforeHasNoPeaksAndZeroForWhatWasNotTimed) {
   EXPECT_EQ(report->verdicts[1].gflops, std::nullopt);
   EXPECT_EQ(report->verdicts[0].median_ms, 0.5);
   EXPECT_EQ(report->verdicts[0].piped_ms, std::nullopt);
+  EXPECT_EQ(report->verdicts[0].piped_launch_ms, std::nullopt);
 }
 
 TEST(ReportJson, TakesPeaksThatAreLeftOutAndRefusesThoseThatAreNoNumbers) {

@@ -338,14 +338,16 @@ TEST_F(JudgeOutcome, OfADriversErrorNamesCallCodeAndLog) {
 TEST_F(JudgeOutcome, OfARightOutputInTheSharedMemoryIsAPassWithItsSpeed) {
   fill_readings(readings());
   Outcome outcome;
-  outcome.reply = {
-      {"repeats", readings()}, {"median_ms", 0.5}, {"spread_ms", 0.1}, {"piped_ms", 0.25}};
+  outcome.reply = {{"repeats", readings()}, {"median_ms", 0.5},   {"spread_ms", 0.1},
+                   {"piped_ms", 0.25},      {"launch_ms", 0.125}, {"piped_launch_ms", -1}};
   outcome.wall_seconds = 1;
   outcome.captured = "a banner";
   const VerdictReport verdict = judged(outcome);
   EXPECT_EQ(verdict.verdict, Verdict::kPass) << verdict.evidence.note;
   EXPECT_GT(verdict.gflops, 0);
   EXPECT_EQ(verdict.piped_ms, 0.25);
+  EXPECT_EQ(verdict.launch_ms, 0.125);
+  EXPECT_EQ(verdict.piped_launch_ms, std::nullopt);
   EXPECT_EQ(verdict.evidence.stderr_text, "") << "a pass keeps no banner";
 }
 

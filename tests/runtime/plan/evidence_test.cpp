@@ -54,6 +54,29 @@ TEST(Evidence, HoldsBothTimesOfALaunch) {
   EXPECT_EQ(found.timed[0].piped_ms, 0.2);
 }
 
+// A host that was half as fast while this kernel was timed.
+TEST(Evidence, TakesTimesAsTheyWereWhereALaunchTakesWhatThePeaksSay) {
+  VerdictReport row = verdict_on("odd", Verdict::kPass, 0.03);
+  row.piped_ms = 0.012;
+  row.launch_ms = 0.02;
+  row.piped_launch_ms = 0.008;
+  Report report;
+  report.devices = {test::device_with()};
+  report.devices[0].peaks.launch_us = 10;
+  report.devices[0].peaks.piped_launch_us = 4;
+  report.verdicts = {row};
+  const auto times = [&] {
+    const DeviceEvidence evidence = evidence_of(report, report.devices[0], *test::table());
+    return evidence.variants.at(variant_key_of(kVariant)).timed.at(0);
+  };
+  EXPECT_NEAR(times().ms, 0.02, 1e-9);
+  EXPECT_NEAR(times().piped_ms, 0.008, 1e-9);
+  report.verdicts[0].median_ms = 0.02;
+  EXPECT_NEAR(times().ms, 0.0104, 1e-9) << "a fiftieth is left of what took no longer than nothing";
+  report.devices[0].peaks.launch_us.reset();
+  EXPECT_EQ(times().ms, 0.02);
+}
+
 TEST(Evidence, TrustsAVariantOnceItPassedAndNeverFailed) {
   EXPECT_TRUE(on_variant({verdict_on("odd", Verdict::kPass)}).trusted());
   EXPECT_FALSE(on_variant({}).trusted());

@@ -179,6 +179,9 @@ TEST_F(VariantChoice, LetsTheRankDecideBetweenTimesThatAGpusLaunchesHide) {
     EXPECT_EQ(name(test::kBuffers), in_turn ? kTile8 : kTile4);
     trust(kTile4, {{kOneLaunch, 0.0175}});
     EXPECT_EQ(name(test::kBuffers), kTile8);
+    trust(kTile8, {{kOneLaunch, 0.115}});
+    trust(kTile4, {{kOneLaunch, 0.1155}});
+    EXPECT_EQ(name(test::kBuffers), kTile8) << "long kernels are measured well enough";
   }
 }
 
