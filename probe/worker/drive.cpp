@@ -1,5 +1,6 @@
 #include "probe/worker/drive.h"
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
