@@ -103,11 +103,9 @@ DrivenStatus read(DriverSession& session, cl_mem buffer, size_t bytes, void* to)
 
 DrivenStatus time_launches(Bench& bench) {
   DriverSession& session = bench.session;
-  CLVET_DRIVE(build_check(bench.session, "peaks", "clvet_peaks_launch", bench.reply));
-  const size_t items = 64;
-  const auto enqueue = [&] { return enqueue_kernel(session, 1, &items, nullptr); };
+  CLVET_DRIVE(build_idle(session, bench.reply));
   const auto single = median_seconds({}, [&]() -> DrivenStatus {
-    CLVET_DRIVE(enqueue());
+    CLVET_DRIVE(enqueue_idle(session));
     return finish_queue(session);
   });
   if (!single) return tl::unexpected(single.error());
@@ -116,7 +114,7 @@ DrivenStatus time_launches(Bench& bench) {
   const double fit = std::clamp(0.01 / *single, 4.0, 32.0);
   const auto batch = static_cast<int>(fit);
   const auto piped = sampled_seconds({}, [&]() -> DrivenStatus {
-    for (int i = 0; i < batch; ++i) CLVET_DRIVE(enqueue());
+    for (int i = 0; i < batch; ++i) CLVET_DRIVE(enqueue_idle(session));
     return finish_queue(session);
   });
   if (!piped) return tl::unexpected(piped.error());

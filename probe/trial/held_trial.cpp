@@ -23,8 +23,7 @@ namespace {
 constexpr size_t kMostSpare = 64;
 
 void swap_kernels(DriverSession& session, HeldTrial& held) {
-  std::swap(session.program, held.program);
-  std::swap(session.kernel, held.kernel);
+  swap_program(session, held.built);
   session.program_key.clear();
 }
 
@@ -79,7 +78,7 @@ Status handle_drop(DriverSession& session, Message&, nlohmann::json&) {
   if (session.spare.size() > kMostSpare) session.spare.clear();
   for (auto& [slot, held] : session.held) {
     held->memory.clear();
-    session.spare[held->request.program.key] = {std::move(held->program), std::move(held->kernel)};
+    session.spare[held->request.program.key] = std::move(held->built);
   }
   session.held.clear();
   return {};

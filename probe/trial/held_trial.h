@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "kernels/catalog.h"
-#include "probe/cl/handles.h"
 #include "probe/trial/placed_memory.h"
 #include "probe/trial/request.h"
 #include "probe/worker/driver_session.h"
@@ -14,8 +13,7 @@ namespace clvet {
 struct HeldTrial {
   TrialRequest request;
   std::vector<PlacedMemory> memory;
-  ClProgram program;
-  ClKernel kernel;  // with its arguments
+  SpareProgram built;  // the kernel with its arguments
 };
 
 // Makes the session's program and kernel those that an earlier trial with a slot built of the same

@@ -175,6 +175,11 @@ void take_fault(const nlohmann::json& reply, Verdict found, VerdictReport& verdi
   }
 }
 
+std::optional<double> time_in(const nlohmann::json& reply, const char* name) {
+  const double ms = number_in(reply, name);
+  return std::isfinite(ms) && ms > 0 ? std::optional(ms) : std::nullopt;
+}
+
 // What the worker says of its launches, unless it cannot be true: its clock may stand still, and no
 // launch took longer than the whole request.
 void take_times(const nlohmann::json& reply, double flops, VerdictReport& verdict) {
@@ -183,12 +188,9 @@ void take_times(const nlohmann::json& reply, double flops, VerdictReport& verdic
   if (median > verdict.evidence.wall_ms) return;
   verdict.median_ms = median;
   verdict.spread_ms = spread;
-  const double piped = number_in(reply, "piped_ms");
-  if (std::isfinite(piped) && piped > 0) verdict.piped_ms = piped;
-  const double launch = number_in(reply, "launch_ms");
-  const double among = number_in(reply, "piped_launch_ms");
-  if (std::isfinite(launch) && launch > 0) verdict.launch_ms = launch;
-  if (std::isfinite(among) && among > 0) verdict.piped_launch_ms = among;
+  verdict.piped_ms = time_in(reply, "piped_ms");
+  verdict.launch_ms = time_in(reply, "launch_ms");
+  verdict.piped_launch_ms = time_in(reply, "piped_launch_ms");
   if (flops > 0) verdict.gflops = flops / median * 1e-6;
 }
 

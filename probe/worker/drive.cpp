@@ -112,16 +112,24 @@ DrivenStatus enqueue_kernel(DriverSession& session, int work_dim, const size_t* 
       !session.kernel_ran);
 }
 
-namespace {
-
-void swap_idle(DriverSession& session) {
-  std::swap(session.program, session.idle.program);
-  std::swap(session.kernel, session.idle.kernel);
+void swap_program(DriverSession& session, SpareProgram& other) {
+  std::swap(session.program, other.program);
+  std::swap(session.kernel, other.kernel);
 }
 
+DrivenStatus build_idle(DriverSession& session, nlohmann::json& reply) {
+  return build_check(session, "peaks", "clvet_peaks_launch", reply);
+}
+
+DrivenStatus enqueue_idle(DriverSession& session) {
+  constexpr size_t kItems = 64;  // NVIDIA takes 4 us more for a single one
+  return enqueue_kernel(session, 1, &kItems, nullptr);
+}
+
+namespace {
+
 DrivenStatus run_idle(DriverSession& session, int launches) {
-  constexpr size_t kItems = 64;  // as the peaks have it: NVIDIA takes 4 us more for a single one
-  for (int i = 0; i < launches; ++i) CLVET_DRIVE(enqueue_kernel(session, 1, &kItems, nullptr));
+  for (int i = 0; i < launches; ++i) CLVET_DRIVE(enqueue_idle(session));
   return finish_queue(session);
 }
 
@@ -130,10 +138,10 @@ DrivenStatus make_idle(DriverSession& session) {
   nlohmann::json unused;
   const bool ran = std::exchange(session.kernel_ran, false);
   const std::string key = std::exchange(session.program_key, {});
-  swap_idle(session);
-  DrivenStatus made = build_check(session, "peaks", "clvet_peaks_launch", unused);
+  swap_program(session, session.idle);
+  DrivenStatus made = build_idle(session, unused);
   if (made) made = run_idle(session, 1);
-  swap_idle(session);
+  swap_program(session, session.idle);
   session.program_key = key;
   session.kernel_ran = ran;
   return made;
@@ -145,11 +153,11 @@ std::optional<double> time_idle(DriverSession& session, int launches) {
   if (session.no_idle) return std::nullopt;
   if (!session.idle.kernel) session.no_idle = !make_idle(session).has_value();
   if (session.no_idle) return std::nullopt;
-  swap_idle(session);
+  swap_program(session, session.idle);
   const double started = monotonic_seconds();
   const bool ran = run_idle(session, launches).has_value();
   const double ms = ms_since(started) / launches;
-  swap_idle(session);
+  swap_program(session, session.idle);
   session.no_idle = !ran;
   return ran ? std::optional(ms) : std::nullopt;
 }

@@ -75,7 +75,12 @@ DrivenStatus build_kernel(DriverSession& session, const Program& program, nlohma
 // The same for the kernel `entry` of kernels/checks/<text>.cl.
 DrivenStatus build_check(DriverSession& session, std::string_view text, std::string_view entry,
                          nlohmann::json& reply);
+// The same for the kernel that does nothing, and a launch of it that is not waited for.
+DrivenStatus build_idle(DriverSession& session, nlohmann::json& reply);
+DrivenStatus enqueue_idle(DriverSession& session);
 void release_program(DriverSession& session);
+// The session's program and kernel change places with these; its key stays as it is.
+void swap_program(DriverSession& session, SpareProgram& other);
 // The time in ms of one of so many launches of a kernel that does nothing, as time_batch() has it;
 // empty where the driver does not do that. The session's program stays.
 std::optional<double> time_idle(DriverSession& session, int launches);
