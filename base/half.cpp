@@ -7,18 +7,20 @@
 namespace clvet {
 
 uint16_t double_to_half(double value) {
-  const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  if (std::isnan(value)) return sign | 0x7e00;
+  const auto bits = std::bit_cast<uint64_t>(value);
+  const auto sign = static_cast<uint16_t>((bits >> 48) & 0x8000);
   const double magnitude = std::fabs(value);
+  if (std::isnan(value)) return sign | 0x7e00;
   if (magnitude >= 65520.0) return sign | 0x7c00;
-  if (magnitude < std::ldexp(1.0, -14)) {
-    // Subnormals are multiples of 2^-24; a round up to 2^-14 gives the smallest normal's bits.
-    return sign | static_cast<uint16_t>(std::nearbyint(std::ldexp(magnitude, 24)));
+  if (magnitude < 0x1p-14) {
+    // Subnormals are multiples of 2^-24, as the doubles from 2^28 on are; a round up to 2^-14 gives
+    // the smallest normal's bits.
+    const auto multiples = std::bit_cast<uint64_t>(magnitude + 0x1p28);
+    return sign | static_cast<uint16_t>(multiples - std::bit_cast<uint64_t>(0x1p28));
   }
-  int exponent = 0;
-  const double fraction = std::frexp(magnitude, &exponent);                          // in [0.5, 1)
-  const auto mantissa = static_cast<int>(std::nearbyint(std::ldexp(fraction, 11)));  // 1024..2048
-  return sign | static_cast<uint16_t>(((exponent + 14) << 10) + (mantissa - 1024));
+  const auto exact = std::bit_cast<uint64_t>(magnitude);
+  const uint64_t to_even = (uint64_t{1} << 41) - 1 + ((exact >> 42) & 1);
+  return sign | static_cast<uint16_t>(((exact + to_even) >> 42) - (uint64_t{1023 - 15} << 10));
 }
 
 uint16_t float_to_half(float value) {
@@ -38,7 +40,7 @@ float half_to_float(uint16_t bits) {
   const uint32_t mantissa = bits & 1023;
   if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
   if (exponent == 0) {
-    const float magnitude = std::ldexp(static_cast<float>(mantissa), -24);
+    const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
     return sign ? -magnitude : magnitude;
   }
   return std::bit_cast<float>(sign | (static_cast<uint32_t>(exponent + 112) << 23) |

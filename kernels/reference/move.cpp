@@ -70,12 +70,12 @@ ReferenceResult reference(const CallValues& values) {
   const Dims& d = values.dims;
   const auto axes = axes_of(d);
   const Values& x = values.tensors.find("x")->second;
-  const int64_t c = dim(d, "C");
+  const int64_t c = dim(d, "C"), row0 = dim_or(d, "row0", 0), channel0 = dim_or(d, "channel0", 0);
   ReferenceResult result;
   int64_t count = 1;
   for (const Axis& axis : axes) count *= axis.extent;
   for (int64_t i = 0; i < count; ++i) {
-    int64_t rest = i, row = dim_or(d, "row0", 0), channel = dim_or(d, "channel0", 0);
+    int64_t rest = i, row = row0, channel = channel0;
     for (size_t k = axes.size(); k-- > 0; rest /= axes[k].extent) {
       row += rest % axes[k].extent * axes[k].rows;
       channel += rest % axes[k].extent * axes[k].channels;

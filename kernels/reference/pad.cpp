@@ -53,23 +53,30 @@ int64_t source(int64_t mode, int64_t at, int64_t n) {
   }
 }
 
+struct Axis {
+  int64_t out, before, in;
+};
+
 ReferenceResult reference(const CallValues& values) {
   const Dims& d = values.dims;
   const int64_t mode = dim(d, "mode");
   const Values& x = values.tensors.find("x")->second;
   ReferenceResult result;
+  std::array<Axis, 4> axes{};
   int64_t count = 1;
-  for (const char* name : kOutExtents) count *= dim(d, name);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    axes[i] = {dim(d, kOutExtents[i]), dim(d, kBefore[i]), dim(d, kExtents[i])};
+    count *= axes[i].out;
+  }
   for (int64_t i = 0; i < count; ++i) {
     int64_t rest = i, at = 0, stride = 1;
     bool inside = true;
-    for (size_t axis = 4; axis-- > 0;) {
-      const int64_t out = dim(d, kOutExtents[axis]), in = dim(d, kExtents[axis]);
-      const int64_t from = source(mode, rest % out - dim(d, kBefore[axis]), in);
+    for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+      const int64_t from = source(mode, rest % axis->out - axis->before, axis->in);
       inside &= from >= 0;
       at += from * stride;
-      rest /= out;
-      stride *= in;
+      rest /= axis->out;
+      stride *= axis->in;
     }
     result.value.push_back(inside ? x[static_cast<size_t>(at)]
                                   : static_cast<float>(values.scalars.find("value")->second));

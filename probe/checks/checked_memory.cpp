@@ -49,7 +49,8 @@ class BufferMemory : public CheckedMemory {
   DrivenStatus set_arg(DriverSession& session, cl_uint index) override {
     const cl_mem object = buffer_.get();
     return run_call(Stage::kCreateKernel, "clSetKernelArg", [&] {
-      return session.api().clSetKernelArg(session.kernel.get(), index, sizeof object, &object);
+      return session.api().clSetKernelArg(session.built.kernel.get(), index, sizeof object,
+                                          &object);
     });
   }
 
@@ -104,7 +105,7 @@ class SvmMemory : public CheckedMemory {
   }
   DrivenStatus set_arg(DriverSession& session, cl_uint index) override {
     return run_call(Stage::kCreateKernel, "clSetKernelArgSVMPointer", [&] {
-      return session.api().clSetKernelArgSVMPointer(session.kernel.get(), index, memory_);
+      return session.api().clSetKernelArgSVMPointer(session.built.kernel.get(), index, memory_);
     });
   }
   DrivenStatus read(DriverSession& session, std::span<std::byte> seen) override {

@@ -179,7 +179,8 @@ DrivenStatus copy(DriverSession& session, cl_mem from, cl_mem to, size_t bytes) 
   cl_uint index = 0;
   for (const cl_mem buffer : {from, to}) {
     CLVET_DRIVE(run_call(Stage::kCreateKernel, "clSetKernelArg", [&] {
-      return session.api().clSetKernelArg(session.kernel.get(), index++, sizeof buffer, &buffer);
+      return session.api().clSetKernelArg(session.built.kernel.get(), index++, sizeof buffer,
+                                          &buffer);
     }));
   }
   const size_t items = bytes / sizeof(cl_float4);

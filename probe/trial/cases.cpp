@@ -150,6 +150,18 @@ std::vector<size_t> shapes_to_time(const Manifest& manifest, const std::vector<d
   return named.size() >= 2 ? named : timed_shapes(work);
 }
 
+// A processor has no unit for images: there they are right or not, but never fast, and the larger
+// tests would take a tenth of the core tier's time.
+void keep_least_of_images(const Variant& variant, const DeviceFeatures& features,
+                          const std::vector<double>& work, std::vector<size_t>& timed) {
+  constexpr size_t kOfImages = 2;
+  const bool image = variant.activations == Storage::kImage || variant.weights == Storage::kImage;
+  if (features.device_class != "cpu" || !image || timed.size() <= kOfImages) return;
+  std::stable_sort(timed.begin(), timed.end(),
+                   [&](size_t a, size_t b) { return work[a] < work[b]; });
+  timed.resize(kOfImages);
+}
+
 KernelMakeup makeup_of(const TrialCase& trial) {
   return {trial.program->constructs, trial.program->key};
 }
@@ -182,7 +194,9 @@ Result<std::vector<TrialCase>> plan_cases(const Catalog& catalog, const DeviceFe
       work.push_back(row.unsupported.empty() ? work_of(*contract, shape) : 0);
       cases.push_back(std::move(row));
     }
-    for (const size_t i : shapes_to_time(*variant.manifest, work)) cases[first + i].timed = true;
+    std::vector<size_t> timed = shapes_to_time(*variant.manifest, work);
+    if (tier == Tier::kCore) keep_least_of_images(variant, features, work, timed);
+    for (const size_t i : timed) cases[first + i].timed = true;
   }
   group_by_program(cases);
   return cases;

@@ -36,7 +36,8 @@ Result<std::vector<TrialCase>> plan_cases(const Catalog& catalog, const DeviceFe
 // Which of a variant's shapes are timed where neither its op nor its manifest names any, so that
 // time as a function of work can be interpolated: those with the least and the most work, and the
 // one nearest to the middle of the two on a logarithmic scale. `work` is that of each shape, 0 for
-// one that is not tried; of equals the first.
+// one that is not tried; of equals the first. On a processor the core tier times two shapes of
+// those that use images: the ones with the least work.
 std::vector<size_t> timed_shapes(const std::vector<double>& work);
 
 // Keeps the cases whose name contains one of the patterns, in which `*` stands for any text. No

@@ -76,12 +76,12 @@ DrivenStatus time_for_a_while(DriverSession& session, const TrialRequest& reques
 }
 
 // What disturbs for longer shows in the spread: then it is timed again, and the steadiest times
-// count. Before and after, the outputs are read: a driver that skips repeats is fast, and wrong.
+// count. Afterwards the outputs are read as they were before: a driver that skips repeats is fast,
+// and wrong.
 DrivenStatus time_launches(DriverSession& session, const TrialRequest& request,
                            std::vector<PlacedMemory>& memory, nlohmann::json& reply) {
   constexpr int kMostWindows = 3;
   if (request.timing_seconds <= 0) return {};
-  CLVET_DRIVE(launch_and_read(session, request, memory, 1, request.repeats, reply));
   LaunchTimes best;
   for (int window = 0; window < kMostWindows; ++window) {
     LaunchTimes times;
@@ -94,13 +94,12 @@ DrivenStatus time_launches(DriverSession& session, const TrialRequest& request,
   reply["piped_ms"] = undisturbed(best.piped.empty() ? best.single : best.piped);
   if (!best.idle.empty()) reply["launch_ms"] = median(best.idle);
   if (!best.idle_piped.empty()) reply["piped_launch_ms"] = undisturbed(best.idle_piped);
-  return launch_and_read(session, request, memory, std::max(best.launches, 1), request.repeats + 1,
+  return launch_and_read(session, request, memory, std::max(best.launches, 1), request.repeats,
                          reply);
 }
 
 DrivenStatus run_trial(DriverSession& session, const TrialRequest& request,
                        std::vector<PlacedMemory>& memory, nlohmann::json& reply) {
-  if (request.slot >= 0) take_spare(session, request.program);
   CLVET_DRIVE(build_kernel(session, request.program, reply));
   if (request.build_only) return {};
   CLVET_DRIVE(create_memory(session, memory));

@@ -8,7 +8,6 @@
 
 #include "base/json.h"  // IWYU pragma: keep
 #include "base/result.h"
-#include "kernels/catalog.h"
 #include "probe/process/stage_page.h"
 #include "probe/report/report.h"
 #include "probe/trial/placed_memory.h"
@@ -19,13 +18,6 @@
 
 namespace clvet {
 namespace {
-
-constexpr size_t kMostSpare = 64;
-
-void swap_kernels(DriverSession& session, HeldTrial& held) {
-  swap_program(session, held.built);
-  session.program_key.clear();
-}
 
 DrivenStatus run_round(DriverSession& session, HeldTrial& held, int launches,
                        nlohmann::json& reply) {
@@ -38,23 +30,12 @@ DrivenStatus run_round(DriverSession& session, HeldTrial& held, int launches,
 
 }  // namespace
 
-void take_spare(DriverSession& session, const Program& program) {
-  const auto found = session.spare.find(program.key);
-  if (found == session.spare.end()) return;
-  release_program(session);
-  session.program = std::move(found->second.program);
-  session.kernel = std::move(found->second.kernel);
-  session.program_key = program.key;
-  session.spare.erase(found);
-}
-
 void hold_trial(DriverSession& session, const TrialRequest& request,
                 std::vector<PlacedMemory> memory) {
   auto held = std::make_shared<HeldTrial>();
   held->request = request;
   held->memory = std::move(memory);
-  swap_kernels(session, *held);
-  session.kernel_ran = false;
+  std::swap(session.built, held->built);
   session.held[request.slot] = std::move(held);
 }
 
@@ -63,22 +44,19 @@ Status handle_round(DriverSession& session, Message& message, nlohmann::json& re
   if (found == session.held.end())
     return fail(ErrorCode::kInternal, "a round of a trial that is not kept was asked for");
   HeldTrial& held = *found->second;
-  swap_kernels(session, held);
-  session.kernel_ran = true;
+  std::swap(session.built, held.built);
   const int launches = std::max(message.body.value("launches", 1), 1);
   const DrivenStatus status = run_round(session, held, launches, reply);
-  swap_kernels(session, held);
-  session.kernel_ran = false;
+  std::swap(session.built, held.built);
   if (!status) tell_fault(status.error(), reply);
   return {};
 }
 
 Status handle_drop(DriverSession& session, Message&, nlohmann::json&) {
   const StageMarker marker(Stage::kRelease, "clReleaseMemObject");
-  if (session.spare.size() > kMostSpare) session.spare.clear();
   for (auto& [slot, held] : session.held) {
     held->memory.clear();
-    session.spare[held->request.program.key] = std::move(held->built);
+    put_aside(session, held->built);
   }
   session.held.clear();
   return {};

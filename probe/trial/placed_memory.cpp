@@ -150,7 +150,8 @@ DrivenStatus set_args(DriverSession& session, const TrialRequest& request,
   for (const ArgRequest& arg : request.args) {
     CLVET_DRIVE(run_call(Stage::kCreateKernel, "clSetKernelArg", [&] {
       const auto set = [&](const auto& value) {
-        return session.api().clSetKernelArg(session.kernel.get(), index, sizeof value, &value);
+        return session.api().clSetKernelArg(session.built.kernel.get(), index, sizeof value,
+                                            &value);
       };
       if (arg.memory >= 0) return set(memory[static_cast<size_t>(arg.memory)].argument());
       if (arg.memory == ArgRequest::kNull) return set(cl_mem{});

@@ -54,8 +54,8 @@ struct TrialRequest {
   bool release_program = true;  // afterwards; else it is kept for the next case of the variant
   int slot = -1;  // not negative: what came through is kept under that number for rounds
 
-  // Of the outputs: after each repeat, and before and after the timed launches or after a round.
-  int readings() const { return repeats + (timing_seconds > 0 ? 2 : 0) + (slot >= 0 ? 1 : 0); }
+  // Of the outputs: after each repeat, and after the timed launches or a round.
+  int readings() const { return repeats + (timing_seconds > 0 ? 1 : 0) + (slot >= 0 ? 1 : 0); }
 };
 
 // A few launches of what a trial has kept: ms of each, and the outputs as the last reading.

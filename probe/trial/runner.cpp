@@ -58,10 +58,6 @@ VerdictReport end_of(const Outcome& outcome) {
 // What brought the probe or the machine down so often is left alone.
 constexpr int kMaxInterruptions = 2;
 
-bool ends_run(OutcomeKind kind) {
-  return kind == OutcomeKind::kDeadline || kind == OutcomeKind::kInterrupted;
-}
-
 }  // namespace
 
 Result<DeviceRunner> DeviceRunner::create(const RunnerSettings& settings, const DeviceRoute& route,

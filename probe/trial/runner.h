@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
@@ -83,7 +84,17 @@ class DeviceRunner {
     std::shared_ptr<const Material> material;
     PreparedTrial prepared;
     Outcome outcome;
+    Group* group = nullptr;  // that it begins, beside others
   };
+  // Groups that lanes take from as they come to it.
+  struct Line {
+    std::vector<Group*> groups;
+    std::mutex mutex;  // of all that the runner holds, while several lanes are at work
+    size_t next = 0;
+    bool closed = false;
+  };
+  // So many are begun before their other cases follow: where one lane is done it need not wait.
+  static constexpr size_t kGroupsInLane = 4;
   // How often a case was tried, and how.
   struct Tries {
     bool careful = false;
@@ -134,7 +145,9 @@ class DeviceRunner {
   void open_lanes(size_t wanted);
   std::vector<Group*> next_to_begin(std::span<Group> groups, const Journal& journal);
   Result<Attempt> prepare_ahead(const TrialCase& trial);
-  void call_beside_each_other(std::vector<Attempt>& attempts);
+  Result<std::optional<Attempt>> take_next(Line& line, size_t lane, Journal& journal);
+  void note_begun(Line& line, const Attempt& made, std::optional<VerdictReport> verdict);
+  Status begin_in_lane(Line& line, size_t lane, Journal& journal);
   Status begin_together(std::span<Group> groups, Journal& journal);
   Status choose_lane(std::span<Group> groups, Journal& journal);
   bool may_be_of_company(const VerdictReport& found, bool beside);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -60,12 +61,12 @@ void DeviceRunner::open_lanes(size_t wanted) {
   lane_ = 0;
 }
 
-// The next groups, one a lane at most, that begin with a case of which nothing is known.
+// The next groups, a few a lane, that begin with a case of which nothing is known.
 std::vector<DeviceRunner::Group*> DeviceRunner::next_to_begin(std::span<Group> groups,
                                                               const Journal& journal) {
   std::vector<Group*> next;
   for (Group& group : groups) {
-    if (next.size() == lanes_.size()) break;
+    if (next.size() == kGroupsInLane * lanes_.size()) break;
     const bool fresh =
         group.first && !known_verdict(*group.first) && !journal.find(key_of(*group.first));
     if (fresh) next.push_back(&group);
@@ -78,40 +79,57 @@ Result<DeviceRunner::Attempt> DeviceRunner::prepare_ahead(const TrialCase& trial
   CLVET_ASSIGN_OR_RETURN(Attempt made, prepare_attempt(trial));
   TrialRequest& request = made.prepared.request;
   request.build_only = !is_processor(*device_);
-  request.release_program = !trial.timed && is_last_of_program(trial);
+  const bool done = !request.build_only && !trial.timed;
+  request.release_program = done && is_last_of_program(trial);
   request.timing_seconds = 0;
   return made;
 }
 
-// Each in the lane of its place.
-void DeviceRunner::call_beside_each_other(std::vector<Attempt>& attempts) {
-  in_threads(attempts.size(), [&](size_t i) {
-    Attempt& attempt = attempts[i];
-    attempt.outcome =
-        lanes_[i].call(to_message(attempt.prepared.request), raw_fds(attempt.prepared));
-  });
+// Takes the next of `line` into this lane; nothing once none is left, or one went wrong.
+Result<std::optional<DeviceRunner::Attempt>> DeviceRunner::take_next(Line& line, size_t lane,
+                                                                     Journal& journal) {
+  const std::lock_guard lock(line.mutex);
+  if (line.closed || line.next == line.groups.size()) return std::nullopt;
+  Group& group = *line.groups[line.next++];
+  CLVET_ASSIGN_OR_RETURN(Attempt made, prepare_ahead(*group.first));
+  CLVET_RETURN_IF_ERROR(journal.begin(key_of(*group.first), 1, false));
+  made.group = &group;
+  group.lane = lane;
+  return made;
+}
+
+void DeviceRunner::note_begun(Line& line, const Attempt& made,
+                              std::optional<VerdictReport> verdict) {
+  const std::lock_guard lock(line.mutex);
+  const Outcome& outcome = made.outcome;
+  take_note(outcome);
+  note_build(outcome);
+  if (outcome.kind != OutcomeKind::kReply) lanes_[*made.group->lane].end_worker();
+  // What is learned from a failure may keep others from being begun.
+  line.closed = line.closed || stopped_ || (verdict && verdict->verdict != Verdict::kPass);
+  begun_[made.group->first->id] = std::move(verdict);
+}
+
+// One after the other, until the line is empty.
+Status DeviceRunner::begin_in_lane(Line& line, size_t lane, Journal& journal) {
+  for (;;) {
+    CLVET_ASSIGN_OR_RETURN(std::optional<Attempt> made, take_next(line, lane, journal));
+    if (!made) return {};
+    made->outcome = lanes_[lane].call(to_message(made->prepared.request), raw_fds(made->prepared));
+    note_begun(line, *made, verdict_ahead(*made->group->first, *made));
+  }
 }
 
 Status DeviceRunner::begin_together(std::span<Group> groups, Journal& journal) {
-  std::vector<Group*> next = next_to_begin(groups, journal);
-  if (next.size() < 2) return {};
-  open_lanes(next.size());
-  next.resize(std::min(next.size(), lanes_.size()));
-  if (next.size() < 2 || stopped_ || !lane().alive()) return {};
-  std::vector<Attempt> made(next.size());
-  for (size_t i = 0; i < next.size(); ++i) {
-    CLVET_ASSIGN_OR_RETURN(made[i], prepare_ahead(*next[i]->first));
-    CLVET_RETURN_IF_ERROR(journal.begin(key_of(*next[i]->first), 1, false));
-  }
-  call_beside_each_other(made);
-  for (size_t i = 0; i < made.size(); ++i) {
-    const Outcome& outcome = made[i].outcome;
-    take_note(outcome);
-    note_build(outcome);
-    if (outcome.kind != OutcomeKind::kReply) lanes_[i].end_worker();
-    next[i]->lane = i;
-    begun_[next[i]->first->id] = verdict_ahead(*next[i]->first, made[i]);
-  }
+  Line line;
+  line.groups = next_to_begin(groups, journal);
+  if (line.groups.size() < 2) return {};
+  open_lanes(line.groups.size());
+  const size_t lanes = std::min(line.groups.size(), lanes_.size());
+  if (lanes < 2 || stopped_ || !lane().alive()) return {};
+  std::vector<Status> ended(lanes);
+  in_threads(lanes, [&](size_t i) { ended[i] = begin_in_lane(line, i, journal); });
+  for (const Status& status : ended) CLVET_RETURN_IF_ERROR(status);
   return {};
 }
 
@@ -126,7 +144,7 @@ Status DeviceRunner::choose_lane(std::span<Group> groups, Journal& journal) {
 std::optional<VerdictReport> DeviceRunner::verdict_ahead(const TrialCase& trial,
                                                          const Attempt& made) const {
   const Outcome& outcome = made.outcome;
-  if (stopped_) return std::nullopt;
+  if (ends_run(outcome.kind)) return std::nullopt;
   const bool good = outcome.kind == OutcomeKind::kReply && !outcome.reply.contains("verdict") &&
                     !outcome.reply.contains("fault");
   if (good && made.prepared.request.build_only) return std::nullopt;

@@ -32,10 +32,6 @@
 namespace clvet {
 namespace {
 
-bool ends_run(OutcomeKind kind) {
-  return kind == OutcomeKind::kDeadline || kind == OutcomeKind::kInterrupted;
-}
-
 // The last reading of each output is the first one, guards and all.
 bool left_the_same(const PreparedTrial& prepared, const std::vector<Mapping>& outputs) {
   const auto last = static_cast<size_t>(prepared.request.readings() - 1);

@@ -33,16 +33,34 @@ void tell_fault(const DriverFault& fault, nlohmann::json& reply) {
   reply["note"] = fault.note;
 }
 
-void release_program(DriverSession& session) {
-  if (session.kernel) {
+namespace {
+
+void release(BuiltProgram& built) {
+  if (built.kernel) {
     const StageMarker marker(Stage::kRelease, "clReleaseKernel");
-    session.kernel.reset();
+    built.kernel.reset();
   }
-  if (session.program) {
+  if (built.program) {
     const StageMarker marker(Stage::kRelease, "clReleaseProgram");
-    session.program.reset();
+    built.program.reset();
   }
-  session.kernel_ran = false;
+  built = {};
+}
+
+}  // namespace
+
+void release_program(DriverSession& session) { release(session.built); }
+
+void put_aside(DriverSession& session, BuiltProgram& built) {
+  constexpr size_t kMostSpare = 64;
+  if (!built.kernel) return release(built);
+  if (session.spare.size() >= kMostSpare) {
+    for (auto& [key, spare] : session.spare) release(spare);
+    session.spare.clear();
+  }
+  BuiltProgram& place = session.spare[built.key];
+  release(place);
+  place = std::exchange(built, {});
 }
 
 namespace {
@@ -54,14 +72,14 @@ DrivenStatus create_and_build(DriverSession& session, const Program& program,
       api, Stage::kBuild, "clCreateProgramWithSource",
       [&](cl_int* status) { return create_program(api, session.context.get(), program, status); });
   if (!created) return tl::unexpected(created.error());
-  session.program = std::move(*created);
+  session.built.program = std::move(*created);
   auto built = run_call(Stage::kBuild, "clBuildProgram", [&] {
-    return api.clBuildProgram(session.program.get(), 1, &session.device, program.options.c_str(),
-                              nullptr, nullptr);
+    return api.clBuildProgram(session.built.program.get(), 1, &session.device,
+                              program.options.c_str(), nullptr, nullptr);
   });
   if (built) return {};
   size_t claimed = 0;
-  reply["log"] = build_log(api, session.program.get(), session.device, claimed);
+  reply["log"] = build_log(api, session.built.program.get(), session.device, claimed);
   reply["log_bytes"] = claimed;
   built.error().verdict = Verdict::kBuildError;
   return built;
@@ -71,26 +89,30 @@ DrivenStatus create_kernel(DriverSession& session, const Program& program) {
   const ClApi& api = session.api();
   auto kernel =
       create_object<ClKernel>(api, Stage::kCreateKernel, "clCreateKernel", [&](cl_int* status) {
-        return api.clCreateKernel(session.program.get(), program.entry.c_str(), status);
+        return api.clCreateKernel(session.built.program.get(), program.entry.c_str(), status);
       });
   if (!kernel) {
     DriverFault fault = kernel.error();
     if (fault.verdict == Verdict::kLaunchError) fault.verdict = Verdict::kKernelCreateFailed;
     return tl::unexpected(fault);
   }
-  session.kernel = std::move(*kernel);
+  session.built.kernel = std::move(*kernel);
   return {};
 }
 
 }  // namespace
 
 DrivenStatus build_kernel(DriverSession& session, const Program& program, nlohmann::json& reply) {
-  if (session.kernel && session.program_key == program.key) return {};
-  release_program(session);
+  if (session.built.kernel && session.built.key == program.key) return {};
+  put_aside(session, session.built);
+  if (auto spare = session.spare.extract(program.key)) {
+    session.built = std::move(spare.mapped());
+    return {};
+  }
   const double started = monotonic_seconds();
   CLVET_DRIVE(create_and_build(session, program, reply));
   CLVET_DRIVE(create_kernel(session, program));
-  session.program_key = program.key;
+  session.built.key = program.key;
   reply["build_ms"] = ms_since(started);
   return {};
 }
@@ -105,16 +127,11 @@ DrivenStatus enqueue_kernel(DriverSession& session, int work_dim, const size_t* 
   return run_call(
       Stage::kEnqueue, "clEnqueueNDRangeKernel",
       [&] {
-        return session.api().clEnqueueNDRangeKernel(session.queue.get(), session.kernel.get(),
+        return session.api().clEnqueueNDRangeKernel(session.queue.get(), session.built.kernel.get(),
                                                     static_cast<cl_uint>(work_dim), nullptr, global,
                                                     local, 0, nullptr, nullptr);
       },
-      !session.kernel_ran);
-}
-
-void swap_program(DriverSession& session, SpareProgram& other) {
-  std::swap(session.program, other.program);
-  std::swap(session.kernel, other.kernel);
+      !session.built.ran);
 }
 
 DrivenStatus build_idle(DriverSession& session, nlohmann::json& reply) {
@@ -136,14 +153,10 @@ DrivenStatus run_idle(DriverSession& session, int launches) {
 // In place of the session's program, which is put back.
 DrivenStatus make_idle(DriverSession& session) {
   nlohmann::json unused;
-  const bool ran = std::exchange(session.kernel_ran, false);
-  const std::string key = std::exchange(session.program_key, {});
-  swap_program(session, session.idle);
+  std::swap(session.built, session.idle);
   DrivenStatus made = build_idle(session, unused);
   if (made) made = run_idle(session, 1);
-  swap_program(session, session.idle);
-  session.program_key = key;
-  session.kernel_ran = ran;
+  std::swap(session.built, session.idle);
   return made;
 }
 
@@ -153,11 +166,11 @@ std::optional<double> time_idle(DriverSession& session, int launches) {
   if (session.no_idle) return std::nullopt;
   if (!session.idle.kernel) session.no_idle = !make_idle(session).has_value();
   if (session.no_idle) return std::nullopt;
-  swap_program(session, session.idle);
+  std::swap(session.built, session.idle);
   const double started = monotonic_seconds();
   const bool ran = run_idle(session, launches).has_value();
   const double ms = ms_since(started) / launches;
-  swap_program(session, session.idle);
+  std::swap(session.built, session.idle);
   session.no_idle = !ran;
   return ran ? std::optional(ms) : std::nullopt;
 }
@@ -165,8 +178,8 @@ std::optional<double> time_idle(DriverSession& session, int launches) {
 DrivenStatus finish_queue(DriverSession& session) {
   CLVET_DRIVE(run_call(
       Stage::kFinish, "clFinish", [&] { return session.api().clFinish(session.queue.get()); },
-      !session.kernel_ran));
-  session.kernel_ran = true;
+      !session.built.ran));
+  session.built.ran = true;
   return {};
 }
 

@@ -69,8 +69,8 @@ DrivenStatus run_call(Stage stage, const char* name, const Call& call, bool may_
   return {};
 }
 
-// Makes the session's program and kernel those of `program`, unless they are. In `reply`: build_ms,
-// or the log.
+// Makes the session's program and kernel those of `program`; the ones before become spare. In
+// `reply` where it had to be built: build_ms, or the log.
 DrivenStatus build_kernel(DriverSession& session, const Program& program, nlohmann::json& reply);
 // The same for the kernel `entry` of kernels/checks/<text>.cl.
 DrivenStatus build_check(DriverSession& session, std::string_view text, std::string_view entry,
@@ -78,9 +78,9 @@ DrivenStatus build_check(DriverSession& session, std::string_view text, std::str
 // The same for the kernel that does nothing, and a launch of it that is not waited for.
 DrivenStatus build_idle(DriverSession& session, nlohmann::json& reply);
 DrivenStatus enqueue_idle(DriverSession& session);
-void release_program(DriverSession& session);
-// The session's program and kernel change places with these; its key stays as it is.
-void swap_program(DriverSession& session, SpareProgram& other);
+void release_program(DriverSession& session);  // that in hand
+// Keeps it for a later trial: of the spare ones none, where there are too many.
+void put_aside(DriverSession& session, BuiltProgram& built);
 // The time in ms of one of so many launches of a kernel that does nothing, as time_batch() has it;
 // empty where the driver does not do that. The session's program stays.
 std::optional<double> time_idle(DriverSession& session, int launches);

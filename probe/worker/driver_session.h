@@ -1,4 +1,4 @@
-// What a worker holds between requests: the library, the device opened, the last program built.
+// What a worker holds between requests: the library, the device opened, the programs built.
 #pragma once
 
 #include <map>
@@ -18,10 +18,11 @@ namespace clvet {
 
 struct HeldTrial;  // probe/trial/held_trial.h
 
-// A program that no trial uses now.
-struct SpareProgram {
+struct BuiltProgram {
+  std::string key;  // Program::key
   ClProgram program;
   ClKernel kernel;
+  bool ran = false;  // its first enqueue, which may compile, lies behind it
 };
 
 struct DriverSession {
@@ -31,18 +32,13 @@ struct DriverSession {
   cl_device_id device = nullptr;
   ClContext context;
   ClQueue queue;
-  // The last program built, kept for the next case of the same variant.
-  std::string program_key;
-  ClProgram program;
-  ClKernel kernel;
-  bool kernel_ran = false;  // its first enqueue, which may compile, lies behind it
+  BuiltProgram built;  // of the trial in hand, or of the last one
   // What does nothing, for the time that a launch alone takes; empty where it was not asked for
   // yet, or `no_idle`: where the driver does not make it.
-  SpareProgram idle;
+  BuiltProgram idle;
   bool no_idle = false;
-  // Of trials that are kept for rounds, and programs of such by their keys.
-  std::map<int, std::shared_ptr<HeldTrial>> held;
-  std::map<std::string, SpareProgram> spare;
+  std::map<int, std::shared_ptr<HeldTrial>> held;  // trials that are kept for rounds
+  std::map<std::string, BuiltProgram> spare;       // that later trials may ask for, by their keys
 
   const ClApi& api() const { return library->api; }
 };

@@ -171,8 +171,6 @@ struct Worker::Watch {
   }
   double started = 0, cpu_started = 0, driver_started = 0;
   std::string nonce;
-  double family_since = 0;
-  uint64_t family_bytes = 0;
   uint32_t sequence = 0;
   // The stage in flight, and the worker's time on and in wait of a processor when it began.
   double stage_since = 0, stage_cpu = 0, stage_starved = 0;
@@ -223,6 +221,8 @@ Worker& Worker::operator=(Worker&& other) noexcept {
     output_ = std::move(other.output_);
     pid_ = std::exchange(other.pid_, 0);
     resident_at_first_ = other.resident_at_first_;
+    family_since_ = other.family_since_;
+    family_bytes_ = other.family_bytes_;
   }
   return *this;
 }
@@ -305,11 +305,11 @@ std::optional<OutcomeKind> Worker::check_limits(Watch& watch) {
   const ProcessUse use = process_use(pid_);
   watch.outcome.cpu_seconds = use.cpu_seconds - watch.cpu_started;
   const uint64_t allowed = std::min(settings_.limits.memory_growth, memory_available() / 2);
-  if (now > watch.family_since + kFamilySeconds) {
-    watch.family_bytes = memory_of_family(pid_, workers_besides(pid_));
-    watch.family_since = now;
+  if (now > family_since_ + kFamilySeconds) {
+    family_bytes_ = memory_of_family(pid_, workers_besides(pid_));
+    family_since_ = now;
   }
-  if (use.resident + watch.family_bytes > resident_at_first_ + allowed) return OutcomeKind::kMemory;
+  if (use.resident + family_bytes_ > resident_at_first_ + allowed) return OutcomeKind::kMemory;
   const StageSnapshot stage = stage_->read();
   if (stage.sequence != watch.sequence) {
     watch.sequence = stage.sequence;
@@ -354,6 +354,10 @@ void Worker::finish(Watch& watch, OutcomeKind kind) {
   outcome.wall_seconds = now - watch.started;
   outcome.captured = watch.capture.text();
   outcome.captured_total = watch.capture.total();
+}
+
+bool ends_run(OutcomeKind kind) {
+  return kind == OutcomeKind::kDeadline || kind == OutcomeKind::kInterrupted;
 }
 
 std::optional<Error> own_fault(const Outcome& outcome) {

@@ -31,6 +31,8 @@ enum class OutcomeKind {
   kDeadline,     // it was killed: the overall budget is spent
   kInterrupted,  // it was killed: the user asked us to stop
 };
+// By the budget or an interrupt: nothing more is asked.
+bool ends_run(OutcomeKind kind);
 
 struct Outcome {
   OutcomeKind kind = OutcomeKind::kReply;
@@ -82,6 +84,8 @@ class Worker {
   UniqueFd control_, output_;
   pid_t pid_ = 0;
   uint64_t resident_at_first_ = 0;
+  double family_since_ = 0;  // when that was last read
+  uint64_t family_bytes_ = 0;
 };
 
 }  // namespace clvet

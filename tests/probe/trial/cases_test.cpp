@@ -169,6 +169,26 @@ TEST(TimedShapes, AreThoseThatTheManifestNames) {
   EXPECT_EQ(timed, (std::set<std::string>{"body", "deep", "det_fpn", "large", "odd"}));
 }
 
+TEST(TimedShapes, AreTheTwoOfLeastWorkWhereTheCoreTierUsesImagesOnAProcessor) {
+  const auto timed = [](const std::string& device_class, Tier tier, const std::string& variant) {
+    std::set<std::string> names;
+    for (const TrialCase& trial : plan(everything(device_class), tier)) {
+      if (trial.timed && trial.variant.name() == variant) names.insert(trial.shape->name);
+    }
+    return names;
+  };
+  using Names = std::set<std::string>;
+  const Names least{"odd", "body"}, all{"body", "deep", "det_fpn", "large", "odd"};
+  for (const auto* image : {"image/buffer", "buffer/image", "image/image"}) {
+    const std::string variant = fmt::format("conv2d_tile4x4/high/normal/{}/float", image);
+    EXPECT_EQ(timed("cpu", Tier::kCore, variant), least) << image;
+    EXPECT_EQ(timed("cpu", Tier::kFull, variant), all) << image;
+    EXPECT_EQ(timed("gpu", Tier::kCore, variant), all) << image;
+  }
+  const std::string buffers = "conv2d_tile8x32/high/normal/buffer/buffer/float";
+  EXPECT_EQ(timed("cpu", Tier::kCore, buffers).size(), 5U);
+}
+
 TEST(TimedShapes, LeaveOutThoseThatExceedTheImageLimits) {
   DeviceFeatures features = everything();
   features.image_width = features.image_height = 64;
