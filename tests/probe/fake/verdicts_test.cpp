@@ -7,11 +7,13 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "base/event.h"
+#include "base/text.h"
 #include "kernels/combination.h"
 #include "probe/probe.h"
 #include "probe/report/report.h"
@@ -339,6 +341,29 @@ TEST(OverPocl, ANameThatIsNoUtf8IsMadeValidEverywhere) {
   EXPECT_EQ(bench.report().devices.at(0).name, "Mali-\xEF\xBF\xBDG7\xEF\xBF\xBD(");
   EXPECT_THAT(done.out, HasSubstr("Mali-\xEF\xBF\xBDG7"));
   EXPECT_THAT(done.out, testing::Not(HasSubstr("\xFF")));
+}
+
+// More programs than one worker is given at once, and several cases of each.
+TEST(Programs, AreBuiltOnceForAllOfTheirCases) {
+  if (!kPocl.library) GTEST_SKIP() << "PoCL is not installed here";
+  test::Bench bench(*kPocl.library, R"json({"rules": [{
+      "match": {"call": "clBuildProgram", "source_regex": "__kernel void gemm_tile4x4"},
+      "do": {"action": "delay", "seconds": 0}}]})json");
+  const auto done =
+      bench.probe(case_options({"gemm_tile4x4/*/image/*/odd", "gemm_tile4x4/*/image/*/*head"}));
+  EXPECT_EQ(done.exit_code, 0) << done.err << done.out;
+  std::multiset<std::string> tried;
+  for (const VerdictReport& row : bench.report().verdicts) {
+    if (row.verdict == Verdict::kPass) tried.insert(row.variant_key);
+  }
+  const std::set<std::string> variants(tried.begin(), tried.end());
+  EXPECT_GT(variants.size(), 8U);
+  EXPECT_GE(tried.size(), 2 * variants.size());
+  const Words built = split(bench.log(), '\n');
+  const auto builds =
+      std::ranges::count_if(built, [](auto& row) { return row.starts_with("pid "); });
+  EXPECT_GT(builds, 8);
+  EXPECT_LE(builds, std::ssize(variants)) << "some variants share a program";
 }
 
 // Drivers that stand no second process: nothing that passes alone may fail for our own company.
