@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -285,8 +284,11 @@ std::vector<std::string> subcommands(const std::string& help) {
 
 class Chinese : public testing::TestWithParam<std::string> {
  protected:
-  static void SetUpTestSuite() { files_ = std::make_unique<Files>(); }
-  static void TearDownTestSuite() { files_.reset(); }
+  // Made once for all tests here.
+  static Files& files() {
+    static Files made;
+    return made;
+  }
 
   // Its standard output, after a look at all that it printed.
   static std::string judged(test::Bench& bench, Form form) {
@@ -303,18 +305,15 @@ class Chinese : public testing::TestWithParam<std::string> {
     }
     return done.out;
   }
-
-  static std::unique_ptr<Files> files_;
 };
-std::unique_ptr<Files> Chinese::files_;
 
 TEST_P(Chinese, IsWhatItsVerbPrints) {
-  for (const Form& form : kVerbs.at(GetParam())(*files_)) judged(files_->bench, form);
+  for (const Form& form : kVerbs.at(GetParam())(files())) judged(files().bench, form);
 }
 
 TEST_P(Chinese, IsWhatItsHelpSays) {
-  for (const std::string& form : subcommands(judged(files_->bench, {GetParam(), "--help"})))
-    judged(files_->bench, {GetParam(), form, "--help"});
+  for (const std::string& form : subcommands(judged(files().bench, {GetParam(), "--help"})))
+    judged(files().bench, {GetParam(), form, "--help"});
 }
 
 std::vector<std::string> names_of_verbs() {
@@ -328,14 +327,14 @@ INSTANTIATE_TEST_SUITE_P(Verbs, Chinese, testing::ValuesIn(names_of_verbs()),
 class ChineseProgram : public Chinese {};
 
 TEST_F(ChineseProgram, IsWhatEveryVerbSpeaks) {
-  const auto verbs = subcommands(judged(files_->bench, {"--help"}));
+  const auto verbs = subcommands(judged(files().bench, {"--help"}));
   EXPECT_THAT(verbs, testing::IsSupersetOf(names_of_verbs()));
   for (const std::string& verb : verbs) {
     if (kVerbs.contains(verb)) continue;
     for (const Form& form : Forms{{verb}, {verb, "--help"}, {verb, "--no-such-option"}})
-      judged(files_->bench, form);
+      judged(files().bench, form);
   }
-  for (const Form& wrong : Forms{{}, {"prob"}, {"--no-such-option"}}) judged(files_->bench, wrong);
+  for (const Form& wrong : Forms{{}, {"prob"}, {"--no-such-option"}}) judged(files().bench, wrong);
 }
 
 TEST_F(ChineseProgram, SaysWhatHostileDriversDid) {
@@ -363,9 +362,9 @@ TEST_F(ChineseProgram, SaysWhyALibraryGivesNoDevice) {
 // A state folder that is none ends it before any driver is loaded.
 TEST_F(ChineseProgram, SaysThatThereIsNoReportYet) {
   test::Bench bench;
-  bench.environment()["CLVET_STATE_DIR"] = files_->text;
-  judged(bench, {"run", files_->onnx, "--input", "x=" + files_->raw});
-  judged(bench, {"generate", files_->gguf, "--prompt", "b"});
+  bench.environment()["CLVET_STATE_DIR"] = files().text;
+  judged(bench, {"run", files().onnx, "--input", "x=" + files().raw});
+  judged(bench, {"generate", files().gguf, "--prompt", "b"});
 }
 
 }  // namespace

@@ -103,16 +103,32 @@ TEST(ProbeCommand, SaysWhichDevicesThereAreWhereNoneMatches) {
   EXPECT_FALSE(std::filesystem::exists(bench.report_path())) << "there is nothing to report";
 }
 
-// A report of before: of one device, with all of its verdicts.
+// A probe of one device with all of its verdicts, made once for all tests of a process.
+struct WholeProbe {
+  WholeProbe() {
+    EXPECT_EQ(bench.probe().exit_code, 1);
+    EXPECT_TRUE(bench.report().complete);
+    text = test::get(bench.report_path());
+  }
+  test::Bench bench;
+  const test::Variables environment = bench.environment();
+  std::string text;
+};
+
+// A report of before, and nothing else.
 class BetterReport : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(bench_.probe().exit_code, 1);
-    ASSERT_TRUE(bench_.report().complete);
-    text_ = test::get(bench_.report_path());
+    std::filesystem::remove_all(bench_.state());
+    test::put(bench_.report_path(), text_);
+    bench_.environment() = probe().environment;
   }
-  test::Bench bench_;
-  std::string text_;
+  static WholeProbe& probe() {
+    static WholeProbe made;
+    return made;
+  }
+  test::Bench& bench_ = probe().bench;
+  const std::string& text_ = probe().text;
 };
 
 TEST_F(BetterReport, IsNotReplacedWhereNoDeviceMatches) {
@@ -266,13 +282,8 @@ TEST(Budget, SpentInDiscoveryIsNoFaultOfTheLibrary) {
   EXPECT_THAT(report.candidates[0].reason, HasSubstr("stopped"));
 }
 
-class IfChanged : public testing::Test {
+class IfChanged : public BetterReport {
  protected:
-  void SetUp() override {
-    ASSERT_EQ(bench_.probe().exit_code, 1);
-    ASSERT_TRUE(bench_.report().complete);
-    created_ = text();
-  }
   std::string text() const { return test::get(bench_.report_path()); }
   std::string output(const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments{"--if-changed"};
@@ -281,13 +292,11 @@ class IfChanged : public testing::Test {
     EXPECT_EQ(done.exit_code, 1) << done.err;
     return done.out;
   }
-  test::Bench bench_;
-  std::string created_;
 };
 
 TEST_F(IfChanged, DoesNothingWhileTheReportHolds) {
   EXPECT_THAT(output(), HasSubstr("report unchanged"));
-  EXPECT_TRUE(text() == created_);
+  EXPECT_TRUE(text() == text_);
 }
 
 TEST_F(IfChanged, ProbesAgainWhereADriverVariableChanged) {
@@ -308,11 +317,11 @@ TEST_F(IfChanged, ProbesAgainWhereTheReportsLibraryIsNoneOfItsObjects) {
 }
 
 TEST_F(IfChanged, RefusesADamagedReportAndLeavesItAlone) {
-  test::put(bench_.report_path(), created_.substr(0, created_.size() / 2));
+  test::put(bench_.report_path(), text_.substr(0, text_.size() / 2));
   const auto done = bench_.probe({"--if-changed"});
   EXPECT_EQ(done.exit_code, 2);
   EXPECT_THAT(done.err, HasSubstr(bench_.report_path()));
-  EXPECT_TRUE(text() == created_.substr(0, created_.size() / 2));
+  EXPECT_TRUE(text() == text_.substr(0, text_.size() / 2));
 }
 
 TEST(TwoProbes, DoNotShareAStateFolder) {
