@@ -146,7 +146,8 @@ class DeviceRunner {
   std::vector<Group*> next_to_begin(std::span<Group> groups, const Journal& journal);
   Result<Attempt> prepare_ahead(const TrialCase& trial);
   Result<std::optional<Attempt>> take_next(Line& line, size_t lane, Journal& journal);
-  void note_begun(Line& line, const Attempt& made, std::optional<VerdictReport> verdict);
+  void note_begun(Line& line, const Attempt& made, std::optional<VerdictReport> verdict,
+                  Journal& journal);
   Status begin_in_lane(Line& line, size_t lane, Journal& journal);
   Status begin_together(std::span<Group> groups, Journal& journal);
   Status choose_lane(std::span<Group> groups, Journal& journal);

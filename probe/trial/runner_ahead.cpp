@@ -98,10 +98,11 @@ Result<std::optional<DeviceRunner::Attempt>> DeviceRunner::take_next(Line& line,
   return made;
 }
 
-void DeviceRunner::note_begun(Line& line, const Attempt& made,
-                              std::optional<VerdictReport> verdict) {
+void DeviceRunner::note_begun(Line& line, const Attempt& made, std::optional<VerdictReport> verdict,
+                              Journal& journal) {
   const std::lock_guard lock(line.mutex);
   const Outcome& outcome = made.outcome;
+  journal.stop(key_of(*made.group->first));
   take_note(outcome);
   note_build(outcome);
   if (outcome.kind != OutcomeKind::kReply) lanes_[*made.group->lane].end_worker();
@@ -116,7 +117,7 @@ Status DeviceRunner::begin_in_lane(Line& line, size_t lane, Journal& journal) {
     CLVET_ASSIGN_OR_RETURN(std::optional<Attempt> made, take_next(line, lane, journal));
     if (!made) return {};
     made->outcome = lanes_[lane].call(to_message(made->prepared.request), raw_fds(made->prepared));
-    note_begun(line, *made, verdict_ahead(*made->group->first, *made));
+    note_begun(line, *made, verdict_ahead(*made->group->first, *made), journal);
   }
 }
 

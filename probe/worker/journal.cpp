@@ -245,10 +245,13 @@ Status Journal::begin(const std::string& key, int attempt, bool careful) {
   return {};
 }
 
+void Journal::stop(const std::string& key) {
+  // Where this cannot be written, it counts as interrupted.
+  if (in_flight_.erase(key) > 0) (void)append(Json{{"stop", key}}.dump());
+}
+
 void Journal::stop() {
-  // Where this cannot be written, they count as interrupted.
-  for (const std::string& key : in_flight_) (void)append(Json{{"stop", key}}.dump());
-  in_flight_.clear();
+  while (!in_flight_.empty()) stop(std::string(*in_flight_.begin()));
 }
 
 Status Journal::end(const std::string& key, const VerdictReport& verdict, bool final) {

@@ -49,8 +49,9 @@ class Journal {
   Status begin(const std::string& key, int attempt, bool careful);
   // Not synced. `final` is false for an attempt that will be repeated.
   Status end(const std::string& key, const VerdictReport& verdict, bool final);
-  // Not synced. The attempts in flight are no interruptions: this process ends them of its own
-  // will.
+  // Not synced. An attempt that is in flight, or all of them, is no interruption: it came back
+  // without its end being known yet, or this process ends it of its own will.
+  void stop(const std::string& key);
   void stop();
   int synced_records() const { return synced_; }
   // The work is done, and the report is on disk: removes the file, but for the verdicts of cases

@@ -339,7 +339,7 @@ TEST(SyncedRecords, AreAboutOneACase) {
   test::Bench bench;
   bench.probe({"--case", "gemv_split"});
   const Report report = bench.report();
-  EXPECT_LE(report.run.synced_records, report.run.cases * 11 / 10);
+  EXPECT_LE(report.run.synced_records, report.run.cases * 5 / 4) << "programs are begun as well";
   EXPECT_GE(report.run.synced_records, report.run.cases);
 }
 
