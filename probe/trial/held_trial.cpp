@@ -53,9 +53,11 @@ Status handle_round(DriverSession& session, Message& message, nlohmann::json& re
 }
 
 Status handle_drop(DriverSession& session, Message&, nlohmann::json&) {
-  const StageMarker marker(Stage::kRelease, "clReleaseMemObject");
   for (auto& [slot, held] : session.held) {
-    held->memory.clear();
+    {
+      const StageMarker marker(Stage::kRelease, "clReleaseMemObject");
+      held->memory.clear();
+    }
     put_aside(session, held->built);
   }
   session.held.clear();

@@ -178,6 +178,7 @@ class DeviceRunner {
   std::string lost_by_;                        // the case that lost the device
   // Cases begun beside others, by their id, with the verdict where one was found.
   std::map<std::string, std::optional<VerdictReport>> begun_;
+  bool answered_ = false;  // the device did since the last ones were begun beside others
   RunnerTotals totals_;
   int open_failures_ = 0, canary_errors_ = 0;
   double slowest_build_ = 0;

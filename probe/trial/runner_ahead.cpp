@@ -85,14 +85,17 @@ Result<DeviceRunner::Attempt> DeviceRunner::prepare_ahead(const TrialCase& trial
   return made;
 }
 
-// Takes the next of `line` into this lane; nothing once none is left, or one went wrong.
+// Takes the next of `line` into this lane; nothing once none is left, one went wrong, or the lane's
+// worker ended between two.
 Result<std::optional<DeviceRunner::Attempt>> DeviceRunner::take_next(Line& line, size_t lane,
                                                                      Journal& journal) {
   const std::lock_guard lock(line.mutex);
-  if (line.closed || line.next == line.groups.size()) return std::nullopt;
+  if (line.closed || line.next == line.groups.size() || !lanes_[lane].alive()) return std::nullopt;
   Group& group = *line.groups[line.next++];
+  line.closed = true;  // but where nothing fails here
   CLVET_ASSIGN_OR_RETURN(Attempt made, prepare_ahead(*group.first));
   CLVET_RETURN_IF_ERROR(journal.begin(key_of(*group.first), 1, false));
+  line.closed = false;
   made.group = &group;
   group.lane = lane;
   return made;
@@ -105,9 +108,13 @@ void DeviceRunner::note_begun(Line& line, const Attempt& made, std::optional<Ver
   journal.stop(key_of(*made.group->first));
   take_note(outcome);
   note_build(outcome);
-  if (outcome.kind != OutcomeKind::kReply) lanes_[*made.group->lane].end_worker();
+  // What went wrong may have spoilt the process for the programs that would follow in it.
+  const bool spoilt = outcome.kind != OutcomeKind::kReply || outcome.reply.contains("fault") ||
+                      (verdict && endangers_device(verdict->verdict));
+  if (spoilt) lanes_[*made.group->lane].end_worker();
   // What is learned from a failure may keep others from being begun.
-  line.closed = line.closed || stopped_ || (verdict && verdict->verdict != Verdict::kPass);
+  const bool failed = verdict && verdict->verdict != Verdict::kPass;
+  line.closed = line.closed || stopped_ || spoilt || failed;
   begun_[made.group->first->id] = std::move(verdict);
 }
 
@@ -122,12 +129,14 @@ Status DeviceRunner::begin_in_lane(Line& line, size_t lane, Journal& journal) {
 }
 
 Status DeviceRunner::begin_together(std::span<Group> groups, Journal& journal) {
+  if (stopped_) return {};
   Line line;
   line.groups = next_to_begin(groups, journal);
   if (line.groups.size() < 2) return {};
   open_lanes(line.groups.size());
   const size_t lanes = std::min(line.groups.size(), lanes_.size());
   if (lanes < 2 || stopped_ || !lane().alive()) return {};
+  answered_ = false;
   std::vector<Status> ended(lanes);
   in_threads(lanes, [&](size_t i) { ended[i] = begin_in_lane(line, i, journal); });
   for (const Status& status : ended) CLVET_RETURN_IF_ERROR(status);
@@ -145,9 +154,8 @@ Status DeviceRunner::choose_lane(std::span<Group> groups, Journal& journal) {
 std::optional<VerdictReport> DeviceRunner::verdict_ahead(const TrialCase& trial,
                                                          const Attempt& made) const {
   const Outcome& outcome = made.outcome;
-  if (ends_run(outcome.kind)) return std::nullopt;
-  const bool good = outcome.kind == OutcomeKind::kReply && !outcome.reply.contains("verdict") &&
-                    !outcome.reply.contains("fault");
+  if (ends_run(outcome.kind) || outcome.reply.contains("fault")) return std::nullopt;
+  const bool good = outcome.kind == OutcomeKind::kReply && !outcome.reply.contains("verdict");
   if (good && made.prepared.request.build_only) return std::nullopt;
   auto verdict = judge(trial, *made.material, made.prepared, outcome, device_->id);
   if (!verdict || (verdict->verdict == Verdict::kPass && trial.timed)) return std::nullopt;
@@ -162,12 +170,13 @@ bool DeviceRunner::may_be_of_company(const VerdictReport& found, bool beside) {
   return !company_cleared_ && std::any_of(lanes_.begin(), lanes_.end(), other);
 }
 
-// Tries again a case that failed in company. Where the same comes out without, the company was not
-// to blame, which need not be asked again; where not, there will be none any more.
+// Tries again a case that failed in company: of other processes, or of programs in its own. Where
+// the same comes out without, the company was not to blame, which need not be asked again; where
+// not, there will be none any more.
 Result<VerdictReport> DeviceRunner::attempt_alone(const TrialCase& trial,
                                                   const VerdictReport& found, bool& confirmed) {
   for (Lane& other : lanes_) {
-    if (!company_cleared_ && &other != &lane()) other.end_worker();
+    if (!company_cleared_ || &other == &lane()) other.end_worker();
   }
   const bool dead = endangers_device(found.verdict) && !canary_lives();
   if (dead || stopped_ || !ensure_worker()) return found;

@@ -141,6 +141,7 @@ Result<VerdictReport> DeviceRunner::attempt(const TrialCase& trial, bool careful
   CLVET_ASSIGN_OR_RETURN(VerdictReport verdict,
                          judge(trial, *made.material, made.prepared, made.outcome, device_->id));
   doubt_times(*device_, verdict);
+  answered_ = answered_ || !endangers_device(verdict.verdict);
   return verdict;
 }
 
@@ -221,13 +222,13 @@ Result<VerdictReport> DeviceRunner::try_case(const TrialCase& trial, Journal& jo
   return try_often_enough(trial, journal, key, {reset, past->attempts, false, past->last_attempt});
 }
 
-// Of cases that were begun together one that ended its worker did it, rather than one that was told
-// of an error.
+// Where the device has not answered since cases were begun together, one that ended its worker did
+// it, rather than one that was told of an error.
 void DeviceRunner::lose_device(const std::string& id, const VerdictReport& verdict) {
   lost_by_ = id;
   device_fault_ = verdict;
   for (const auto& [other, ahead] : begun_) {
-    if (wants_second_attempt(device_fault_->verdict)) break;
+    if (answered_ || wants_second_attempt(device_fault_->verdict)) break;
     if (!ahead || !wants_second_attempt(ahead->verdict)) continue;
     lost_by_ = other;
     device_fault_ = ahead;
@@ -257,7 +258,10 @@ Result<VerdictReport> DeviceRunner::decide(const TrialCase& trial, Journal& jour
     CLVET_RETURN_IF_ERROR(journal.end(key, *begun->second, false));
     return *begun->second;
   }
-  if (auto known = known_verdict(trial)) return *known;
+  if (auto known = known_verdict(trial)) {
+    begun_.erase(trial.id);
+    return *known;
+  }
   CLVET_ASSIGN_OR_RETURN(VerdictReport verdict, try_case(trial, journal, key));
   if (!stopped_) learn(trial, verdict);
   return verdict;

@@ -305,11 +305,13 @@ std::optional<OutcomeKind> Worker::check_limits(Watch& watch) {
   const ProcessUse use = process_use(pid_);
   watch.outcome.cpu_seconds = use.cpu_seconds - watch.cpu_started;
   const uint64_t allowed = std::min(settings_.limits.memory_growth, memory_available() / 2);
-  if (now > family_since_ + kFamilySeconds) {
+  const auto too_much = [&] { return use.resident + family_bytes_ > resident_at_first_ + allowed; };
+  // Also before it is called too much: what the family held may be gone.
+  if (now > family_since_ + kFamilySeconds || too_much()) {
     family_bytes_ = memory_of_family(pid_, workers_besides(pid_));
     family_since_ = now;
   }
-  if (use.resident + family_bytes_ > resident_at_first_ + allowed) return OutcomeKind::kMemory;
+  if (too_much()) return OutcomeKind::kMemory;
   const StageSnapshot stage = stage_->read();
   if (stage.sequence != watch.sequence) {
     watch.sequence = stage.sequence;

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -113,6 +114,13 @@ void do_balloon(const json& p) {
   if (!p.value("keep", false)) munmap(memory, wanted);
 }
 
+// As a driver that leaves the process no descriptor: those that are open stay.
+void limit_files(const json& p) {
+  const auto most = static_cast<rlim_t>(p.value("to", 3));
+  const rlimit limit{most, most};
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 volatile int g_handler_status = 0;
 void handler(int) {
   static const char kText[] = "driver: fatal signal caught\n";
@@ -147,6 +155,8 @@ bool disturb_process(const Rule& rule) {
     do_balloon(p);
   else if (action == "chdir")
     (void)!::chdir(p.value("to", "/").c_str());
+  else if (action == "limit_files")
+    limit_files(p);
   else if (action == "close_fds")
     close_above_stderr();
   else if (action == "signal_handlers")

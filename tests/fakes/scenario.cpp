@@ -85,17 +85,17 @@ std::string expanded(const std::string& path) {
 
 Rule rule_of(const json& document, size_t index) {
   static const std::set<std::string> kActions = {
-      "abort",         "segfault",        "hang",     "exit",       "error",      "build_error",
-      "build_log",     "null_success",    "zeros",    "skip",       "wrong_tile", "bit_flip",
-      "out_of_bounds", "stdout",          "stderr",   "orphan",     "delay",      "balloon",
-      "close_fds",     "signal_handlers", "drop_nan", "round_half", "stale",      "lost",
-      "chdir",         "binary"};
+      "abort",         "segfault",        "hang",       "exit",       "error",      "build_error",
+      "build_log",     "null_success",    "zeros",      "skip",       "wrong_tile", "bit_flip",
+      "out_of_bounds", "stdout",          "stderr",     "orphan",     "delay",      "balloon",
+      "close_fds",     "signal_handlers", "drop_nan",   "round_half", "stale",      "lost",
+      "chdir",         "binary",          "limit_files"};
   check_keys(document, {"match", "do", "comment"}, "rule");
   const json& match = document.at("match");
   check_keys(match,
              {"call", "constructs_all", "constructs_any", "constructs_none", "source_regex",
               "raw_source_regex", "options_regex", "kernel", "count", "file_exists", "held_file",
-              "mapped", "from_binary"},
+              "mapped", "from_binary", "after_rule", "live_programs"},
              "match");
   Rule rule;
   rule.index = index;
@@ -123,6 +123,8 @@ Rule rule_of(const json& document, size_t index) {
   rule.held_file = expanded(match.value("held_file", ""));
   rule.mapped = strings(match, "mapped");
   rule.from_binary = match.value("from_binary", false);
+  rule.after_rule = match.value("after_rule", -1);
+  rule.live_programs = match.value("live_programs", uint64_t{0});
   rule.once_file = expanded(rule.parameters.value("once_file", ""));
   rule.once_limit = rule.parameters.value("once_limit", uint64_t{1});
   if (!kActions.count(rule.action)) throw std::runtime_error("unknown action: " + rule.action);
@@ -181,6 +183,7 @@ bool matches(const Rule& rule, const std::string& call, const Subject& subject) 
   if (!rule.held_file.empty() && !held_by_another(rule.held_file)) return false;
   if (!all_mapped(rule.mapped)) return false;
   if (rule.from_binary && !subject.from_binary) return false;
+  if (rule.live_programs > subject.live_programs) return false;
   const auto& have = subject.constructs;
   if (!contains_all(have, rule.constructs_all) || contains_any(have, rule.constructs_none))
     return false;
@@ -255,6 +258,8 @@ std::vector<const Rule*> Scenario::fire(const std::string& call, const Subject& 
   std::vector<const Rule*> out;
   std::lock_guard lock(mutex);
   for (const Rule& rule : rules_) {
+    const auto after = static_cast<size_t>(rule.after_rule);
+    if (rule.after_rule >= 0 && rules_.at(after).matches == 0) continue;
     if (!matches(rule, call, subject)) continue;
     const uint64_t number = ++rule.matches;
     if (number < rule.from || number > rule.to || !take_once(rule)) continue;

@@ -22,6 +22,7 @@ struct Subject {
   std::string options;
   std::string kernel;
   bool from_binary = false;  // the program was made from one
+  uint64_t live_programs = 0;
 };
 
 struct Pattern;  // a compiled POSIX extended regular expression
@@ -35,6 +36,8 @@ struct Rule {
   bool from_binary = false;            // fires only for programs that were made from binaries
   std::string file_exists;             // fires only while this file is there
   std::string held_file;               // fires only while another process holds this file
+  int after_rule = -1;                 // fires only where this one did before in this process
+  uint64_t live_programs = 0;          // fires only while there are so many, that in hand included
   uint64_t from = 1, to = UINT64_MAX;  // which matches fire, counted in this process
   std::string once_file;               // counts across processes, a byte a firing
   uint64_t once_limit = 1;

@@ -184,6 +184,7 @@ Subject Tracker::about_kernel(cl_program program, const std::string& name) {
   subject.kernel = name;
   const auto it = programs_.find(program);
   if (it == programs_.end()) return subject;
+  subject.live_programs = programs_.size();
   subject.raw_source = it->second.source;
   subject.options = it->second.options;
   subject.from_binary = it->second.from_binary;

@@ -373,6 +373,7 @@ TEST_P(Company, ThatADriverDoesNotStandChangesNoVerdict) {
   if (!kPocl.library) GTEST_SKIP() << "PoCL is not installed here";
   const Words cases = case_options({"gemv*/normal/*/buffer/buffer/*/odd", "eltwise_unary*/affine"});
   test::Bench undisturbed(*kPocl.library), bench(*kPocl.library, test::scenario(GetParam()));
+  bench.environment()["FAKE_CL_LEDGER"] = bench / "ledger";
   EXPECT_EQ(undisturbed.probe(cases).exit_code, 0);
   const test::Finished done = bench.probe(cases);
   EXPECT_EQ(done.exit_code, 0) << done.err << done.out;
@@ -380,11 +381,30 @@ TEST_P(Company, ThatADriverDoesNotStandChangesNoVerdict) {
   EXPECT_NE(bench.log(), "") << "there was no second process";
 }
 
+std::string name_of_company(size_t index) {
+  return Words{"Refuses", "Crashes", "BuildsOne", "LosesItsFiles"}.at(index);
+}
+
 INSTANTIATE_TEST_SUITE_P(OverPocl, Company,
-                         testing::Values("device-for-one-process.json", "builds-alone-only.json"),
-                         [](const auto& info) {
-                           return std::string(info.index == 0 ? "Refuses" : "Crashes");
-                         });
+                         testing::Values("device-for-one-process.json", "builds-alone-only.json",
+                                         "builds-beside-no-program.json", "no-files-once.json"),
+                         [](const auto& info) { return name_of_company(info.index); });
+
+// Of many programs in one process two are such; company is cleared by the first.
+TEST(SpoiltProcess, FailsNoProgramButTheOneThatSpoiltIt) {
+  if (!kPocl.library) GTEST_SKIP() << "PoCL is not installed here";
+  test::Bench bench(*kPocl.library, test::scenario("process-spoilt-by-launch.json"));
+  bench.probe(case_options({"gemv_*16/*/odd", "softmax*/odd", "eltwise_unary*/affine"}));
+  int failed = 0, right = 0;
+  for (const VerdictReport& row : bench.report().verdicts) {
+    if (row.verdict == Verdict::kUnsupported) continue;
+    const bool culprit = row.op == "softmax";
+    EXPECT_EQ(row.verdict, culprit ? Verdict::kLaunchError : Verdict::kPass) << row.id;
+    (culprit ? failed : right)++;
+  }
+  EXPECT_GT(failed, 1);
+  EXPECT_GT(right, 10);
+}
 
 // The clocks of the program are long, so the library is called with shorter ones.
 class Hang : public testing::TestWithParam<Driver> {};
