@@ -1,7 +1,6 @@
 #include "probe/trial/held_trial.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <memory>
 #include <utility>
 #include <vector>
