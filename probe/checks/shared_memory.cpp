@@ -56,7 +56,6 @@ Status handle_shared_memory(DriverSession& session, Message& request, nlohmann::
   if (!done) tell_fault(done.error(), reply);
   if (const DrivenStatus freed = (*memory)->release(session); done && !freed)
     tell_fault(freed.error(), reply);
-  release_program(session);
   return {};
 }
 

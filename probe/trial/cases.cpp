@@ -138,6 +138,8 @@ std::vector<size_t> timed_shapes(const std::vector<double>& work) {
   return {chosen.begin(), chosen.end()};
 }
 
+namespace {
+
 // The tests that the manifest names, where two of them at least can be tried.
 std::vector<size_t> shapes_to_time(const Manifest& manifest, const std::vector<double>& work) {
   std::vector<size_t> named;
@@ -150,8 +152,8 @@ std::vector<size_t> shapes_to_time(const Manifest& manifest, const std::vector<d
   return named.size() >= 2 ? named : timed_shapes(work);
 }
 
-// A processor has no unit for images: there they are right or not, but never fast, and the larger
-// tests would take a tenth of the core tier's time.
+// A processor computes images in software: they are never fast there. Their larger tests took a
+// tenth of the core tier's time.
 void keep_least_of_images(const Variant& variant, const DeviceFeatures& features,
                           const std::vector<double>& work, std::vector<size_t>& timed) {
   constexpr size_t kOfImages = 2;
@@ -161,6 +163,8 @@ void keep_least_of_images(const Variant& variant, const DeviceFeatures& features
                    [&](size_t a, size_t b) { return work[a] < work[b]; });
   timed.resize(kOfImages);
 }
+
+}  // namespace
 
 KernelMakeup makeup_of(const TrialCase& trial) {
   return {trial.program->constructs, trial.program->key};

@@ -125,7 +125,8 @@ Status handle_trial(DriverSession& session, Message& message, nlohmann::json& re
     memory.clear();
   }
   // Here and not before the next build, where a crash would be laid at another kernel's door.
-  if (request.release_program || !status) release_program(session);
+  session.built.wanted = !request.release_program && status;
+  if (!session.built.wanted) release_program(session);
   if (!status) tell_fault(status.error(), reply);
   return {};
 }

@@ -199,7 +199,7 @@ bool DeviceRunner::canary_lives() {
   if (outcome.kind == OutcomeKind::kUnreapable) return false;
   if (found.verdict == CapabilityVerdict::kFalse) return ++canary_errors_ < 2 && canary_lives();
   canary_errors_ = 0;
-  answered_ = true;
+  answered_ = answered_ || !ends_worker(found.verdict);
   return true;
 }
 

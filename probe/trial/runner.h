@@ -5,6 +5,7 @@
 // case of each program is run as well. Nothing is timed meanwhile.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -91,9 +92,10 @@ class DeviceRunner {
     std::vector<Group*> groups;
     std::mutex mutex;  // of all that the runner holds, while several lanes are at work
     size_t next = 0;
-    bool closed = false;
+    std::atomic<bool> closed = false;  // something went wrong: no more are begun
   };
-  // So many are begun before their other cases follow: where one lane is done it need not wait.
+  // So many are begun before their other cases follow: a lane that is done takes the next group and
+  // does not wait for the others.
   static constexpr size_t kGroupsInLane = 4;
   // How often a case was tried, and how.
   struct Tries {

@@ -85,17 +85,15 @@ Result<DeviceRunner::Attempt> DeviceRunner::prepare_ahead(const TrialCase& trial
   return made;
 }
 
-// Takes the next of `line` into this lane; nothing once none is left, one went wrong, or the lane's
-// worker ended between two.
+// Takes the next group of `line` into this lane. Nothing where none is left, where something went
+// wrong, or where the lane's worker has ended.
 Result<std::optional<DeviceRunner::Attempt>> DeviceRunner::take_next(Line& line, size_t lane,
                                                                      Journal& journal) {
   const std::lock_guard lock(line.mutex);
   if (line.closed || line.next == line.groups.size() || !lanes_[lane].alive()) return std::nullopt;
   Group& group = *line.groups[line.next++];
-  line.closed = true;  // but where nothing fails here
   CLVET_ASSIGN_OR_RETURN(Attempt made, prepare_ahead(*group.first));
   CLVET_RETURN_IF_ERROR(journal.begin(key_of(*group.first), 1, false));
-  line.closed = false;
   made.group = &group;
   group.lane = lane;
   return made;
@@ -114,7 +112,7 @@ void DeviceRunner::note_begun(Line& line, const Attempt& made, std::optional<Ver
   if (spoilt) lanes_[*made.group->lane].end_worker();
   // What is learned from a failure may keep others from being begun.
   const bool failed = verdict && verdict->verdict != Verdict::kPass;
-  line.closed = line.closed || stopped_ || spoilt || failed;
+  if (stopped_ || spoilt || failed) line.closed = true;
   begun_[made.group->first->id] = std::move(verdict);
 }
 
@@ -138,7 +136,10 @@ Status DeviceRunner::begin_together(std::span<Group> groups, Journal& journal) {
   if (lanes < 2 || stopped_ || !lane().alive()) return {};
   answered_ = false;
   std::vector<Status> ended(lanes);
-  in_threads(lanes, [&](size_t i) { ended[i] = begin_in_lane(line, i, journal); });
+  in_threads(lanes, [&](size_t i) {
+    ended[i] = begin_in_lane(line, i, journal);
+    if (!ended[i]) line.closed = true;
+  });
   for (const Status& status : ended) CLVET_RETURN_IF_ERROR(status);
   return {};
 }
@@ -170,9 +171,9 @@ bool DeviceRunner::may_be_of_company(const VerdictReport& found, bool beside) {
   return !company_cleared_ && std::any_of(lanes_.begin(), lanes_.end(), other);
 }
 
-// Tries again a case that failed in company: of other processes, or of programs in its own. Where
-// the same comes out without, the company was not to blame, which need not be asked again; where
-// not, there will be none any more.
+// Tries again a case that failed beside other processes, or beside other programs in its own. If it
+// fails alone in the same way, company was not to blame, and is not suspected again. If not, there
+// is no company any more.
 Result<VerdictReport> DeviceRunner::attempt_alone(const TrialCase& trial,
                                                   const VerdictReport& found, bool& confirmed) {
   for (Lane& other : lanes_) {

@@ -141,7 +141,7 @@ Result<VerdictReport> DeviceRunner::attempt(const TrialCase& trial, bool careful
   CLVET_ASSIGN_OR_RETURN(VerdictReport verdict,
                          judge(trial, *made.material, made.prepared, made.outcome, device_->id));
   doubt_times(*device_, verdict);
-  answered_ = answered_ || !endangers_device(verdict.verdict);
+  answered_ = answered_ || verdict.repeats > 0;  // its outputs were read
   return verdict;
 }
 
@@ -222,8 +222,8 @@ Result<VerdictReport> DeviceRunner::try_case(const TrialCase& trial, Journal& jo
   return try_often_enough(trial, journal, key, {reset, past->attempts, false, past->last_attempt});
 }
 
-// Where the device has not answered since cases were begun together, one that ended its worker did
-// it, rather than one that was told of an error.
+// If the device has not answered since several cases were begun together, the one that crashed or
+// hung lost it. The errors of the others followed from that.
 void DeviceRunner::lose_device(const std::string& id, const VerdictReport& verdict) {
   lost_by_ = id;
   device_fault_ = verdict;

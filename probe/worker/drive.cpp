@@ -53,7 +53,6 @@ void release_program(DriverSession& session) { release(session.built); }
 
 void put_aside(DriverSession& session, BuiltProgram& built) {
   constexpr size_t kMostSpare = 64;
-  if (!built.kernel) return release(built);
   if (session.spare.size() >= kMostSpare) {
     for (auto& [key, spare] : session.spare) release(spare);
     session.spare.clear();
@@ -104,7 +103,8 @@ DrivenStatus create_kernel(DriverSession& session, const Program& program) {
 
 DrivenStatus build_kernel(DriverSession& session, const Program& program, nlohmann::json& reply) {
   if (session.built.kernel && session.built.key == program.key) return {};
-  put_aside(session, session.built);
+  if (session.built.wanted) put_aside(session, session.built);
+  release_program(session);
   if (auto spare = session.spare.extract(program.key)) {
     session.built = std::move(spare.mapped());
     return {};

@@ -69,8 +69,9 @@ DrivenStatus run_call(Stage stage, const char* name, const Call& call, bool may_
   return {};
 }
 
-// Makes the session's program and kernel those of `program`; the ones before become spare. In
-// `reply` where it had to be built: build_ms, or the log.
+// Makes the session's program and kernel those of `program`. The ones before become spare where a
+// later trial wants them, and are released where none does. In `reply`, where it had to be built:
+// build_ms, or the log.
 DrivenStatus build_kernel(DriverSession& session, const Program& program, nlohmann::json& reply);
 // The same for the kernel `entry` of kernels/checks/<text>.cl.
 DrivenStatus build_check(DriverSession& session, std::string_view text, std::string_view entry,
@@ -79,7 +80,7 @@ DrivenStatus build_check(DriverSession& session, std::string_view text, std::str
 DrivenStatus build_idle(DriverSession& session, nlohmann::json& reply);
 DrivenStatus enqueue_idle(DriverSession& session);
 void release_program(DriverSession& session);  // that in hand
-// Keeps it for a later trial: of the spare ones none, where there are too many.
+// Makes a program spare. Where there are too many of these, they are released first.
 void put_aside(DriverSession& session, BuiltProgram& built);
 // The time in ms of one of so many launches of a kernel that does nothing, as time_batch() has it;
 // empty where the driver does not do that. The session's program stays.

@@ -22,7 +22,8 @@ struct BuiltProgram {
   std::string key;  // Program::key
   ClProgram program;
   ClKernel kernel;
-  bool ran = false;  // its first enqueue, which may compile, lies behind it
+  bool ran = false;     // its first enqueue, which may compile, lies behind it
+  bool wanted = false;  // by a later trial
 };
 
 struct DriverSession {

@@ -114,7 +114,7 @@ void do_balloon(const json& p) {
   if (!p.value("keep", false)) munmap(memory, wanted);
 }
 
-// As a driver that leaves the process no descriptor: those that are open stay.
+// Descriptors that are open stay open; no other can be opened.
 void limit_files(const json& p) {
   const auto most = static_cast<rlim_t>(p.value("to", 3));
   const rlimit limit{most, most};

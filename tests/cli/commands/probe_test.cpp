@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -339,7 +340,12 @@ TEST(SyncedRecords, AreAboutOneACase) {
   test::Bench bench;
   bench.probe({"--case", "gemv_split"});
   const Report report = bench.report();
-  EXPECT_LE(report.run.synced_records, report.run.cases * 5 / 4) << "programs are begun as well";
+  std::set<std::string> programs;
+  for (const VerdictReport& row : report.verdicts) programs.insert(row.variant_key);
+  constexpr int kOfDevice = 2;  // what it is examined by, and its peaks
+  EXPECT_LE(report.run.synced_records,
+            report.run.cases + static_cast<int>(programs.size()) + kOfDevice)
+      << "one a case, and one where a program is begun beside others";
   EXPECT_GE(report.run.synced_records, report.run.cases);
 }
 

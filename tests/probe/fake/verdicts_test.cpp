@@ -349,7 +349,7 @@ TEST(Programs, AreBuiltOnceForAllOfTheirCases) {
   if (!kPocl.library) GTEST_SKIP() << "PoCL is not installed here";
   test::Bench bench(*kPocl.library, R"json({"rules": [{
       "match": {"call": "clBuildProgram", "source_regex": "__kernel void gemm_tile4x4"},
-      "do": {"action": "delay", "seconds": 0}}]})json");
+      "do": {"action": "delay", "ms": 0}}]})json");
   const auto done =
       bench.probe(case_options({"gemm_tile4x4/*/image/*/odd", "gemm_tile4x4/*/image/*/*head"}));
   EXPECT_EQ(done.exit_code, 0) << done.err << done.out;
@@ -391,7 +391,8 @@ INSTANTIATE_TEST_SUITE_P(OverPocl, Company,
                                          "builds-beside-no-program.json", "no-files-once.json"),
                          [](const auto& info) { return name_of_company(info.index); });
 
-// Of many programs in one process two are such; company is cleared by the first.
+// After the first softmax that fails alone as well, company is not suspected any more. The second
+// one then spoils a process that holds other programs.
 TEST(SpoiltProcess, FailsNoProgramButTheOneThatSpoiltIt) {
   if (!kPocl.library) GTEST_SKIP() << "PoCL is not installed here";
   test::Bench bench(*kPocl.library, test::scenario("process-spoilt-by-launch.json"));
