@@ -48,19 +48,16 @@ int place_of(const std::vector<Combination>& likely, const TrialCase& trial) {
   return place + (plain ? 0 : 1);
 }
 
-// How well a case serves as the first one of its op: a variant that takes every call, a time.
-int worth_first(const TrialCase& trial) {
-  return (trial.variant.manifest->where.empty() ? 2 : 0) + (trial.timed ? 1 : 0);
-}
-
-// One test of each op of the first combination.
+// One test of each op of the first combination, by a variant that takes every call; where it can be,
+// one that is timed.
 std::set<const TrialCase*> first_tests(const std::vector<TrialCase>& cases,
                                        const std::vector<Combination>& likely) {
   std::map<std::string, const TrialCase*> chosen;
   for (const TrialCase& trial : cases) {
-    if (place_of(likely, trial) > 0 || !trial.unsupported.empty()) continue;
+    const bool serves = trial.variant.manifest->where.empty() && trial.unsupported.empty();
+    if (!serves || place_of(likely, trial) > 0) continue;
     const TrialCase*& first = chosen[trial.variant.manifest->op];
-    if (!first || worth_first(trial) > worth_first(*first)) first = &trial;
+    if (!first || (trial.timed && !first->timed)) first = &trial;
   }
   std::set<const TrialCase*> tests;
   for (const auto& [op, trial] : chosen) tests.insert(trial);

@@ -144,6 +144,7 @@ Status expand_composites(Graph& graph) {
   }
   if (!any) {
     remove_dead_code(graph);
+    gather_squeezes(graph);
     find_level_weights(graph);
     return {};
   }
@@ -154,6 +155,7 @@ Status expand_composites(Graph& graph) {
   fuse_activations(graph);
   remove_dead_code(graph);
   CLVET_RETURN_IF_ERROR(sort_topologically(graph));
+  gather_squeezes(graph);
   find_level_weights(graph);
   return {};
 }

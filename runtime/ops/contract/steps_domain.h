@@ -9,6 +9,11 @@ inline constexpr std::string_view kStepsDomain = "clvet.steps";
 // Input 0 with so many axes of extent 1 behind its own that its first axis is that one of input 1
 // which the attribute axis names. A single element has one axis.
 inline constexpr std::string_view kAlignedToAxis = "AlignedToAxis";
+// Input 0 [N, C, H, W] times a gate for each channel of each image: of the means of its
+// channels two layers, with filters [M, C, 1, 1] and [C, M, 1, 1] (inputs 1 and 2) and perhaps
+// biases (3 and 4), and behind each an activation: attributes squeeze_act, squeeze_lo, squeeze_hi
+// and gate_act...
+inline constexpr std::string_view kSqueezeExcite = "SqueezeExcite";
 
 // Levels: the quantised numbers of a tensor, kept as floats. Those of 8 and 16 bits are exact.
 //

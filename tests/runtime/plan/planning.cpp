@@ -124,4 +124,12 @@ std::vector<std::string> outline(const ExecutionPlan& plan) {
   return lines;
 }
 
+std::vector<std::string> kernel_ops(const ExecutionPlan& plan) {
+  std::vector<std::string> ops;
+  for (const PlanStep& step : plan.phases.front().steps) {
+    if (step.kind == StepKind::kKernel && step.node >= 0) ops.push_back(step.op);
+  }
+  return ops;
+}
+
 }  // namespace clvet::test

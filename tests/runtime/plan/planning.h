@@ -68,5 +68,7 @@ const PlannedNode& node_of(const ExecutionPlan& plan, const std::string& name);
 
 // "upload x, kernel gemm, host IsNaN_h, download y, ...": what the steps do.
 std::vector<std::string> outline(const ExecutionPlan& plan);
+// The operations of the kernels that the first phase's nodes take.
+std::vector<std::string> kernel_ops(const ExecutionPlan& plan);
 
 }  // namespace clvet::test

@@ -71,18 +71,10 @@ ExecutionPlan plan_by(const test::Teller& tell, const Combination& combination =
   return plan_from(test::timed_report(test::device_with(limits), tell), graph, combination);
 }
 
-std::vector<std::string> kernels(const ExecutionPlan& plan) {
-  std::vector<std::string> ops;
-  for (const PlanStep& step : plan.phases.front().steps) {
-    if (step.kind == StepKind::kKernel && step.node >= 0) ops.push_back(step.op);
-  }
-  return ops;
-}
-
 TEST(WinogradPlan, TakesThePlaceOfAConvolutionThatIsPredictedToBeSlower) {
   const ExecutionPlan plan = plan_by(taking(100, 1));
-  EXPECT_THAT(kernels(plan), ElementsAre("winograd_in", "gemm_batch", "winograd_out", "winograd_in",
-                                         "gemm_batch", "winograd_out"));
+  EXPECT_THAT(test::kernel_ops(plan), ElementsAre("winograd_in", "gemm_batch", "winograd_out",
+                                                  "winograd_in", "gemm_batch", "winograd_out"));
   EXPECT_THAT(plan.fallbacks, IsEmpty());
 }
 
@@ -99,9 +91,9 @@ TEST(WinogradPlan, ComputesWhatTheHostComputes) {
 }
 
 TEST(WinogradPlan, HasToSaveTimeAndToBeTimed) {
-  EXPECT_THAT(kernels(plan_by(taking(1, 100))), ElementsAre("conv2d", "conv2d"));
-  EXPECT_THAT(kernels(plan_by(taking(100, 0))), ElementsAre("conv2d", "conv2d"));
-  EXPECT_THAT(kernels(plan_by(taking(0, 1))), ElementsAre("conv2d", "conv2d"));
+  EXPECT_THAT(test::kernel_ops(plan_by(taking(1, 100))), ElementsAre("conv2d", "conv2d"));
+  EXPECT_THAT(test::kernel_ops(plan_by(taking(100, 0))), ElementsAre("conv2d", "conv2d"));
+  EXPECT_THAT(test::kernel_ops(plan_by(taking(0, 1))), ElementsAre("conv2d", "conv2d"));
 }
 
 // Of 300 x 300 pixels, 40 channels and 16 products for 4 of them some 58 MB go there and back.
@@ -111,7 +103,7 @@ TEST(WinogradPlan, IsLeftOutWhereAProcessorsMemoryIsTooSlowForWhatItsCallsHandOn
     device.type = "cpu";
     device.peaks.bandwidth_gbs = gbs;
     const Report report = test::timed_report(device, taking(100, 10));
-    return kernels(plan_from(report, network(size, size), test::kBuffers)).front();
+    return test::kernel_ops(plan_from(report, network(size, size), test::kBuffers)).front();
   };
   EXPECT_EQ(first_of(300, 100), "winograd_in");
   EXPECT_EQ(first_of(300, 1), "conv2d");
@@ -124,7 +116,7 @@ TEST(WinogradPlan, IsLeftOutWithoutAFallbackWhereOneOfItsKernelsIsNotShownToBeRi
       const ExecutionPlan plan = plan_by([&](const Variant& variant, const TestShape& shape) {
         return is_of(variant, op) ? test::Told{verdict} : taking(100, 1)(variant, shape);
       });
-      EXPECT_THAT(kernels(plan), ElementsAre("conv2d", "conv2d"));
+      EXPECT_THAT(test::kernel_ops(plan), ElementsAre("conv2d", "conv2d"));
       EXPECT_THAT(plan.fallbacks, IsEmpty());
     }
   }
@@ -133,20 +125,20 @@ TEST(WinogradPlan, IsLeftOutWithoutAFallbackWhereOneOfItsKernelsIsNotShownToBeRi
 TEST(WinogradPlan, IsLeftOutBelowHigh) {
   for (Combination half : {test::kBuffers, test::kImages}) {
     half.precision = Precision::kNormal;
-    EXPECT_THAT(kernels(plan_by(taking(100, 1), half)), ElementsAre("conv2d", "conv2d"));
+    EXPECT_THAT(test::kernel_ops(plan_by(taking(100, 1), half)), ElementsAre("conv2d", "conv2d"));
   }
 }
 
 TEST(WinogradPlan, HandsImagesOnWhereTheNodeHasImages) {
   const ExecutionPlan plan = plan_by(taking(100, 1), test::kImages);
-  EXPECT_THAT(kernels(plan), Contains("gemm_batch"));
+  EXPECT_THAT(test::kernel_ops(plan), Contains("gemm_batch"));
   for (const DeviceTensor& tensor : plan.tensors) EXPECT_EQ(tensor.storage, Storage::kImage);
 }
 
 TEST(WinogradPlan, IsLeftOutWhereWeightsAreLevels) {
   Graph graph = network();
   for (Node& node : graph.nodes) node.has_level_weights = true;
-  EXPECT_THAT(kernels(plan_by(taking(100, 1), test::kBuffers, {}, graph)),
+  EXPECT_THAT(test::kernel_ops(plan_by(taking(100, 1), test::kBuffers, {}, graph)),
               ElementsAre("conv2d", "conv2d"));
 }
 
@@ -156,7 +148,7 @@ TEST(WinogradPlan, IsLeftOutWhereMemoryIsShortForIt) {
   const test::Limits small_buffers{.largest = std::to_string(16 * 40 * 48 * 4 - 1)};
   const test::Limits little_memory{.memory = std::to_string(8 * 2 * 16 * 12 * 40 * 4 - 8)};
   for (const test::Limits& limits : {small_buffers, little_memory}) {
-    EXPECT_THAT(kernels(plan_by(taking(100, 1), test::kBuffers, limits)),
+    EXPECT_THAT(test::kernel_ops(plan_by(taking(100, 1), test::kBuffers, limits)),
                 ElementsAre("conv2d", "winograd_in", "gemm_batch", "winograd_out"));
   }
 }
