@@ -48,8 +48,8 @@ int place_of(const std::vector<Combination>& likely, const TrialCase& trial) {
   return place + (plain ? 0 : 1);
 }
 
-// One test of each op of the first combination, by a variant that takes every call; where it can be,
-// one that is timed.
+// One test of each op of the first combination, by a variant that takes every call; where it can
+// be, one that is timed.
 std::set<const TrialCase*> first_tests(const std::vector<TrialCase>& cases,
                                        const std::vector<Combination>& likely) {
   std::map<std::string, const TrialCase*> chosen;
