@@ -47,8 +47,8 @@ class CostModel {
   // compute while the host launches: a short kernel tells there what the driver spends on its
   // arguments (on an H200 an image costs some 0.5 us, a launch 6).
   double piped_ms(const std::vector<TimedLaunch>& timed) const;
-  // By so much the predictions of two kernels may differ that take the same time, `kernel_ms`:
-  // where a GPU's launch takes longer, part of the wait for it.
+  // By so much the predictions of two kernels of a GPU may differ that take the same time,
+  // `kernel_ms`: where the launch takes longer, part of the wait for it, else a twentieth.
   double noise_ms(double kernel_ms) const;
   // Of one launch as a node is timed: among others on a processor, waited for on a GPU.
   double node_launch_ms() const { return in_turn_ ? piped_launch_ms_ : launch_ms_; }

@@ -1,16 +1,26 @@
 // As gemv_fused_wide, but the vector columns are shared evenly among GROUPS groups, as far as ITEMS
 // items can hold them, so that all compute units are done at about the same time; and a group keeps
-// x, up to ROW texels, in local memory, with its norm's scale. An item has one of its group's
-// columns, or of their other halves, and a slice of k: QUADS quads of a block at a time, whose loads
-// are all on their way at once, the first of them before x is there. ITEMS is a multiple of TOPS.
+// x, up to ROW texels, in local memory, with its norm's scale. Where ROW is 0 there is no norm, and x
+// is read as it lies. An item has one of its group's columns, or of their other halves, and a slice
+// of k: QUADS quads of a block at a time, whose loads are all on their way at once, the first of them
+// before x is there. ITEMS is a multiple of TOPS, VEC is 8.
 #define TOPS 32
 #define SHARES 16
 #define WORDS (QUADS * W_ROWS(1))
+// Without local memory to wait for, NVIDIA's compiler moves loads behind sums that do not need them,
+// unless they are volatile.
+#if ROW
+#define X(i) row[i]
+#define WORD(i) w_load(i)
+#else
+#define X(i) ((i) < quads ? to_float4(buffer_load4(x, i)) : (float4)(0.0f))
+#define WORD(i) as_ushort8(((volatile __global const uint4*)w)[i])
+#endif
 // The words of QUADS quads from `from` on; behind the last row that of the last, which meets zeros.
-#define LOAD(from)                                                  \
-  W_SCALE(0, from);                                                 \
-  _Pragma("unroll") for (int i = 0; i < WORDS; ++i) words[i] =      \
-      w_load(w_at0 + min(W_ROWS(from) + i, W_ROWS(quads) - 1) * w_down0);
+#define LOAD(from)                                                \
+  W_SCALE(0, from);                                               \
+  _Pragma("unroll") for (int i = 0; i < WORDS; ++i) words[i] =    \
+      WORD(w_at0 + min(W_ROWS(from) + i, W_ROWS(quads) - 1) * w_down0);
 
 // A group must fit with all its registers: of a known size, a compiler sees to that.
 __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
@@ -18,7 +28,9 @@ __kernel void gemv_fused_even(BUFFER_IN(x), __global const float4* restrict scal
                               __global const float4* restrict bias, BUFFER_IN(r), BUFFER_OUT(y),
                               int N, int K, int norm, int gated, int add, int biased, int act,
                               float act_lo, float act_hi, float epsilon) {
+#if ROW
   __local float4 row[ROW + QUADS];
+#endif
   __local floatv sums[ITEMS];
   __local float4 shares_of[ITEMS / 4], tops[TOPS / 4];
   __local float* parts = (__local float*)shares_of;
@@ -41,6 +53,7 @@ __kernel void gemv_fused_even(BUFFER_IN(x), __global const float4* restrict scal
   if (at < quads) {
     LOAD(at)
   }
+#if ROW
   float4 square = 0.0f;
   for (int i = item; i < quads + QUADS; i += ITEMS) {
     float4 v = 0.0f;
@@ -60,12 +73,13 @@ __kernel void gemv_fused_even(BUFFER_IN(x), __global const float4* restrict scal
     for (int i = item; i < ITEMS; i += TOPS) top += parts[i];
     ((__local float*)tops)[item] = top;
   }
+#endif
   floatv sum = 0.0f;
   while (at < quads) {
     floatv part = 0.0f;
     float4 ones = 0.0f;
     _Pragma("unroll") for (int i = 0; i < QUADS; ++i) {
-      const float4 v = row[at + i];
+      const float4 v = X(at + i);
       const float4 units = v * W_UNITS;
       floatv w0, w1, w2, w3;
       ones += v;
@@ -102,6 +116,7 @@ __kernel void gemv_fused_even(BUFFER_IN(x), __global const float4* restrict scal
     v += shares_of[i * (width / 4) + item];
     if (gated) up += shares_of[i * (width / 4) + texels + item];
   }
+#if ROW
   if (norm) {
     float4 squares = 0.0f;
     for (int i = 0; i < TOPS / 4; ++i) squares += tops[i];
@@ -109,6 +124,7 @@ __kernel void gemv_fused_even(BUFFER_IN(x), __global const float4* restrict scal
     v *= factor;
     up *= factor;
   }
+#endif
   if (biased) {
     v += bias[texel];
     if (gated) up += bias[n / 4 + texel];
