@@ -138,9 +138,10 @@ double ms_a_byte(const std::optional<double>& gbs) {
 }
 
 constexpr double kNoise = 0.1;  // of a timed launch, the empty launch included
-// Of a longer kernel's predicted time. By so much time_by_power_law() still tells kernels apart
-// that it takes to be as fast as the memory.
+// By so much of their time time_by_power_law() still tells kernels apart that are as fast as the
+// memory.
 constexpr double kMisjudged = 0.05;
+constexpr double kNearMemory = 1.5;  // times what the memory needs
 
 // GPUs run 8 to 64 items in step; with fewer for each compute unit some of it has nothing to do.
 constexpr double kElementsOfAUnit = 64;
@@ -186,9 +187,10 @@ double CostModel::piped_ms(const std::vector<TimedLaunch>& timed) const {
   return std::isfinite(least) ? std::max(least, piped_launch_ms_) : piped_launch_ms_;
 }
 
-double CostModel::noise_ms(double kernel_ms) const {
+double CostModel::noise_ms(double kernel_ms, double bytes) const {
   if (in_turn_) return 0;
-  return kernel_ms > launch_ms_ ? kMisjudged * kernel_ms : kNoise * launch_ms_;
+  if (kernel_ms <= launch_ms_) return kNoise * launch_ms_;
+  return kernel_ms <= kNearMemory * cold_ms(bytes) ? kMisjudged * kernel_ms : 0;
 }
 
 double CostModel::kernel_ms(const std::vector<TimedLaunch>& timed, const CallWork& work) const {

@@ -48,8 +48,9 @@ class CostModel {
   // arguments (on an H200 an image costs some 0.5 us, a launch 6).
   double piped_ms(const std::vector<TimedLaunch>& timed) const;
   // By so much the predictions of two kernels of a GPU may differ that take the same time,
-  // `kernel_ms`: where the launch takes longer, part of the wait for it, else a twentieth.
-  double noise_ms(double kernel_ms) const;
+  // `kernel_ms`, for these bytes: where the launch takes longer, part of the wait for it; a
+  // twentieth where the kernel is about as fast as the memory, which then bounds both alike.
+  double noise_ms(double kernel_ms, double bytes) const;
   // Of one launch as a node is timed: among others on a processor, waited for on a GPU.
   double node_launch_ms() const { return in_turn_ ? piped_launch_ms_ : launch_ms_; }
   double upload_ms(double bytes) const { return write_ms_ + bytes * write_ms_a_byte_; }

@@ -21,6 +21,7 @@
 #include "probe/report/tuned.h"
 #include "runtime/plan/cost.h"
 #include "runtime/plan/evidence.h"
+#include "runtime/plan/kernel_time.h"
 #include "runtime/plan/variant_table.h"
 
 namespace clvet {
@@ -161,8 +162,10 @@ std::optional<ChosenVariant> VariantChooser::as_chosen(const Candidate& candidat
   chosen.call = std::move(*call);
   static const std::vector<TimedLaunch> none;
   const std::vector<TimedLaunch>& timed = candidate.evidence ? candidate.evidence->timed : none;
-  chosen.ms = evidence_.cost.kernel_ms(
-      timed, work_of(wanted.op, wanted.dims, roles, chosen.variant().precision, wanted.type));
+  const CallWork work =
+      work_of(wanted.op, wanted.dims, roles, chosen.variant().precision, wanted.type);
+  chosen.ms = evidence_.cost.kernel_ms(timed, work);
+  chosen.bytes = work.bytes;
   chosen.launch_ms = evidence_.cost.piped_ms(timed);
   return chosen;
 }
@@ -195,7 +198,7 @@ std::optional<ChosenVariant> VariantChooser::best_among(std::vector<ChosenVarian
   for (const ChosenVariant& row : shown) {
     if (row.ms <= 0 || whole(row) >= least) continue;
     least = whole(row);
-    fast = least + evidence_.cost.noise_ms(row.ms);
+    fast = least + evidence_.cost.noise_ms(row.ms, row.bytes);
   }
   const auto key = [&](const ChosenVariant& row) {
     const int order = row.ms <= 0 ? 2 : whole(row) > fast ? 1 : 0;

@@ -25,6 +25,7 @@ struct ChosenVariant {
   KernelCall call;
   double ms = 0;         // predicted, the launch apart; 0: not timed
   double launch_ms = 0;  // of its launch among others
+  double bytes = 0;      // that it moves, as they were counted
   // Where the variant that was wanted is not trusted: its name and what the report says of it.
   std::string instead_of;
   Verdict verdict = Verdict::kPass;

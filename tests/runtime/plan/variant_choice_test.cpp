@@ -185,6 +185,18 @@ TEST_F(VariantChoice, LetsTheRankDecideBetweenTimesThatAGpusLaunchesHide) {
   }
 }
 
+TEST_F(VariantChoice, LetsTheRankDecideBetweenWhatAGpusMemoryBounds) {
+  PeaksReport peaks;
+  peaks.launch_us = 10;
+  for (const double gbs : {1e-4, 1e4}) {
+    peaks.bandwidth_gbs = gbs;
+    evidence_.cost = CostModel(peaks, false, 0);
+    trust(kTile8, {{kOneLaunch, 0.115}});
+    trust(kTile4, {{kOneLaunch, 0.1155}});
+    EXPECT_EQ(name(test::kBuffers), gbs < 1 ? kTile4 : kTile8);
+  }
+}
+
 TEST_F(VariantChoice, TakesTheStoragesThatWereAskedFor) {
   for (const char* storages : {"buffer/buffer", "buffer/image", "image/buffer", "image/image"}) {
     trust(fmt::format("gemm_tile4x4/high/normal/{}/float", storages), {{{0, 1e3}, 1}});
