@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -27,13 +28,14 @@ double act_sensitivity(const Epilogue& epilogue, double z, double spread) {
   return largest;
 }
 
-Epilogue epilogue_of(const CallValues& values) {
-  const auto scalar = [&](std::string_view name) {
-    const auto found = values.scalars.find(name);
+Epilogue epilogue_of(const CallValues& values, std::string_view stem) {
+  const std::string act = std::string(stem) + "act";
+  const auto scalar = [&](const char* end) {
+    const auto found = values.scalars.find(act + end);
     return found == values.scalars.end() ? 0.0
                                          : static_cast<double>(static_cast<float>(found->second));
   };
-  return {static_cast<Act>(dim_or(values.dims, "act", 0)), scalar("act_lo"), scalar("act_hi")};
+  return {static_cast<Act>(dim_or(values.dims, act, 0)), scalar("_lo"), scalar("_hi")};
 }
 
 void apply_epilogue(const Epilogue& epilogue, ReferenceResult& result) {

@@ -16,8 +16,9 @@ struct Epilogue {
 };
 
 // The epilogue of a call: dim "act" (absent: none), scalars "act_lo" and "act_hi" (absent: 0). The
-// scalars are rounded to float, as the kernel receives them.
-Epilogue epilogue_of(const CallValues& values);
+// scalars are rounded to float, as the kernel receives them. Of another activation of the call
+// these names begin with `stem`.
+Epilogue epilogue_of(const CallValues& values, std::string_view stem = "");
 
 // Largest |f'| on [z - spread, z + spread]; `spread` is what rounding may have moved z by.
 double act_sensitivity(const Epilogue& epilogue, double z, double spread);

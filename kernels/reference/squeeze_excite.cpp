@@ -2,7 +2,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -45,15 +44,6 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
                                  vector("excite_w", m * lanes(c)),
                                  vector("excite_bias", c),
                                  y};
-}
-
-Epilogue epilogue_named(const CallValues& values, const std::string& stem) {
-  const auto scalar = [&](const char* name) {
-    const auto found = values.scalars.find(stem + name);
-    return found == values.scalars.end() ? 0.0
-                                         : static_cast<double>(static_cast<float>(found->second));
-  };
-  return {static_cast<Act>(dim_or(values.dims, stem + "_act", 0)), scalar("_lo"), scalar("_hi")};
 }
 
 // Values, and how far a kernel's may be off, in roundoffs.
@@ -110,8 +100,8 @@ ReferenceResult reference(const CallValues& values) {
   const auto tensor = [&](const char* name) -> const Values& {
     return values.tensors.find(name)->second;
   };
-  const Epilogue of_hidden = epilogue_named(values, "squeeze"),
-                 of_gate = epilogue_named(values, "gate"), of_y = epilogue_of(values);
+  const Epilogue of_hidden = epilogue_of(values, "squeeze_"),
+                 of_gate = epilogue_of(values, "gate_"), of_y = epilogue_of(values);
   Image image{tensor("x").data(), static_cast<size_t>(dim(d, "H") * dim(d, "W")),
               static_cast<size_t>(dim(d, "C"))};
   const size_t size = image.pixels * image.channels;

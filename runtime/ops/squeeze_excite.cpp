@@ -57,15 +57,17 @@ Result<Problem> problem_of(const OpCall& call) {
 }
 
 Result<Types> infer(const OpCall& call) {
-  CLVET_ASSIGN_OR_RETURN(const Problem p, problem_of(call));
-  static_cast<void>(p);
+  if (const auto problem = problem_of(call); !problem) return tl::unexpected(problem.error());
   return Types{{call.type(0).dtype, call.shape(0)}};
 }
 
+// What the names of its activation's code and parameters begin with.
+const char* stem_of(int64_t part) { return part == kSqueeze ? "squeeze_" : "gate_"; }
+
 Activation activation_of_layer(const Node& node, int64_t part) {
-  const std::string stem = part == kSqueeze ? "squeeze" : "gate";
-  return {static_cast<Act>(node.int_attr(stem + "_act", 0)), node.float_attr(stem + "_lo", 0),
-          node.float_attr(stem + "_hi", 0)};
+  const std::string act = std::string(stem_of(part)) + "act";
+  return {static_cast<Act>(node.int_attr(act, 0)), node.float_attr(act + "_lo", 0),
+          node.float_attr(act + "_hi", 0)};
 }
 
 std::vector<double> layer_on_host(const OpCall& call, const Layer& layer, const Activation& act,
@@ -150,12 +152,8 @@ LoweredCall whole_call(const OpCall& call, const Problem& p, const Nhwc& view) {
   put_nhwc(view, lowered.dims);
   lowered.dims["M"] = p.m;
   put_activation(call.node.activation, lowered);
-  for (const auto& [stem, part] : {std::pair{"squeeze", kSqueeze}, std::pair{"gate", kExcite}}) {
-    const Activation act = activation_of_layer(call.node, part);
-    lowered.dims[std::string(stem) + "_act"] = static_cast<int64_t>(act.act);
-    lowered.scalars[std::string(stem) + "_lo"] = act.lo;
-    lowered.scalars[std::string(stem) + "_hi"] = act.hi;
-  }
+  for (const int64_t part : {kSqueeze, kExcite})
+    put_activation(activation_of_layer(call.node, part), lowered, stem_of(part));
   lowered.inputs = {{"x", 0, View::kChannelsFirst}};
   lowered.constants = {{"squeeze_w", kSqueeze},
                        {"squeeze_bias", kSqueeze},
@@ -205,7 +203,8 @@ const OpDef def{
     .domain = kStepsDomain,
     .inputs = "T T T T? T?",
     .wants_known = {1, 2, 3, 4},
-    .attributes = "squeeze_act:i squeeze_lo:f squeeze_hi:f gate_act:i gate_lo:f gate_hi:f",
+    .attributes =
+        "squeeze_act:i squeeze_act_lo:f squeeze_act_hi:f gate_act:i gate_act_lo:f gate_act_hi:f",
     .infer = infer,
     .host = host,
     .lower = lower,

@@ -1,18 +1,19 @@
 // As attention_rope_group256, of heads of D = 16 * MOST values; the caches' rows do not wait for the
 // token's own. An item has MOST quads of a key and as many of a value on their way before anything
-// else, and the next ones before it needs them. Four items share a key, GROUP / 4 keys are a tile. Then each share of items, one for each quad of the values,
-// keeps the largest score, the sum of weights and the weighted values of its own keys, which are put
-// together at the end: a tile has one barrier.
+// else, and the next ones before it needs them. Four items share a key, GROUP / 4 keys are a tile.
+// Then each share of items, one for each quad of the values, keeps the largest score, the sum of
+// weights and the weighted values of its own keys, which are put together at the end: a tile has one
+// barrier.
 #define NEIGHBOURS 4
 #define TILE (GROUP / NEIGHBOURS)
 #define QUADS (NEIGHBOURS * MOST)
 #define SHARES (GROUP / QUADS)
 // Items whose keys lie behind the last read that, or the first row of the cache where there is none.
 #define ROW_OF(key) (max(min(key, P - 1), 0) * pitch + kv * QUADS)
-#define LOAD_KEYS(start)                                            \
+#define LOAD_KEYS(start)                                                \
   _Pragma("unroll") for (int i = 0; i < MOST; ++i) keys[i] = to_float4( \
       buffer_load4(k, ROW_OF((start) + item / NEIGHBOURS) + i * NEIGHBOURS + item % NEIGHBOURS));
-#define LOAD_VALUES(start)                                       \
+#define LOAD_VALUES(start)                                     \
   _Pragma("unroll") for (int i = 0; i < MOST; ++i) values[i] = \
       to_float4(buffer_load4(v, ROW_OF((start) + i * SHARES + share) + quad));
 

@@ -36,8 +36,8 @@ __kernel void squeeze_excite_group(BUFFER_IN(x), __global const float4* restrict
                                    __global const float4* restrict squeeze_bias,
                                    __global const float4* restrict excite_w,
                                    __global const float4* restrict excite_bias, BUFFER_OUT(y), int H,
-                                   int W, int C, int M, int squeeze_act, float squeeze_lo,
-                                   float squeeze_hi, int gate_act, float gate_lo, float gate_hi,
+                                   int W, int C, int M, int squeeze_act, float squeeze_act_lo,
+                                   float squeeze_act_hi, int gate_act, float gate_act_lo, float gate_act_hi,
                                    int act, float act_lo, float act_hi) {
   __local float4 sums[GROUP], means[GROUP], hidden[GROUP];
   const int item = get_local_id(0);
@@ -64,11 +64,11 @@ __kernel void squeeze_excite_group(BUFFER_IN(x), __global const float4* restrict
   barrier(CLK_LOCAL_MEM_FENCE);
   const float4 squeezed =
       layer(sums, means, squeeze_w, squeeze_bias, item, C, middle);
-  if (item < middle) hidden[item] = activate(squeezed, squeeze_act, squeeze_lo, squeeze_hi);
+  if (item < middle) hidden[item] = activate(squeezed, squeeze_act, squeeze_act_lo, squeeze_act_hi);
   barrier(CLK_LOCAL_MEM_FENCE);
   const float4 excited =
       layer(sums, hidden, excite_w, excite_bias, item, M, columns);
-  const float4 gate = activate(excited, gate_act, gate_lo, gate_hi);
+  const float4 gate = activate(excited, gate_act, gate_act_lo, gate_act_hi);
   for (pixel = begin; pixel < pixels; pixel += slices) {
     const int at = first + pixel * columns;
     const float4 v = activate(to_float4(buffer_load4(x, at)) * gate, act, act_lo, act_hi);

@@ -50,8 +50,8 @@ bool is_layer(const Graph& graph, const Node& node) {
 
 void put(Attributes& attributes, const std::string& stem, const Activation& act) {
   attributes.insert_or_assign(stem + "_act", static_cast<int64_t>(act.act));
-  attributes.insert_or_assign(stem + "_lo", act.lo);
-  attributes.insert_or_assign(stem + "_hi", act.hi);
+  attributes.insert_or_assign(stem + "_act_lo", act.lo);
+  attributes.insert_or_assign(stem + "_act_hi", act.hi);
 }
 
 ValueId bias_of(const Node& conv) { return conv.inputs.size() > 2 ? conv.inputs[2] : kNoValue; }

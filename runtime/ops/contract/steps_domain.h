@@ -11,8 +11,8 @@ inline constexpr std::string_view kStepsDomain = "clvet.steps";
 inline constexpr std::string_view kAlignedToAxis = "AlignedToAxis";
 // Input 0 [N, C, H, W] times a gate for each channel of each image: of the means of its
 // channels two layers, with filters [M, C, 1, 1] and [C, M, 1, 1] (inputs 1 and 2) and perhaps
-// biases (3 and 4), and behind each an activation: attributes squeeze_act, squeeze_lo, squeeze_hi
-// and gate_act...
+// biases (3 and 4), and behind each an activation: attributes squeeze_act, squeeze_act_lo,
+// squeeze_act_hi and gate_act...
 inline constexpr std::string_view kSqueezeExcite = "SqueezeExcite";
 
 // Levels: the quantised numbers of a tensor, kept as floats. Those of 8 and 16 bits are exact.

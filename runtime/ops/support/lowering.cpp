@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -172,10 +174,11 @@ void put_nhwc(const Nhwc& view, Dims& dims) {
   dims["C"] = view.c;
 }
 
-void put_activation(const Activation& activation, LoweredCall& lowered) {
-  lowered.dims["act"] = static_cast<int64_t>(activation.act);
-  lowered.scalars["act_lo"] = activation.lo;
-  lowered.scalars["act_hi"] = activation.hi;
+void put_activation(const Activation& activation, LoweredCall& lowered, std::string_view stem) {
+  const std::string act = std::string(stem) + "act";
+  lowered.dims[act] = static_cast<int64_t>(activation.act);
+  lowered.scalars[act + "_lo"] = activation.lo;
+  lowered.scalars[act + "_hi"] = activation.hi;
 }
 
 bool on_device(DType dtype) { return dtype == DType::kF32 || is_short_float(dtype); }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "kernels/contract.h"
@@ -37,8 +38,9 @@ enum class EltwiseCode : int64_t {
 
 // Dims N, H, W, C of a view.
 void put_nhwc(const Nhwc& view, Dims& dims);
-// The node's fused activation as act, act_lo, act_hi.
-void put_activation(const Activation& activation, LoweredCall& lowered);
+// The node's fused activation as act, act_lo, act_hi; another one of the call with `stem` before
+// these names.
+void put_activation(const Activation& activation, LoweredCall& lowered, std::string_view stem = "");
 // f32, f16 and bf16 alone live on the device.
 bool on_device(DType dtype);
 // `view`, or the other one where the shape does not allow it.

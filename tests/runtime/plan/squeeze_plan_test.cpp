@@ -30,7 +30,7 @@ using ::testing::IsEmpty;
 
 constexpr int64_t kChannels = 10, kHidden = 6;
 
-// Of two images; a hard swish behind it, which is fused.
+// Of two images; a Relu behind it, which is fused.
 Graph network() {
   test::ModelBuilder model;
   model.input("x", {2, kChannels, 5, 3});
