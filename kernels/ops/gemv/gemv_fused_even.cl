@@ -29,10 +29,10 @@ __kernel void gemv_fused_even(BUFFER_IN(x), __global const float4* restrict scal
                               int N, int K, int norm, int gated, int add, int biased, int act,
                               float act_lo, float act_hi, float epsilon) {
 #if ROW
-  __local float4 row[ROW + QUADS];
+  __local float4 row[ROW + QUADS], tops[TOPS / 4];
 #endif
   __local floatv sums[ITEMS];
-  __local float4 shares_of[ITEMS / 4], tops[TOPS / 4];
+  __local float4 shares_of[ITEMS / 4];
   __local float* parts = (__local float*)shares_of;
   const int item = get_local_id(0);
   const int quads = (K + 3) / 4;
