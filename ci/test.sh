@@ -14,27 +14,13 @@ if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=cc
 cmake --preset release "${launcher[@]}" || exit 1
 cmake --build --preset release || exit 1
 
-failed=()
-check() {
-  local name=$1
-  shift
-  say "check: $name"
-  "$@" || failed+=("$name")
-}
-check layers python3 ci/check_layers.py
-check budgets cmake -P ci/check_budgets.cmake
-check messages python3 ci/check_messages.py
-check language python3 ci/check_language.py
-check links bash ci/check_links.sh build/cli/clvet
-check abi bash ci/check_abi.sh build
-check style bash ci/check_style.sh
-check tidy bash ci/tidy.sh
-if [ -e ci/lint_kernels.sh ]; then check kernels bash ci/lint_kernels.sh build; fi
+failed=$(bash ci/checks.sh build)
+checks=$?
 
 ctest --test-dir build --output-on-failure --no-tests=error -j2 -LE nightly
 tests=$?
-if [ ${#failed[@]} -gt 0 ]; then
-  say "FAILED checks: ${failed[*]} (what each found stands above the tests)"
+if [ $checks -ne 0 ]; then
+  say "FAILED checks: $failed (what each found stands above the tests)"
   exit 1
 fi
 exit $tests
