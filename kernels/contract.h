@@ -58,6 +58,8 @@ struct ReferenceResult {
   Values
       functions;  // error of the functions in y, in units of the arithmetic's roundoff; 0 if empty
   int64_t reduction = 1;  // number of terms
+  // Multiplications an output, where they are not as many as its terms; 0: they are.
+  double products = 0;
   bool in_float = false;  // the op computes in float at every precision: its roundoff is float's
   bool stored_in_float = false;  // its outputs are TensorRole::in_float
   // Elements that must keep what they held; empty: every one is written. Only in outputs whose c is

@@ -302,8 +302,9 @@ TrialRequest request_of(const TrialCase& trial, const KernelCall& call) {
 
 double flops_of(const ReferenceResult& reference) {
   if (reference.reduction <= 1) return 0;
-  return 2.0 * static_cast<double>(reference.reduction) *
-         static_cast<double>(reference.value.size());
+  const double products =
+      reference.products > 0 ? reference.products : static_cast<double>(reference.reduction);
+  return 2 * products * static_cast<double>(reference.value.size());
 }
 
 }  // namespace

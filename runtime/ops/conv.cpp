@@ -149,7 +149,7 @@ Lowering lower(const OpCall& call, View) {
   lowered.constants = {{"w"}, {"bias"}};
   lowered.view = View::kChannelsFirst;
   Lowering lowering = kernel_call(std::move(lowered));
-  lowering.other = winograd_calls(lowering.calls[0]);
+  lowering.others = winograd_ways(lowering.calls[0]);
   return lowering;
 }
 

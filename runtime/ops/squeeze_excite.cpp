@@ -170,7 +170,7 @@ Lowering lower(const OpCall& call, View) {
   if (!view) return host_only("kernels support at most two spatial axes");
   Lowering lowering = kernel_calls({mean_call(*view), layer_call(call, *problem, kSqueeze),
                                     layer_call(call, *problem, kExcite), gate_call(call)});
-  lowering.other = {whole_call(call, *problem, *view)};
+  lowering.others = {{whole_call(call, *problem, *view)}};
   return lowering;
 }
 

@@ -184,7 +184,7 @@ Status PlanBuilder::place_calls(int index, const Lowering& lowering) {
     return run_on_host(index);
   }
   if (const auto other = choose_other(index, lowering, *chosen))
-    return run_on_device(index, lowering.other, *other);
+    return run_on_device(index, *other->calls, other->chosen);
   for (const ChosenVariant& variant : *chosen) {
     if (variant.instead_of.empty()) continue;
     plan_.fallbacks.push_back(

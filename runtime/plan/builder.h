@@ -41,6 +41,12 @@ class PlanBuilder {
   Result<ExecutionPlan> build();
 
  private:
+  // One of Lowering::others with a variant a call, and what they take together.
+  struct OtherWay {
+    const std::vector<LoweredCall>* calls;
+    std::vector<ChosenVariant> chosen;
+    double ms;
+  };
   struct Wanted {
     TensorRole role;
     View view = View::kChannelsLast;
@@ -118,10 +124,13 @@ class PlanBuilder {
                                                 const std::vector<LoweredCall>& calls) const;
   Result<std::vector<ChosenVariant>> choose_stored(int index, const std::vector<LoweredCall>& calls,
                                                    Storage activations) const;
-  // Variants of Lowering::other, stored like `chosen` of Lowering::calls; nullopt where one is not
-  // trusted, where memory is short, or where they are not predicted to save enough.
-  std::optional<std::vector<ChosenVariant>> choose_other(
-      int index, const Lowering& lowering, const std::vector<ChosenVariant>& chosen) const;
+  // Of Lowering::others the one that is predicted to be the fastest, stored like `chosen` of
+  // Lowering::calls; nullopt where none is trusted, has the memory that it needs, and is predicted
+  // to save enough.
+  std::optional<OtherWay> choose_other(int index, const Lowering& lowering,
+                                       const std::vector<ChosenVariant>& chosen) const;
+  std::optional<OtherWay> way_of(int index, const std::vector<LoweredCall>& calls,
+                                 const Variant& wanted) const;
   // Whether the device has room for the weights of these calls and for what they hand on.
   bool has_room(const std::vector<LoweredCall>& calls) const;
   // The variant that reads the node's weights as levels in the place of `floats`, stored alike;

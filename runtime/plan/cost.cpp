@@ -41,7 +41,20 @@ const TensorRole* weights_among(const std::vector<TensorRole>& roles) {
   return found == roles.end() ? nullptr : &*found;
 }
 
-// Terms that each output element sums.
+// Taps whose products an output costs.
+double taps_of(std::string_view op, const Dims& dims, const TensorRole& weights) {
+  const auto taps = static_cast<double>(weights.taps);
+  // Each of the matrices of gemm_batch has outputs of its own.
+  if (op == "gemm_batch") return 1;
+  // Of Winograd's, four outputs share all.
+  if (op == "winograd") return taps / 4;
+  // A transposed convolution's tap reaches one output of a stride.
+  if (op == "conv_transpose")
+    return taps / dim_or_one(dims, "stride_h") / dim_or_one(dims, "stride_w");
+  return taps;
+}
+
+// Terms that each output element sums, those that others have as well in part.
 double terms_of(std::string_view op, const Dims& dims, const TensorRole* weights) {
   // Scores, then values.
   const double attended = 2 * (dim_or_one(dims, "P") + dim_or_one(dims, "M"));
@@ -51,9 +64,7 @@ double terms_of(std::string_view op, const Dims& dims, const TensorRole* weights
     // Of a gated product two columns make one output.
     const auto gated = dims.find("gated");
     const int64_t columns = gated != dims.end() && gated->second > 0 ? 2 : 1;
-    // Each of the matrices of gemm_batch has outputs of its own.
-    const int64_t taps = op == "gemm_batch" ? 1 : weights->taps;
-    return static_cast<double>(taps * cin * columns);
+    return taps_of(op, dims, *weights) * static_cast<double>(cin * columns);
   }
   if (op == "bmm") return dim_or_one(dims, "K");
   if (op == "attention" || op == "attention_rope") return attended;

@@ -171,23 +171,36 @@ double PlanBuilder::copy_cost(ValueId value, const TensorRole& role, Storage sto
   return copy ? copy->ms + copy->launch_ms : 0;
 }
 
-std::optional<std::vector<ChosenVariant>> PlanBuilder::choose_other(
+std::optional<PlanBuilder::OtherWay> PlanBuilder::choose_other(
     int index, const Lowering& lowering, const std::vector<ChosenVariant>& chosen) const {
   const Node& node = node_at(index);
-  if (lowering.other.empty() || node.has_level_weights || !has_room(lowering.other))
-    return std::nullopt;
-  const Variant& wanted = chosen[0].variant();
-  auto other = choose_stored(index, lowering.other, wanted.activations);
+  if (lowering.others.empty() || node.has_level_weights) return std::nullopt;
+  double least = kTimeOfOther * cost_of(node, lowering.calls, chosen);
+  std::optional<OtherWay> best;
+  for (const std::vector<LoweredCall>& calls : lowering.others) {
+    auto way = way_of(index, calls, chosen[0].variant());
+    if (!way || way->ms > least) continue;
+    least = way->ms;
+    best = std::move(way);
+  }
+  return best;
+}
+
+std::optional<PlanBuilder::OtherWay> PlanBuilder::way_of(int index,
+                                                         const std::vector<LoweredCall>& calls,
+                                                         const Variant& wanted) const {
+  if (!has_room(calls)) return std::nullopt;
+  auto chosen = choose_stored(index, calls, wanted.activations);
   const auto is_alike = [&](const ChosenVariant& one) {
     return one.instead_of.empty() && one.variant().precision == wanted.precision &&
            one.variant().activations == wanted.activations;
   };
-  if (!other || !std::ranges::all_of(*other, is_alike)) return std::nullopt;
-  const double timed = cost_of(node, lowering.other, *other);
-  const double from_memory = std::max(bytes_handed_on(lowering.other) - kCached, 0.0);
+  if (!chosen || !std::ranges::all_of(*chosen, is_alike)) return std::nullopt;
+  const double timed = cost_of(node_at(index), calls, *chosen);
+  if (!(timed > 0)) return std::nullopt;
+  const double from_memory = std::max(bytes_handed_on(calls) - kCached, 0.0);
   const double ms = timed + 2 * chooser_.cost().cold_ms(from_memory);  // written and read
-  const bool saves = timed > 0 && ms <= kTimeOfOther * cost_of(node, lowering.calls, chosen);
-  return saves ? std::optional(std::move(*other)) : std::nullopt;
+  return OtherWay{&calls, std::move(*chosen), ms};
 }
 
 bool PlanBuilder::has_room(const std::vector<LoweredCall>& calls) const {
@@ -211,9 +224,10 @@ const std::vector<LoweredCall>& PlanBuilder::fixed_calls(int index,
   const auto first = std::ranges::find_if(steps, [&](const PlanStep& step) {
     return step.kind == StepKind::kKernel && step.node == index;
   });
-  const bool is_other =
-      first != steps.end() && !lowering.other.empty() && first->op == lowering.other.front().op;
-  return is_other ? lowering.other : lowering.calls;
+  const auto other = std::ranges::find_if(lowering.others, [&](const auto& calls) {
+    return first != steps.end() && first->op == calls.front().op;
+  });
+  return other != lowering.others.end() ? *other : lowering.calls;
 }
 
 Result<std::vector<ChosenVariant>> PlanBuilder::fixed_choices(

@@ -1,4 +1,4 @@
-// The three operations of a convolution by Winograd, beside conv2d.
+// A convolution by Winograd, as one operation and as three, beside conv2d.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -110,6 +110,12 @@ Values by_winograd(const Convolution& conv, const Operands& given) {
   return rounded(reference("winograd_out", dims, {{"x", products}, {"bias", given.bias}}).value);
 }
 
+Values at_once(const Convolution& conv, const Operands& given) {
+  return reference("winograd", conv.dims(),
+                   {{"x", given.x}, {"w", filters(conv, given.w)}, {"bias", given.bias}})
+      .value;
+}
+
 double noise(std::mt19937& random) { return std::uniform_real_distribution<double>(-1, 1)(random); }
 
 TEST(Winograd, IsTheConvolutionAtEveryBorder) {
@@ -121,8 +127,10 @@ TEST(Winograd, IsTheConvolutionAtEveryBorder) {
   };
   for (const Convolution& conv : cases) {
     const Operands given(conv, noise, noise);
-    const auto found = compare(direct(conv, given), by_winograd(conv, given), Precision::kHigh);
-    EXPECT_TRUE(found.right) << conv.name << ": " << found.got << " in place of " << found.want;
+    for (const Values& y : {by_winograd(conv, given), at_once(conv, given)}) {
+      const auto found = compare(direct(conv, given), y, Precision::kHigh);
+      EXPECT_TRUE(found.right) << conv.name << ": " << found.got << " in place of " << found.want;
+    }
   }
 }
 
@@ -164,8 +172,10 @@ TEST(Winograd, KeepsWhatIsNoNumberInItsWindows) {
   for (size_t i = 0; i < 6 * 7; ++i) {
     Operands given(conv, noise, noise);
     given.x[i * 2] = std::nan("");
-    const auto found = compare(direct(conv, given), by_winograd(conv, given), Precision::kHigh);
-    EXPECT_TRUE(found.right) << "pixel " << i << ": " << found.bad;
+    for (const Values& y : {by_winograd(conv, given), at_once(conv, given)}) {
+      const auto found = compare(direct(conv, given), y, Precision::kHigh);
+      EXPECT_TRUE(found.right) << "pixel " << i << ": " << found.bad;
+    }
   }
 }
 

@@ -1,7 +1,6 @@
-// y[M, N] = act(x * w + bias), 8 rows by 32 columns an item (kernels/common/tile8x32.clh). The third
-// axis of items is that of the products of gemm_batch, whose matrices lie one after the other. Items
-// that are neighbours share the larger one of x and w.
-#define OPEN_ROW(i) BUFFER_FROM(x##i) = buffer_at(x, (top + min(row + i, M - 1)) * quads);
+// y[M, N] = act(x * w + bias), 8 rows by 32 columns an item (kernels/common/tile8x32.clh). Items that
+// are neighbours share the larger one of x and w.
+#define OPEN_ROW(i) BUFFER_FROM(x##i) = buffer_at(x, min(row + i, M - 1) * quads);
 #define READ(i) buffer_load4(x##i, quad)
 #define RUN(QUAD)                            \
   for (int quad = block; quad < end; ++quad) { \
@@ -18,12 +17,9 @@ __kernel void gemm_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restri
   const int right = min(left + 1, panels - 1);
   const int row = tile_row * 8;
   const int quads = (K + 3) / 4, quads_o = (N + 3) / 4;
-  const int matrix = BATCH ? get_global_id(2) : 0, top = matrix * M;
   if (left >= panels || row >= M) return;
   EACH_OF_8(OPEN_ROW)
-  TILE_OPEN(left, right, panels, (int)get_global_size(2) * quads);
-  W_PASS(0, matrix * quads);
-  W_PASS(1, matrix * quads);
+  TILE_OPEN(left, right, panels, quads);
   for (int block = 0; block < quads; block += 8) {
     const int end = min(block + 8, quads);
     W_BLOCK(0);
@@ -34,5 +30,5 @@ __kernel void gemm_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restri
       RUN(TILE_QUAD_LEFT)
     }
   }
-  TILE_FINISH(left, panels, (top + row) * quads_o, quads_o, M - row, N)
+  TILE_FINISH(left, panels, row * quads_o, quads_o, M - row, N)
 }

@@ -82,9 +82,9 @@ struct Lowering {
   LoweringKind kind = LoweringKind::kHost;
   std::string reason;
   std::vector<LoweredCall> calls;  // kKernel
-  // Calls that compute the same within the bound of `calls` at precision high, which the planner
-  // may take in their place; empty: there are none.
-  std::vector<LoweredCall> other;
+  // Other ways to compute the same within the bound of `calls` at precision high, each of which the
+  // planner may take in their place.
+  std::vector<std::vector<LoweredCall>> others;
   LoweredInput source;               // kAlias: of which input
   View view = View::kChannelsFirst;  // kAlias: of node.outputs[0]
 };

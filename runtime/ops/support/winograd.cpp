@@ -39,10 +39,16 @@ Dims picked(const Dims& dims, std::initializer_list<const char*> names) {
 // What the call before made.
 LoweredInput made(int call) { return {"x", -1 - call, View::kChannelsLast}; }
 
-}  // namespace
+LoweredCall whole_call(const LoweredCall& conv) {
+  LoweredCall whole = conv;
+  whole.op = "winograd";
+  whole.dims =
+      picked(conv.dims, {"N", "H", "W", "C", "OC", "OH", "OW", "pad_top", "pad_left", "act"});
+  whole.constants = {{"w", kWinogradPart}, {"bias"}};
+  return whole;
+}
 
-std::vector<LoweredCall> winograd_calls(const LoweredCall& conv) {
-  if (!is_transformed(conv)) return {};
+std::vector<LoweredCall> three_calls(const LoweredCall& conv) {
   const Dims& dims = conv.dims;
   const int64_t across = winograd_tiles(dims.at("OW"));
   LoweredCall input, products, output = conv;
@@ -65,6 +71,13 @@ std::vector<LoweredCall> winograd_calls(const LoweredCall& conv) {
   output.inputs = {made(1)};
   output.constants = {{"bias"}};
   return {std::move(input), std::move(products), std::move(output)};
+}
+
+}  // namespace
+
+std::vector<std::vector<LoweredCall>> winograd_ways(const LoweredCall& conv) {
+  if (!is_transformed(conv)) return {};
+  return {{whole_call(conv)}, three_calls(conv)};
 }
 
 Values winograd_weights(const Values& weights) {

@@ -1,10 +1,11 @@
-// When Winograd's three calls take the place of a convolution.
+// When Winograd's call, or its three, take the place of a convolution.
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,9 +52,12 @@ Graph network(int64_t height = 9, int64_t width = 7) {
 
 bool is_of(const Variant& variant, const char* op) { return variant.manifest->op == op; }
 
-// A convolution of `conv` ms, and each of Winograd's calls of `call` ms; all else takes 1 ms.
-test::Teller taking(double conv, double call) {
+// A convolution of `conv` ms, each of Winograd's three calls of `call` ms and the one in their
+// place of `whole` ms, or never tried; all else takes 1 ms.
+test::Teller taking(double conv, double call, std::optional<double> whole = {}) {
   return [=](const Variant& variant, const TestShape&) {
+    if (is_of(variant, "winograd"))
+      return test::Told{whole ? Verdict::kPass : Verdict::kMissing, whole.value_or(0)};
     const bool is_call = is_of(variant, "winograd_in") || is_of(variant, "winograd_out") ||
                          is_of(variant, "gemm_batch");
     return test::Told{Verdict::kPass, is_of(variant, "conv2d") ? conv : is_call ? call : 1};
@@ -78,9 +82,20 @@ TEST(WinogradPlan, TakesThePlaceOfAConvolutionThatIsPredictedToBeSlower) {
   EXPECT_THAT(plan.fallbacks, IsEmpty());
 }
 
-TEST(WinogradPlan, ComputesWhatTheHostComputes) {
+TEST(WinogradPlan, IsOneCallWhereThatIsPredictedToBeTheFastest) {
+  const auto ops_of = [](const test::Teller& tell) { return test::kernel_ops(plan_by(tell)); };
+  EXPECT_THAT(ops_of(taking(100, 10, 20)), ElementsAre("winograd", "winograd"));
+  EXPECT_THAT(ops_of(taking(100, 10, 40)), Contains("winograd_in"));
+  EXPECT_THAT(ops_of(taking(100, 60, 20)), ElementsAre("winograd", "winograd"));
+  EXPECT_THAT(ops_of(taking(100, 60, 90)), ElementsAre("conv2d", "conv2d"));
+}
+
+class WinogradWays : public testing::TestWithParam<std::optional<double>> {};
+INSTANTIATE_TEST_SUITE_P(WinogradPlan, WinogradWays, testing::Values(std::nullopt, 1));
+
+TEST_P(WinogradWays, ComputeWhatTheHostComputes) {
   const Graph graph = network();
-  const ExecutionPlan plan = plan_by(taking(100, 1));
+  const ExecutionPlan plan = plan_by(taking(100, 1, GetParam()));
   const std::map<std::string, Tensor> inputs = {{"x", test::noise({1, kChannels, 9, 7})}};
   const auto table = test::table();
   const DeviceFeatures features = features_of(test::device_with());
@@ -153,15 +168,16 @@ TEST(WinogradPlan, IsLeftOutWhereMemoryIsShortForIt) {
   }
 }
 
-TEST(WinogradPlan, IsFoundAgainInAGivenPlan) {
+TEST_P(WinogradWays, AreFoundAgainInAGivenPlan) {
   const Graph graph = network();
-  const Report report = test::timed_report(test::device_with(), taking(100, 1));
+  const Report report = test::timed_report(test::device_with(), taking(100, 1, GetParam()));
   const auto chooser = test::chooser_of(report);
   auto plan = plan_network_for(graph, *chooser, test::kBuffers);
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_TRUE(check_network_plan(graph, *chooser, *plan));
   auto& steps = plan->phases.front().steps;
-  const auto products = std::ranges::find(steps, std::string("gemm_batch"), &PlanStep::op);
+  const auto products =
+      std::ranges::find(steps, std::string(GetParam() ? "winograd" : "gemm_batch"), &PlanStep::op);
   ASSERT_NE(products, steps.end());
   steps.erase(products);
   EXPECT_FALSE(check_network_plan(graph, *chooser, *plan));
