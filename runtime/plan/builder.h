@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "kernels/call.h"
+#include "kernels/catalog.h"
 #include "kernels/combination.h"
 #include "kernels/contract.h"
 #include "runtime/graph/graph.h"
@@ -42,7 +43,7 @@ class PlanBuilder {
 
  private:
   // One of Lowering::others with a variant a call, and what they take together.
-  struct OtherWay {
+  struct ChosenWay {
     const std::vector<LoweredCall>* calls;
     std::vector<ChosenVariant> chosen;
     double ms;
@@ -127,9 +128,9 @@ class PlanBuilder {
   // Of Lowering::others the one that is predicted to be the fastest, stored like `chosen` of
   // Lowering::calls; nullopt where none is trusted, has the memory that it needs, and is predicted
   // to save enough.
-  std::optional<OtherWay> choose_other(int index, const Lowering& lowering,
+  std::optional<ChosenWay> choose_other(int index, const Lowering& lowering,
                                        const std::vector<ChosenVariant>& chosen) const;
-  std::optional<OtherWay> way_of(int index, const std::vector<LoweredCall>& calls,
+  std::optional<ChosenWay> way_of(int index, const std::vector<LoweredCall>& calls,
                                  const Variant& wanted) const;
   // Whether the device has room for the weights of these calls and for what they hand on.
   bool has_room(const std::vector<LoweredCall>& calls) const;

@@ -171,12 +171,12 @@ double PlanBuilder::copy_cost(ValueId value, const TensorRole& role, Storage sto
   return copy ? copy->ms + copy->launch_ms : 0;
 }
 
-std::optional<PlanBuilder::OtherWay> PlanBuilder::choose_other(
+std::optional<PlanBuilder::ChosenWay> PlanBuilder::choose_other(
     int index, const Lowering& lowering, const std::vector<ChosenVariant>& chosen) const {
   const Node& node = node_at(index);
   if (lowering.others.empty() || node.has_level_weights) return std::nullopt;
   double least = kTimeOfOther * cost_of(node, lowering.calls, chosen);
-  std::optional<OtherWay> best;
+  std::optional<ChosenWay> best;
   for (const std::vector<LoweredCall>& calls : lowering.others) {
     auto way = way_of(index, calls, chosen[0].variant());
     if (!way || way->ms > least) continue;
@@ -186,7 +186,7 @@ std::optional<PlanBuilder::OtherWay> PlanBuilder::choose_other(
   return best;
 }
 
-std::optional<PlanBuilder::OtherWay> PlanBuilder::way_of(int index,
+std::optional<PlanBuilder::ChosenWay> PlanBuilder::way_of(int index,
                                                          const std::vector<LoweredCall>& calls,
                                                          const Variant& wanted) const {
   if (!has_room(calls)) return std::nullopt;
@@ -200,7 +200,7 @@ std::optional<PlanBuilder::OtherWay> PlanBuilder::way_of(int index,
   if (!(timed > 0)) return std::nullopt;
   const double from_memory = std::max(bytes_handed_on(calls) - kCached, 0.0);
   const double ms = timed + 2 * chooser_.cost().cold_ms(from_memory);  // written and read
-  return OtherWay{&calls, std::move(*chosen), ms};
+  return ChosenWay{&calls, std::move(*chosen), ms};
 }
 
 bool PlanBuilder::has_room(const std::vector<LoweredCall>& calls) const {

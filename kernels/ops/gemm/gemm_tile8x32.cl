@@ -17,7 +17,6 @@ __kernel void gemm_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restri
   const int right = min(left + 1, panels - 1);
   const int row = tile_row * 8;
   const int quads = (K + 3) / 4, quads_o = (N + 3) / 4;
-  if (left >= panels || row >= M) return;
   EACH_OF_8(OPEN_ROW)
   TILE_OPEN(left, right, panels, quads);
   for (int block = 0; block < quads; block += 8) {
