@@ -52,6 +52,8 @@ void carry_levels(Graph& graph);
 // Squeeze and excite, for a graph that a device is to run: x times what two 1 x 1 convolutions make
 // of the means of its channels is one node, which has a kernel. Not in a graph with levels.
 void gather_squeezes(Graph& graph);
+// The same of a convolution by single pixels, and the sum of its output with a tensor of its shape.
+void gather_sums(Graph& graph);
 
 // Says of nodes whose constant weights are levels of 8 bits that they are, where the graph has any
 // (Node::has_level_weights, Graph::has_levels). Of a graph whose nodes stay as they are.

@@ -129,9 +129,9 @@ class PlanBuilder {
   // Lowering::calls; nullopt where none is trusted, has the memory that it needs, and is predicted
   // to save enough.
   std::optional<ChosenWay> choose_other(int index, const Lowering& lowering,
-                                       const std::vector<ChosenVariant>& chosen) const;
+                                        const std::vector<ChosenVariant>& chosen) const;
   std::optional<ChosenWay> way_of(int index, const std::vector<LoweredCall>& calls,
-                                 const Variant& wanted) const;
+                                  const Variant& wanted) const;
   // Whether the device has room for the weights of these calls and for what they hand on.
   bool has_room(const std::vector<LoweredCall>& calls) const;
   // The variant that reads the node's weights as levels in the place of `floats`, stored alike;

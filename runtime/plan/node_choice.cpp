@@ -27,12 +27,9 @@ namespace {
 
 // What a third of the memory for weights may cost.
 constexpr double kTimeForMemory = 1.25;
-// What other calls may take of the time of those that they replace. Both are predictions, of
-// kernels that were timed alone: in a network their larger weights leave the caches.
-constexpr double kTimeOfOther = 0.8;
-// Of what such calls hand on, the bytes that stay in a processor's caches as they did when the
-// kernels were timed. On two Zen 5 cores 10 MB of it cost 0.2 ms more than the kernels alone, 39
-// MB 1.7 ms.
+// Of what other calls in the place of a node's hand on, the bytes that stay in a processor's caches
+// as they did when the kernels were timed. On two Zen 5 cores 10 MB of it cost 0.2 ms more than the
+// kernels alone, 39 MB 1.7 ms.
 constexpr double kCached = 8 << 20;
 // The part of the device's memory that they may take at most.
 constexpr int64_t kPartOfMemory = 8;
@@ -175,20 +172,18 @@ std::optional<PlanBuilder::ChosenWay> PlanBuilder::choose_other(
     int index, const Lowering& lowering, const std::vector<ChosenVariant>& chosen) const {
   const Node& node = node_at(index);
   if (lowering.others.empty() || node.has_level_weights) return std::nullopt;
-  double least = kTimeOfOther * cost_of(node, lowering.calls, chosen);
+  const double ms = cost_of(node, lowering.calls, chosen);
   std::optional<ChosenWay> best;
-  for (const std::vector<LoweredCall>& calls : lowering.others) {
-    auto way = way_of(index, calls, chosen[0].variant());
-    if (!way || way->ms > least) continue;
-    least = way->ms;
-    best = std::move(way);
+  for (const OtherCalls& other : lowering.others) {
+    auto way = way_of(index, other.calls, chosen[0].variant());
+    if (way && way->ms <= other.most * ms && !(best && best->ms <= way->ms)) best = std::move(way);
   }
   return best;
 }
 
 std::optional<PlanBuilder::ChosenWay> PlanBuilder::way_of(int index,
-                                                         const std::vector<LoweredCall>& calls,
-                                                         const Variant& wanted) const {
+                                                          const std::vector<LoweredCall>& calls,
+                                                          const Variant& wanted) const {
   if (!has_room(calls)) return std::nullopt;
   auto chosen = choose_stored(index, calls, wanted.activations);
   const auto is_alike = [&](const ChosenVariant& one) {
@@ -224,10 +219,10 @@ const std::vector<LoweredCall>& PlanBuilder::fixed_calls(int index,
   const auto first = std::ranges::find_if(steps, [&](const PlanStep& step) {
     return step.kind == StepKind::kKernel && step.node == index;
   });
-  const auto other = std::ranges::find_if(lowering.others, [&](const auto& calls) {
-    return first != steps.end() && first->op == calls.front().op;
+  const auto other = std::ranges::find_if(lowering.others, [&](const OtherCalls& one) {
+    return first != steps.end() && first->op == one.calls.front().op;
   });
-  return other != lowering.others.end() ? *other : lowering.calls;
+  return other != lowering.others.end() ? other->calls : lowering.calls;
 }
 
 Result<std::vector<ChosenVariant>> PlanBuilder::fixed_choices(

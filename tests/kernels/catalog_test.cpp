@@ -286,8 +286,9 @@ TEST_P(EmbeddedManifest, PassesAsManyArgumentsAsItsKernelTakes) {
   const bool scales = std::any_of(manifest().args.begin(), manifest().args.end(),
                                   [](const ArgSpec& arg) { return arg.kind == ArgKind::kScales; });
   const bool one_for_two = scales && list.find("W_ARGS") != std::string::npos;
-  EXPECT_EQ(manifest().args.size(), static_cast<size_t>(commas) + (one_for_two ? 2 : 1))
-      << "W_ARGS stands for weights and scales";
+  const bool adds = manifest().params.contains("ADD") && list.find("R_IN ") != std::string::npos;
+  EXPECT_EQ(manifest().args.size(), static_cast<size_t>(commas) + 1 + one_for_two + adds)
+      << "W_ARGS stands for weights and scales, R_IN for r and a comma where ADD is set";
   EXPECT_EQ(scales, quantised) << "scales are passed exactly where weights can be quantised";
 }
 

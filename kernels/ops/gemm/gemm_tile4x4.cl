@@ -1,7 +1,15 @@
 // y[M, N] = act(x * w + bias), 4 rows by 4 columns an item, for any device and storage. The chunk
 // of one or two quads is summed in `real`, all beyond in float. The third axis of items is that of
 // the products of gemm_batch, whose matrices lie one after the other; as a constant of the text, BATCH
-// takes no register from the others, which have none to spare on Mali.
+// takes no register from the others, which have none to spare on Mali. With ADD, r is added before the
+// activation.
+#if ADD
+#define R_IN ACT_IN(r),
+#define PLUS_R(pos) +to_float4(load4(r, pos))
+#else
+#define R_IN
+#define PLUS_R(pos)
+#endif
 #define STEP(row, at)                   \
   {                                     \
     const real4 v = load4(x, at);       \
@@ -18,8 +26,9 @@
   STEP(c2, at2);             \
   STEP(c3, at3)
 
-__kernel void gemm_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict bias, ACT_OUT(y),
-                           int M, int N, int K, int W, int act, float act_lo, float act_hi) {
+__kernel void gemm_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict bias,
+                           R_IN ACT_OUT(y), int M, int N, int K, int W, int act, float act_lo,
+                           float act_hi) {
   const int column = get_global_id(0);
   const int row0 = get_global_id(1) * 4;
   const int matrix = BATCH ? get_global_id(2) : 0, top = matrix * M;
@@ -59,7 +68,8 @@ __kernel void gemm_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict bi
   for (int i = 0; i < 4 && row0 + i < M; ++i) {
     const int row = top + row0 + i;
     const float4 sum = pick_of_4(i, sum0, sum1, sum2, sum3);
-    const float4 v = activate(sum + bias[column], act, act_lo, act_hi);
-    store4(y, texel_at(row % W * quads_n + column, row / W, W * quads_n), mask_texel(v, column, N));
+    const texel_pos place = texel_at(row % W * quads_n + column, row / W, W * quads_n);
+    const float4 v = activate(sum + bias[column] PLUS_R(place), act, act_lo, act_hi);
+    store4(y, place, mask_texel(v, column, N));
   }
 }

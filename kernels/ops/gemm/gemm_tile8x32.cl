@@ -1,5 +1,5 @@
 // y[M, N] = act(x * w + bias), 8 rows by 32 columns an item (kernels/common/tile8x32.clh). Items that
-// are neighbours share the larger one of x and w.
+// are neighbours share the larger one of x and w. With ADD, r is added before the activation.
 #define OPEN_ROW(i) BUFFER_FROM(x##i) = buffer_at(x, min(row + i, M - 1) * quads);
 #define READ(i) buffer_load4(x##i, quad)
 #define RUN(QUAD)                            \
@@ -8,8 +8,21 @@
     TILE_KEEP_AFTER(quad, quads)             \
   }
 
+#if ADD
+#define R_IN BUFFER_IN(r),
+#define ADD_ROW(i)                                                             \
+  if (row + i < M) {                                                           \
+    const int at = (row + i) * quads_o + left * 4, own = quads_o - left * 4;   \
+    TILE_LEFT(i) += to_float16(run_load(r, at, own));                          \
+    if (own > 4) TILE_RIGHT(i) += to_float16(run_load(r, at + 4, own - 4));    \
+  }
+#else
+#define R_IN
+#define ADD_ROW(i)
+#endif
+
 __kernel void gemm_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
-                            BUFFER_OUT(y), int M, int N, int K, int act, float act_lo,
+                            R_IN BUFFER_OUT(y), int M, int N, int K, int act, float act_lo,
                             float act_hi) {
   const int panels = (N + 15) / 16;
   TILE_IDS(M < N)
@@ -29,5 +42,6 @@ __kernel void gemm_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restri
       RUN(TILE_QUAD_LEFT)
     }
   }
+  EACH_OF_8(ADD_ROW)
   TILE_FINISH(left, panels, row * quads_o, quads_o, M - row, N)
 }

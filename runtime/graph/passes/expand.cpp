@@ -145,6 +145,7 @@ Status expand_composites(Graph& graph) {
   if (!any) {
     remove_dead_code(graph);
     gather_squeezes(graph);
+    gather_sums(graph);
     find_level_weights(graph);
     return {};
   }
@@ -156,6 +157,7 @@ Status expand_composites(Graph& graph) {
   remove_dead_code(graph);
   CLVET_RETURN_IF_ERROR(sort_topologically(graph));
   gather_squeezes(graph);
+  gather_sums(graph);
   find_level_weights(graph);
   return {};
 }

@@ -77,14 +77,19 @@ struct LoweredCall {
   Shape temporary;
 };
 
+// Calls that compute the same as others within their bound at precision high, which the planner may
+// take in their place where they are predicted to take at most this part of their time.
+struct OtherCalls {
+  std::vector<LoweredCall> calls;
+  double most;
+};
+
 // What a node is on the device. The node's `activation` is already in dims and scalars.
 struct Lowering {
   LoweringKind kind = LoweringKind::kHost;
   std::string reason;
-  std::vector<LoweredCall> calls;  // kKernel
-  // Other ways to compute the same within the bound of `calls` at precision high, each of which the
-  // planner may take in their place.
-  std::vector<std::vector<LoweredCall>> others;
+  std::vector<LoweredCall> calls;    // kKernel
+  std::vector<OtherCalls> others;    // of `calls`
   LoweredInput source;               // kAlias: of which input
   View view = View::kChannelsFirst;  // kAlias: of node.outputs[0]
 };

@@ -14,6 +14,9 @@ inline constexpr std::string_view kAlignedToAxis = "AlignedToAxis";
 // biases (3 and 4), and behind each an activation: attributes squeeze_act, squeeze_act_lo,
 // squeeze_act_hi and gate_act...
 inline constexpr std::string_view kSqueezeExcite = "SqueezeExcite";
+// A convolution of input 0 [N, C, H, W] by filters [M, C, 1, 1] (input 1) and perhaps a bias (2),
+// to which input 3 of the output's shape is added.
+inline constexpr std::string_view kConvAdd = "ConvAdd";
 
 // Levels: the quantised numbers of a tensor, kept as floats. Those of 8 and 16 bits are exact.
 //

@@ -16,7 +16,7 @@ inline constexpr int64_t kWinogradPart = 1;
 // What is the same as `conv`, a call of conv2d: one call, and three that hand the tiles on. None
 // where its window is not 3 x 3 of stride 1 and dilation 1, or where it has too few channels for
 // its bound (kWinogradChannels).
-std::vector<std::vector<LoweredCall>> winograd_ways(const LoweredCall& conv);
+std::vector<OtherCalls> winograd_ways(const LoweredCall& conv);
 
 // G w G' of each filter: from [tap][channel][filter] to [product][channel][filter].
 Values winograd_weights(const Values& weights);

@@ -33,9 +33,9 @@ std::vector<std::vector<std::string>> other_ops(const Attributes& attributes,
   std::vector<std::vector<std::string>> ways;
   const Lowering lowering =
       test::lowered(node, {noise({1, weights[1] * group, 9, 8}), noise(weights)});
-  for (const auto& calls : lowering.others) {
+  for (const OtherCalls& other : lowering.others) {
     ways.emplace_back();
-    for (const LoweredCall& call : calls) ways.back().push_back(call.op);
+    for (const LoweredCall& call : other.calls) ways.back().push_back(call.op);
   }
   return ways;
 }
@@ -63,8 +63,9 @@ TEST(WinogradCalls, NeedEnoughChannelsForTheirBound) {
 TEST(WinogradCalls, FitTogether) {
   const Node node = test::make_node("Conv", 2, {{"pads", list({1, 1, 1, 1})}});
   const auto ways = test::lowered(node, {noise({2, 40, 5, 7}), noise({6, 40, 3, 3})}).others;
-  ASSERT_THAT(ways, ElementsAre(SizeIs(1), SizeIs(3)));
-  const std::vector<LoweredCall>& calls = ways[1];
+  ASSERT_THAT(ways, ElementsAre(testing::Field(&OtherCalls::calls, SizeIs(1)),
+                                testing::Field(&OtherCalls::calls, SizeIs(3))));
+  const std::vector<LoweredCall>& calls = ways[1].calls;
   for (size_t i = 1; i < calls.size(); ++i) {
     const auto before = find_op_contract(calls[i - 1].op)->roles(calls[i - 1].dims);
     const auto after = find_op_contract(calls[i].op)->roles(calls[i].dims);
