@@ -36,9 +36,10 @@ struct ConvPart {
 Result<Types> infer(const OpCall& call) {
   const ConvPart part(call);
   CLVET_ASSIGN_OR_RETURN(Types types, conv().infer(part.call));
-  if (call.shape(kAddend) != types[0].shape) {
+  const Shape &w = call.shape(1), &out = types[0].shape;
+  if (elements_of(w) != w[0] * w[1] || call.shape(kAddend) != out) {
     return fail(ErrorCode::kInvalidArgument, "{} does not add {} to {}", call.node.op,
-                to_string(call.shape(kAddend)), to_string(types[0].shape));
+                to_string(call.shape(kAddend)), to_string(out));
   }
   return types;
 }

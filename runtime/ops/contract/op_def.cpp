@@ -14,6 +14,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
 #include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/contract/steps_domain.h"
 #include "runtime/ops/contract/view.h"
 
 namespace clvet {
@@ -111,7 +112,7 @@ const OpDef* find_op(std::string_view domain, std::string_view name) {
 }
 
 Result<const OpDef*> definition_of(std::string_view domain, std::string_view name, int opset) {
-  const OpDef* def = find_op(domain, name);
+  const OpDef* def = domain == kStepsDomain ? nullptr : find_op(domain, name);
   if (!def && domain.empty())
     return fail(ErrorCode::kUnsupported,
                 "clvet does not support this operator; export the model without it");

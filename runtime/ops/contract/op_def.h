@@ -171,8 +171,9 @@ const std::vector<const OpDef*>& op_defs();
 // nullptr where the op is unknown; "ai.onnx" is the domain "".
 const OpDef* find_op(std::string_view domain, std::string_view name);
 
-// The definition of an operator in that version of its operator set; kUnsupported says what clvet
-// has and, where another version would do, which to export.
+// The definition of an operator of a file in that version of its operator set; kUnsupported says
+// what clvet has and, where another version would do, which to export. A file has none of
+// kStepsDomain, whose operators rely on what the passes saw.
 Result<const OpDef*> definition_of(std::string_view domain, std::string_view name, int opset);
 
 // The oldest version of the operator set in which that name of `def` is implemented.

@@ -16,6 +16,8 @@
 #include "runtime/host/executor.h"
 #include "runtime/onnx/onnx.pb.h"
 #include "runtime/onnx/reader.h"
+#include "runtime/ops/contract/op_def.h"
+#include "runtime/ops/contract/steps_domain.h"
 #include "tests/runtime/helpers.h"
 #include "tests/runtime/model_builder.h"
 
@@ -104,6 +106,23 @@ TEST(GraphBuilder, ReadsOperatorSetsByDomain) {
   EXPECT_EQ(graph->nodes[0].opset, 13);
   EXPECT_EQ(graph->nodes[1].opset, 3);
   EXPECT_EQ(graph->nodes[1].def, nullptr) << "Relu of another domain is another operator";
+}
+
+// What such an operator takes for granted, no file has shown.
+TEST(GraphBuilder, KnowsNoOperatorOfTheDomainThatPassesWriteTo) {
+  ModelBuilder model = relu_model();
+  auto* own = model.model().add_opset_import();
+  own->set_domain(std::string(kStepsDomain));
+  own->set_version(1);
+  for (const OpDef* def : op_defs()) {
+    if (def->domain != kStepsDomain) continue;
+    model.graph().mutable_node(0)->set_domain(std::string(kStepsDomain));
+    model.graph().mutable_node(0)->set_op_type(std::string(def->names[0].text));
+    const auto graph = parse_onnx(model.bytes(), "test.onnx");
+    ASSERT_FALSE(graph) << def->names[0].text;
+    EXPECT_EQ(graph.error().code, ErrorCode::kUnsupported);
+    EXPECT_THAT(graph.error().message, testing::HasSubstr(kStepsDomain.data()));
+  }
 }
 
 TEST(GraphBuilder, TakesTheLongNameOfOnnxsOwnDomain) {
