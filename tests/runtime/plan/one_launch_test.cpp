@@ -1,0 +1,148 @@
+// When one kernel takes the place of the several calls of a node.
+#include <gmock/gmock.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "probe/report/device_features.h"
+#include "probe/report/report.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/passes.h"
+#include "runtime/graph/tensor.h"
+#include "runtime/host/executor.h"
+#include "runtime/plan/plan.h"
+#include "runtime/plan/planner.h"
+#include "tests/runtime/helpers.h"
+#include "tests/runtime/model_builder.h"
+#include "tests/runtime/plan/plan_interpreter.h"
+#include "tests/runtime/plan/planning.h"
+#include "tests/runtime/reports.h"
+
+namespace clvet {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+using ::testing::IsEmpty;
+
+constexpr int64_t kChannels = 10, kHidden = 6;
+
+Graph for_device(const test::ModelBuilder& model) {
+  Graph graph = test::ready(model);
+  EXPECT_TRUE(optimise(graph));
+  EXPECT_TRUE(expand_composites(graph));
+  return graph;
+}
+
+// Of two images; a Relu behind it, which is fused.
+Graph squeeze() {
+  test::ModelBuilder model;
+  model.input("x", {2, kChannels, 5, 3});
+  model.constant("w1", {kHidden, kChannels, 1, 1}, test::values(kChannels * kHidden));
+  model.constant("b1", {kHidden}, test::values(kHidden, 2));
+  model.constant("w2", {kChannels, kHidden, 1, 1}, test::values(kChannels * kHidden, 3));
+  model.node("GlobalAveragePool", {"x"}, {"mean"});
+  model.node("Conv", {"mean", "w1", "b1"}, {"squeezed"});
+  model.node("Relu", {"squeezed"}, {"hidden"});
+  model.node("Conv", {"hidden", "w2"}, {"excited"});
+  model.node("Sigmoid", {"excited"}, {"gate"});
+  model.node("Mul", {"x", "gate"}, {"product"});
+  model.node("Relu", {"product"}, {"y"});
+  model.output("y");
+  return for_device(model);
+}
+
+Graph residual() {
+  test::ModelBuilder model;
+  model.input("x", {2, kChannels, 5, 3}).input("z", {2, kHidden, 5, 3});
+  model.constant("w", {kHidden, kChannels, 1, 1}, test::values(kChannels * kHidden));
+  model.constant("b", {kHidden}, test::values(kHidden, 2));
+  model.node("Conv", {"x", "w", "b"}, {"c"});
+  model.node("Add", {"z", "c"}, {"s"});
+  model.node("Relu", {"s"}, {"y"});
+  model.output("y");
+  return for_device(model);
+}
+
+struct Case {
+  const char* name;
+  Graph (*network)();
+  std::string whole;               // the op of one launch
+  std::vector<std::string> parts;  // those of several
+};
+
+class OneLaunch : public testing::TestWithParam<Case> {
+ protected:
+  // The kernel of one launch takes `ms`, all else 1 ms.
+  test::Teller taking(double ms) const {
+    return [=, this](const Variant& variant, const TestShape&) {
+      return test::Told{Verdict::kPass, is_whole(variant) ? ms : 1};
+    };
+  }
+  bool is_whole(const Variant& variant) const { return variant.manifest->op == GetParam().whole; }
+
+  ExecutionPlan plan_by(const test::Teller& tell,
+                        const Combination& combination = test::kBuffers) const {
+    const Report report = test::timed_report(test::device_with(), tell);
+    auto plan = plan_network_for(graph_, *test::chooser_of(report), combination);
+    EXPECT_TRUE(plan) << plan.error().message;
+    return plan ? *plan : ExecutionPlan();
+  }
+
+  const Graph graph_ = GetParam().network();
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    Nodes, OneLaunch,
+    testing::Values(Case{"SqueezeExcite",
+                         squeeze,
+                         "squeeze_excite",
+                         {"pool_global", "gemm", "gemm", "eltwise_binary"}},
+                    Case{"ConvAdd", residual, "gemm_add", {"gemm", "eltwise_binary"}}),
+    [](const auto& info) { return info.param.name; });
+
+TEST_P(OneLaunch, IsTakenWhereItIsPredictedToBeFaster) {
+  const ExecutionPlan plan = plan_by(taking(1));
+  EXPECT_THAT(test::kernel_ops(plan), ElementsAre(GetParam().whole));
+  EXPECT_THAT(plan.fallbacks, IsEmpty());
+}
+
+TEST_P(OneLaunch, IsLeftOutWhereThatKernelIsSlowerOrNotTimedOrWrong) {
+  const auto parts = ElementsAreArray(GetParam().parts);
+  EXPECT_THAT(test::kernel_ops(plan_by(taking(50))), parts);
+  EXPECT_THAT(test::kernel_ops(plan_by(taking(0))), parts);
+  const ExecutionPlan wrong = plan_by([&](const Variant& variant, const TestShape& shape) {
+    return is_whole(variant) ? test::Told{Verdict::kWrong} : taking(1)(variant, shape);
+  });
+  EXPECT_THAT(test::kernel_ops(wrong), parts);
+  EXPECT_THAT(wrong.fallbacks, IsEmpty());
+}
+
+TEST_P(OneLaunch, ComputesWhatTheHostComputesAndSoDoTheSeveral) {
+  std::map<std::string, Tensor> inputs;
+  for (const ValueId input : graph_.inputs) {
+    const Value& value = graph_.values[static_cast<size_t>(input)];
+    inputs.emplace(value.name, test::noise(*value.shape));
+  }
+  const auto want = HostExecutor(graph_).run(inputs);
+  ASSERT_TRUE(want) << want.error().message;
+  const auto table = test::table();
+  const DeviceFeatures features = features_of(test::device_with());
+  for (const double ms : {1.0, 50.0}) {
+    for (const Combination& combination : {test::kBuffers, test::kImages}) {
+      const ExecutionPlan plan = plan_by(taking(ms), combination);
+      const auto got = test::PlanInterpreter(graph_, plan, *table, features).run(inputs);
+      for (const auto& [name, tensor] : want->outputs)
+        test::expect_near(got.at(name), tensor, 1e-5);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace clvet
