@@ -1,4 +1,3 @@
-#include <array>
 #include <vector>
 
 #include "base/result.h"
@@ -10,16 +9,7 @@ namespace clvet::op_contract_gemm {
 namespace {
 
 // y[M, N] = act(x[M, K] * w[K, N] + bias[N]); the rows are M / W image rows of W pixels each.
-Result<std::vector<TensorRole>> roles(const Dims& dims) {
-  constexpr std::array names = {"M", "N", "K", "W"};
-  CLVET_RETURN_IF_ERROR(need_positive("gemm", dims, names));
-  if (dim(dims, "M") % dim(dims, "W") != 0) {
-    return fail(ErrorCode::kInvalidArgument, "gemm: M = {} is not a multiple of W = {}",
-                dim(dims, "M"), dim(dims, "W"));
-  }
-  return matmul_roles(dim(dims, "M") / dim(dims, "W"), dim(dims, "W"), dim(dims, "N"),
-                      dim(dims, "K"));
-}
+Result<std::vector<TensorRole>> roles(const Dims& dims) { return matmul_of_pixels("gemm", dims); }
 
 ReferenceResult reference(const CallValues& values) {
   return matmul_reference(values, dim(values.dims, "M"));

@@ -1,6 +1,4 @@
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "base/result.h"
@@ -13,13 +11,7 @@ namespace {
 
 // As gemm, and r[M, N] is added before the activation: y = act(x * w + bias + r).
 Result<std::vector<TensorRole>> roles(const Dims& dims) {
-  constexpr std::array names = {"M", "N", "K", "W"};
-  CLVET_RETURN_IF_ERROR(need_positive("gemm_add", dims, names));
-  const int64_t m = dim(dims, "M"), w = dim(dims, "W");
-  if (m % w != 0) {
-    return fail(ErrorCode::kInvalidArgument, "gemm_add: M = {} is not a multiple of W = {}", m, w);
-  }
-  auto roles = matmul_roles(m / w, w, dim(dims, "N"), dim(dims, "K"));
+  CLVET_ASSIGN_OR_RETURN(auto roles, matmul_of_pixels("gemm_add", dims));
   TensorRole r = roles.back();
   r.name = "r";
   r.kind = TensorKind::kInput;

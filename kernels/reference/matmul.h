@@ -1,10 +1,13 @@
 // What gemm and gemv share: x {1, h, w, K}, w [1][K][N], bias [N], y {1, h, w, N}.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "kernels/act.h"
 #include "kernels/contract.h"
 #include "kernels/reference/row_sums.h"
@@ -17,6 +20,17 @@ inline std::vector<TensorRole> matmul_roles(int64_t h, int64_t w, int64_t n, int
   TensorRole bias{.name = "bias", .kind = TensorKind::kVector, .c = n};
   TensorRole y{.name = "y", .kind = TensorKind::kOutput, .h = h, .w = w, .c = n};
   return {x, weights, bias, y};
+}
+
+// The roles of `op`, whose M rows are M / W image rows of W pixels each.
+inline Result<std::vector<TensorRole>> matmul_of_pixels(std::string_view op, const Dims& dims) {
+  constexpr std::array names = {"M", "N", "K", "W"};
+  CLVET_RETURN_IF_ERROR(need_positive(op, dims, names));
+  const int64_t m = dim(dims, "M"), w = dim(dims, "W");
+  if (m % w != 0) {
+    return fail(ErrorCode::kInvalidArgument, "{}: M = {} is not a multiple of W = {}", op, m, w);
+  }
+  return matmul_roles(m / w, w, dim(dims, "N"), dim(dims, "K"));
 }
 
 // z = x * w + bias of `rows` rows of x.

@@ -40,62 +40,27 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
   return std::vector<TensorRole>{x, w, bias, y};
 }
 
-// Of one channel, B d B' and, element by element, the sums of the squares of its terms.
-struct Transformed {
-  std::array<double, kProducts> value{}, squares{};
+// Where a tile lies, and the extents around it.
+struct Place {
+  int64_t image, line, column, oh, ow;
 };
 
-Transformed transformed(const std::array<double, kProducts>& d) {
-  Transformed made;
-  for (size_t p = 0; p < kProducts; ++p) {
-    for (size_t t = 0; t < kProducts; ++t) {
-      const double factor =
-          kWinogradB[p / kInputs][t / kInputs] * kWinogradB[p % kInputs][t % kInputs];
-      if (factor == 0) continue;
-      made.value[p] += factor * d[t];
-      made.squares[p] += factor * d[t] * factor * d[t];
-    }
-  }
-  return made;
-}
-
-// The products of a tile, [product][filter].
-std::vector<RowSums> products_of(const std::vector<Transformed>& channels, const Values& w,
-                                 size_t filters) {
+// The products of tile number `tile` of `tiles`, [product][filter]; `x` has the tiles as
+// winograd_in makes them, with the sums of the squares of their terms.
+std::vector<RowSums> products_of(int64_t tile, int64_t tiles, const ReferenceResult& x,
+                                 const Values& w, int64_t channels, size_t filters) {
   std::vector<RowSums> sums(kProducts, RowSums(filters));
-  for (size_t p = 0; p < kProducts; ++p) {
-    for (size_t k = 0; k < channels.size(); ++k) {
-      const double* row = w.data() + (p * channels.size() + k) * filters;
-      const double value = channels[k].value[p], squares = channels[k].squares[p];
-      for (size_t o = 0; o < filters; ++o) {
-        sums[p].sum[o] += value * row[o];
-        sums[p].squares[o] += squares * row[o] * row[o];
-      }
+  for (int64_t i = 0; i < kWinogradProducts * channels; ++i) {
+    const int64_t p = i / channels;
+    const auto at = static_cast<size_t>((p * tiles + tile) * channels + i % channels);
+    const double* row = w.data() + static_cast<size_t>(i) * filters;
+    RowSums& own = sums[static_cast<size_t>(p)];
+    for (size_t o = 0; o < filters; ++o) {
+      own.sum[o] += x.value[at] * row[o];
+      own.squares[o] += x.sum_squares[at] * row[o] * row[o];
     }
   }
   return sums;
-}
-
-// Where a tile lies, and the extents around it.
-struct Place {
-  int64_t image, line, column, h, w, c, oh, ow;
-};
-
-// What the tile reads of each channel; `top` and `left` are its first pixel.
-std::vector<Transformed> channels_of(const Place& tile, int64_t top, int64_t left,
-                                     const Values& x) {
-  std::vector<Transformed> channels;
-  for (int64_t k = 0; k < tile.c; ++k) {
-    std::array<double, kProducts> d{};
-    for (int64_t t = 0; t < kWinogradProducts; ++t) {
-      const int64_t iy = top + t / kWinogradInputs, ix = left + t % kWinogradInputs;
-      if (iy < 0 || iy >= tile.h || ix < 0 || ix >= tile.w) continue;
-      const int64_t at = ((tile.image * tile.h + iy) * tile.w + ix) * tile.c + k;
-      d[static_cast<size_t>(t)] = x[static_cast<size_t>(at)];
-    }
-    channels.push_back(transformed(d));
-  }
-  return channels;
 }
 
 void put_outputs(const Place& tile, const std::vector<RowSums>& products, const Values& bias,
@@ -121,28 +86,26 @@ void put_outputs(const Place& tile, const std::vector<RowSums>& products, const 
 
 ReferenceResult reference(const CallValues& values) {
   const Dims& dims = values.dims;
-  Place tile{.h = dim(dims, "H"),
-             .w = dim(dims, "W"),
-             .c = dim(dims, "C"),
-             .oh = dim(dims, "OH"),
-             .ow = dim(dims, "OW")};
+  const int64_t c = dim(dims, "C");
+  Place tile{.oh = dim(dims, "OH"), .ow = dim(dims, "OW")};
+  const ReferenceResult x = find_op_contract("winograd_in")
+                                ->reference({dims, {}, {{"x", values.tensors.find("x")->second}}});
   const Values& bias = values.tensors.find("bias")->second;
   ReferenceResult result;
   // Terms that neither A nor B makes zero: 9 products for an output, each of 4 inputs.
-  result.reduction = 36 * tile.c + 1;
+  result.reduction = 36 * c + 1;
   result.products =
-      static_cast<double>(kWinogradProducts * tile.c) / kWinogradOutputs / kWinogradOutputs;
+      static_cast<double>(kWinogradProducts * c) / kWinogradOutputs / kWinogradOutputs;
   result.value.resize(static_cast<size_t>(dim(dims, "N") * tile.oh * tile.ow) * bias.size());
   result.sum_squares.resize(result.value.size());
   const int64_t down = winograd_tiles(tile.oh), across = winograd_tiles(tile.ow);
-  for (int64_t i = 0; i < dim(dims, "N") * down * across; ++i) {
+  const int64_t tiles = dim(dims, "N") * down * across;
+  for (int64_t i = 0; i < tiles; ++i) {
     tile.image = i / across / down;
     tile.line = i / across % down;
     tile.column = i % across;
-    const auto channels = channels_of(tile, tile.line * kWinogradOutputs - dim(dims, "pad_top"),
-                                      tile.column * kWinogradOutputs - dim(dims, "pad_left"),
-                                      values.tensors.find("x")->second);
-    const auto products = products_of(channels, values.tensors.find("w")->second, bias.size());
+    const auto products =
+        products_of(i, tiles, x, values.tensors.find("w")->second, c, bias.size());
     put_outputs(tile, products, bias, result);
   }
   apply_epilogue(epilogue_of(values), result);

@@ -111,9 +111,6 @@ Status host(const OpCall& call, std::vector<Tensor>& outputs) {
   return {};
 }
 
-// What one launch may take of the time of four: both are predictions.
-constexpr double kTimeOfWhole = 0.8;
-
 // What the call before made.
 LoweredInput made(const char* role, int call) { return {role, -1 - call, View::kChannelsLast}; }
 
@@ -173,7 +170,7 @@ Lowering lower(const OpCall& call, View) {
   if (!view) return host_only("kernels support at most two spatial axes");
   Lowering lowering = kernel_calls({mean_call(*view), layer_call(call, *problem, kSqueeze),
                                     layer_call(call, *problem, kExcite), gate_call(call)});
-  lowering.others = {{{whole_call(call, *problem, *view)}, kTimeOfWhole}};
+  lowering.others = {{{whole_call(call, *problem, *view)}}};
   return lowering;
 }
 

@@ -1,5 +1,6 @@
 #include "runtime/graph/passes/match.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -45,6 +46,16 @@ bool bias_fits(const Graph& graph, const Node& conv, int64_t channels) {
   if (conv.inputs.size() < 3 || conv.inputs[2] == kNoValue) return true;
   const Tensor* bias = graph.constant(conv.inputs[2]);
   return bias && bias->type() == TensorType{DType::kF32, {channels}};
+}
+
+const Tensor* pixel_filters(const Graph& graph, const Node& conv) {
+  const Tensor* w = graph.constant(conv.inputs[1]);
+  const std::vector<int64_t>* pads = conv.ints_attr("pads");
+  const bool are = w && w->rank() == 4 && w->dtype() == DType::kF32 && w->shape()[2] == 1 &&
+                   w->shape()[3] == 1 && conv.int_attr("group", 1) == 1 &&
+                   bias_fits(graph, conv, w->shape()[0]) &&
+                   (!pads || std::ranges::all_of(*pads, [](int64_t pad) { return pad == 0; }));
+  return are ? w : nullptr;
 }
 
 int constant_side(const Graph& graph, const Node& node) {

@@ -24,6 +24,9 @@ const Node* maker(const Graph& graph, const Links& links, ValueId value, std::st
 std::optional<double> scalar_of(const Graph& graph, ValueId value);
 // Whether a convolution has no bias, or a constant one of a float for each channel.
 bool bias_fits(const Graph& graph, const Node& conv, int64_t channels);
+// The constant filters [M, C, 1, 1] of a convolution in one group, without a border and with a bias
+// that fits, if it has such; else null.
+const Tensor* pixel_filters(const Graph& graph, const Node& conv);
 // For a binary node of ONNX: which input is constant (0 or 1), if exactly one is; else -1.
 int constant_side(const Graph& graph, const Node& node);
 // Whether the constant on that side of a binary node may have more axes than the other side. Where

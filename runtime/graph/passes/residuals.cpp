@@ -1,7 +1,5 @@
 // A convolution by single pixels and the sum behind it, as in the residual blocks of networks.
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "runtime/graph/graph.h"
@@ -13,22 +11,13 @@
 namespace clvet {
 namespace {
 
-bool all_are(const Node& node, const char* name, int64_t wanted) {
-  const std::vector<int64_t>* values = node.ints_attr(name);
-  return !values || std::ranges::all_of(*values, [&](int64_t value) { return value == wanted; });
-}
-
 // Whether each output pixel, of more than one, is made of the input's pixel at its place alone.
 bool is_pointwise(const Graph& graph, const Node& conv) {
-  const Tensor* w = graph.constant(conv.inputs[1]);
+  const Tensor* w = pixel_filters(graph, conv);
   const auto& from = graph.values[conv.inputs[0]].shape;
   const auto& to = graph.values[conv.outputs[0]].shape;
-  if (!w || w->rank() != 4 || w->dtype() != DType::kF32 || !from || !to) return false;
-  const Shape& x = *from;
-  return x.size() == 4 && *to == Shape{x[0], w->shape()[0], x[2], x[3]} && w->shape()[1] == x[1] &&
-         w->shape()[2] == 1 && w->shape()[3] == 1 && x[0] * x[2] * x[3] > 1 &&
-         all_are(conv, "pads", 0) && all_are(conv, "strides", 1) &&
-         bias_fits(graph, conv, w->shape()[0]);
+  return w && from && to && (*from)[0] * (*from)[2] * (*from)[3] > 1 &&
+         *to == Shape{(*from)[0], w->shape()[0], (*from)[2], (*from)[3]};
 }
 
 bool rewrite(Graph& graph, const Links& links, Node& add, size_t side) {

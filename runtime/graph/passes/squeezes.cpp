@@ -40,12 +40,7 @@ bool is_mean(const Graph& graph, const Node& node) {
 // A convolution of one pixel by constant weights.
 bool is_layer(const Graph& graph, const Node& node) {
   const auto& to = graph.values[node.outputs[0]].shape;
-  const Tensor* w = graph.constant(node.inputs[1]);
-  const std::vector<int64_t>* pads = node.ints_attr("pads");
-  if (!w || !to || w->rank() != 4 || w->dtype() != DType::kF32) return false;
-  return w->shape()[2] == 1 && w->shape()[3] == 1 && (*to)[2] == 1 && (*to)[3] == 1 &&
-         node.int_attr("group", 1) == 1 && bias_fits(graph, node, w->shape()[0]) &&
-         (!pads || std::ranges::all_of(*pads, [](int64_t pad) { return pad == 0; }));
+  return pixel_filters(graph, node) && to && (*to)[2] == 1 && (*to)[3] == 1;
 }
 
 void put(Attributes& attributes, const std::string& stem, const Activation& act) {

@@ -81,7 +81,9 @@ struct LoweredCall {
 // take in their place where they are predicted to take at most this part of their time.
 struct OtherCalls {
   std::vector<LoweredCall> calls;
-  double most;
+  // Both are predictions, of kernels that were timed alone: in a network, what is larger than
+  // before leaves the caches.
+  double most = 0.8;
 };
 
 // What a node is on the device. The node's `activation` is already in dims and scalars.

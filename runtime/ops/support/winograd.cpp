@@ -18,10 +18,6 @@
 namespace clvet {
 namespace {
 
-// What they may take of the time of a direct convolution. Both are predictions, of kernels that
-// were timed alone: in a network larger weights leave the caches.
-constexpr double kTimeOfOther = 0.8;
-
 bool is_transformed(const LoweredCall& conv) {
   using Wanted = std::pair<std::string_view, int64_t>;
   constexpr std::array wanted = {Wanted{"KH", kWinogradTaps}, Wanted{"KW", kWinogradTaps},
@@ -81,7 +77,7 @@ std::vector<LoweredCall> three_calls(const LoweredCall& conv) {
 
 std::vector<OtherCalls> winograd_ways(const LoweredCall& conv) {
   if (!is_transformed(conv)) return {};
-  return {{{whole_call(conv)}, kTimeOfOther}, {three_calls(conv), kTimeOfOther}};
+  return {{{whole_call(conv)}}, {three_calls(conv)}};
 }
 
 Values winograd_weights(const Values& weights) {
