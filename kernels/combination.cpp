@@ -17,8 +17,10 @@ constexpr Words<Precision, 3> kPrecisions{
     {{Precision::kLow, "low"}, {Precision::kNormal, "normal"}, {Precision::kHigh, "high"}}};
 constexpr Words<Memory, 2> kMemories{{{Memory::kLow, "low"}, {Memory::kNormal, "normal"}}};
 constexpr Words<Storage, 2> kStorages{{{Storage::kBuffer, "buffer"}, {Storage::kImage, "image"}}};
-constexpr Words<WeightType, 3> kWeightTypes{
-    {{WeightType::kFloat, "float"}, {WeightType::kInt8, "int8"}, {WeightType::kInt4, "int4"}}};
+constexpr Words<WeightType, 4> kWeightTypes{{{WeightType::kFloat, "float"},
+                                             {WeightType::kInt8, "int8"},
+                                             {WeightType::kInt4, "int4"},
+                                             {WeightType::kQ4_0, "q4_0"}}};
 
 template <class Enum, size_t N>
 const char* word_of(const Words<Enum, N>& words, Enum value) {

@@ -14,8 +14,10 @@ enum class Precision { kLow, kNormal, kHigh };
 // float or half when the kernel sees them.
 enum class Memory { kLow, kNormal };
 enum class Storage { kBuffer, kImage };
-// How a kernel variant reads its weights. kFloat means the storage type of its precision.
-enum class WeightType { kFloat, kInt8, kInt4 };
+// How a kernel variant reads its weights. kFloat means the storage type of its precision; kInt8 and
+// kInt4 are numbers of 8 and 4 bits in blocks with a scale and an offset; kQ4_0 is int4 in the
+// blocks of GGUF's Q4_0, which have a half as scale and no offset of their own.
+enum class WeightType { kFloat, kInt8, kInt4, kQ4_0 };
 
 struct Combination {
   Precision precision = Precision::kHigh;

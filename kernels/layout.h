@@ -12,7 +12,7 @@
 //   element
 //     kFloat: one value (float for high, half otherwise), k' = k
 //     kInt8:  one ushort for 2 rows (even row in the low byte), k' = k/2
-//     kInt4:  one ushort for 4 rows (row 4i in the lowest nibble), k' = k/4
+//     kInt4, kQ4_0: one ushort for 4 rows (row 4i in the lowest nibble), k' = k/4
 //   image: always one panel of np columns: RGBA texel (x = column/4, y = k'), CL_FLOAT /
 //     CL_HALF_FLOAT for kFloat, CL_UNSIGNED_INT16 for the quantised types.
 //   Quantised: padding rows hold q = 0 (the activation's padding lanes cancel them), padding
@@ -20,8 +20,8 @@
 //     q = scale = offset = 0. value = scale * q + offset, q unsigned (0..255 or 0..15), one (scale,
 //     offset) for each column and each block of 32 rows of k.
 // Scales, always a buffer: [ceil(k/32)][2][np]: scales then offsets; float for high, half
-// otherwise. Vectors, always a buffer: float32, padded with zeros to round_up(c, 16) values.
-// Indices, always a buffer: c int32.
+// otherwise. kQ4_0: [ceil(k/32)][np] halves, the offset being -8 times the scale. Vectors, always a
+// buffer: float32, padded with zeros to round_up(c, 16) values. Indices, always a buffer: c int32.
 #pragma once
 
 #include <cstddef>
@@ -38,6 +38,7 @@ namespace clvet {
 using Bytes = std::vector<std::byte>;
 
 inline constexpr int64_t kQuantBlock = 32;
+inline constexpr int kQ4_0Centre = 8;  // the number that means 0 in a block of kQ4_0
 inline constexpr int64_t kColumnAlign = 16;
 // Bytes that every buffer a kernel gets has behind its values: 16 floats may be loaded from where
 // the last texel is.
@@ -90,16 +91,19 @@ struct PackedSize {
 };
 PackedSize packed_size(const TensorRole& role, Precision precision, WeightType type,
                        Storage storage, int64_t pack);
+// Bytes of a weight with its share of its block's scale and offset, in a matrix without padding.
+double bytes_a_weight(Precision precision, WeightType type);
 
 // Packs float weights. kFloat rounds to the storage type; kInt8/kInt4 quantise each block of 32
-// rows of a column by min and max (used by trials; models bring their own blocks).
+// rows of a column by min and max, kQ4_0 by its largest magnitude (used by trials; models bring
+// their own blocks).
 PackedWeights pack_weights(const TensorRole& role, Precision precision, WeightType type,
                            Storage storage, int64_t pack, std::span<const double> values);
 // Weights as models bring them: [cout][cin], taps = 1.
 struct QuantisedRows {
   WeightType type = WeightType::kInt8;     // quants up to 255, or up to 15
   std::span<const uint8_t> quants;         // [cout][cin]
-  std::span<const float> scales, offsets;  // [cout][ceil(cin / kQuantBlock)]
+  std::span<const float> scales, offsets;  // [cout][ceil(cin / kQuantBlock)]; kQ4_0: halves, none
 };
 PackedWeights pack_rows(const TensorRole& role, Precision precision, Storage storage, int64_t pack,
                         const QuantisedRows& rows);

@@ -15,6 +15,7 @@
 #include "kernels/act_table.h"
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
+#include "kernels/layout.h"
 
 namespace clvet {
 namespace {
@@ -24,6 +25,7 @@ int weight_bits(const Variant& variant) {
     case WeightType::kInt8:
       return 8;
     case WeightType::kInt4:
+    case WeightType::kQ4_0:
       return 4;
     default:
       return 0;
@@ -60,6 +62,7 @@ std::string options_of(const Variant& variant) {
   if (variant.weights) {
     define("W_IMAGE", *variant.weights == Storage::kImage);
     define("W_BITS", weight_bits(variant));
+    if (variant.weight_type == WeightType::kQ4_0) define("W_CENTRE", kQ4_0Centre);
     define("PACK", manifest.pack);
   }
   for (const auto& [name, value] : manifest.params) define(name, value);
@@ -78,7 +81,8 @@ std::vector<std::string> constructs_of(const Variant& variant) {
     words.insert(stores_half(variant.precision) ? "image_half" : "image_float");
   }
   if (image_weights && quantised) words.insert("image_uint16_weights");
-  if (variant.precision == Precision::kNormal && holds_values_in_buffer(variant)) {
+  const bool half_scales = variant.weight_type == WeightType::kQ4_0;
+  if (half_scales || (variant.precision == Precision::kNormal && holds_values_in_buffer(variant))) {
     words.insert("vload_half");
   }
   if (variant.precision == Precision::kLow) {

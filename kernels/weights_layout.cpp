@@ -20,6 +20,8 @@ double stored(Precision precision, double value) {
                                 : static_cast<double>(static_cast<float>(value));
 }
 
+int element_bytes(Precision precision) { return stores_half(precision) ? 2 : 4; }
+
 void put(Precision precision, Bytes& bytes, int64_t index, double value) {
   if (stores_half(precision)) {
     const uint16_t bits = double_to_half(value);
@@ -44,6 +46,16 @@ struct Matrix {
     return (tap * role.cin + ci) * role.cout;
   }
 };
+
+int bits_of(WeightType type) { return type == WeightType::kInt8 ? 8 : 4; }
+
+// Of the scales: those of kQ4_0 are halves whatever the precision.
+Precision scales_as(Precision precision, WeightType type) {
+  return type == WeightType::kQ4_0 ? Precision::kNormal : precision;
+}
+
+// Values of a block of one column: a scale, and an offset where it does not follow from that.
+int64_t values_a_block(WeightType type) { return type == WeightType::kQ4_0 ? 1 : 2; }
 
 // One column of one block of kQuantBlock rows.
 struct QuantBlock {
@@ -75,8 +87,14 @@ std::vector<QuantBlock> quant_blocks(const Matrix& matrix, Precision precision, 
   }
   std::vector<QuantBlock> blocks(columns);
   for (size_t i = 0; i < columns; ++i) {
-    blocks[i].levels = type == WeightType::kInt8 ? 255 : 15;
+    blocks[i].levels = (1 << bits_of(type)) - 1;
     if (low.empty()) continue;
+    if (type == WeightType::kQ4_0) {
+      const double most = std::max(high[i], -low[i]);
+      blocks[i].scale = stored(scales_as(precision, type), most / (kQ4_0Centre - 1));
+      blocks[i].offset = -kQ4_0Centre * blocks[i].scale;
+      continue;
+    }
     blocks[i].scale = stored(precision, (high[i] - low[i]) / blocks[i].levels);
     blocks[i].offset = stored(precision, low[i]);
   }
@@ -100,7 +118,7 @@ int64_t packed_index(int64_t row, int64_t column, int64_t packed_rows, int64_t p
 }
 
 int64_t rows_per_word(WeightType type) {
-  return type == WeightType::kInt4 ? 4 : type == WeightType::kInt8 ? 2 : 1;
+  return type == WeightType::kFloat ? 1 : 16 / bits_of(type);
 }
 
 void pack_float(const Matrix& matrix, Precision precision, int64_t pack,
@@ -115,13 +133,12 @@ void pack_float(const Matrix& matrix, Precision precision, int64_t pack,
   }
 }
 
-void put_scales(const Matrix& matrix, Precision precision, int64_t block, int64_t column,
-                const QuantBlock& quant, PackedWeights& packed) {
-  put(precision, packed.scales, block * 2 * matrix.columns + column, quant.scale);
-  put(precision, packed.scales, (block * 2 + 1) * matrix.columns + column, quant.offset);
+void put_scales(const Matrix& matrix, Precision precision, WeightType type, int64_t block,
+                int64_t column, const QuantBlock& quant, PackedWeights& packed) {
+  const int64_t values = values_a_block(type), at = block * values * matrix.columns + column;
+  put(scales_as(precision, type), packed.scales, at, quant.scale);
+  if (values > 1) put(precision, packed.scales, at + matrix.columns, quant.offset);
 }
-
-int bits_of(WeightType type) { return type == WeightType::kInt8 ? 8 : 4; }
 
 uint16_t word_of(std::span<const uint8_t> quants, int bits) {
   uint16_t word = 0;
@@ -151,7 +168,8 @@ void pack_quantised(const Matrix& matrix, Precision precision, WeightType type, 
     const int64_t end = std::min((block + 1) * kQuantBlock, matrix.rows);
     const std::vector<QuantBlock> quants = blocks_of(block);
     for (int64_t column = 0; column < matrix.role.cout; ++column) {
-      put_scales(matrix, precision, block, column, quants[static_cast<size_t>(column)], packed);
+      put_scales(matrix, precision, type, block, column, quants[static_cast<size_t>(column)],
+                 packed);
     }
     for (int64_t row = block * kQuantBlock; row < end; ++row) {
       const int64_t index = matrix.index(row);
@@ -174,11 +192,12 @@ int64_t panel_of(const Matrix& matrix, Storage storage, int64_t pack) {
 PackedSize size_of(const Matrix& matrix, Precision precision, WeightType type, int64_t pack) {
   const int64_t packed_rows = matrix.rows / rows_per_word(type);
   const bool floats = type == WeightType::kFloat;
-  const size_t element = stores_half(precision) ? 2 : 4;
+  const int element = element_bytes(precision),
+            of_scale = element_bytes(scales_as(precision, type));
   const int64_t blocks = (matrix.rows + kQuantBlock - 1) / kQuantBlock;
   return {
-      static_cast<size_t>(round_up(matrix.columns, pack) * packed_rows) * (floats ? element : 2),
-      floats ? 0 : static_cast<size_t>(blocks * 2 * matrix.columns) * element,
+      static_cast<size_t>(round_up(matrix.columns, pack) * packed_rows * (floats ? element : 2)),
+      floats ? 0 : static_cast<size_t>(blocks * values_a_block(type) * matrix.columns * of_scale),
       {matrix.columns / 4, packed_rows}};
 }
 
@@ -197,6 +216,12 @@ PackedSize packed_size(const TensorRole& role, Precision precision, WeightType t
                        Storage storage, int64_t pack) {
   const Matrix matrix{role};
   return size_of(matrix, precision, type, panel_of(matrix, storage, pack));
+}
+
+double bytes_a_weight(Precision precision, WeightType type) {
+  if (type == WeightType::kFloat) return element_bytes(precision);
+  const double of_block = element_bytes(scales_as(precision, type)) * values_a_block(type);
+  return bits_of(type) / 8.0 + of_block / kQuantBlock;
 }
 
 PackedWeights pack_weights(const TensorRole& role, Precision precision, WeightType type,
@@ -275,7 +300,7 @@ PackedWeights pack_rows(const TensorRole& role, Precision precision, Storage sto
     for (int64_t block = 0; block < given; ++block) {
       const auto at = static_cast<size_t>(column * given + block);
       const QuantBlock quant{rows.scales[at], rows.offsets[at]};
-      put_scales(matrix, precision, block, column, quant, packed);
+      put_scales(matrix, precision, rows.type, block, column, quant, packed);
     }
     const uint8_t* quants = rows.quants.data() + column * role.cin;
     for (int64_t row = 0; row < role.cin; row += per_word) {

@@ -120,7 +120,7 @@ Result<PackedWeights> DeviceDecoder::packed(const ConstantRecipe& recipe, const 
   const Precision precision = launch.row->variant.precision;
   return form.type == WeightType::kFloat
              ? pack_rows(*role, precision, form.storage, form.pack, matrix.expanded())
-             : pack_rows(*role, precision, form.storage, form.pack, matrix.quantised());
+             : pack_rows(*role, precision, form.storage, form.pack, matrix.quantised(form.type));
 }
 
 Result<const DeviceDecoder::Weights*> DeviceDecoder::matrix(const ConstantRecipe& recipe,

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <span>
 #include <tl/expected.hpp>
@@ -38,12 +39,6 @@ double elements(const DecoderCall& call) {
   return static_cast<double>(n->second) * static_cast<double>(k->second);
 }
 
-double bytes_a_weight(WeightType type, Precision precision) {
-  const double value = stores_half(precision) ? 2 : 4;
-  if (type == WeightType::kFloat) return value;
-  return (type == WeightType::kInt4 ? 0.5 : 1) + 2 * value / kQuantBlock;
-}
-
 // The most rows that the head may have in one piece: an image's texel holds four of them side by
 // side. 0: any number.
 int64_t head_rows_for(const Combination& combination, const DeviceFeatures& features) {
@@ -55,6 +50,20 @@ int64_t head_rows_for(const Combination& combination, const DeviceFeatures& feat
 bool stores_alike(const Variant& variant, const Combination& combination) {
   return variant.activations == Storage::kBuffer &&
          stores_half(variant.precision) == stores_half(combination.precision);
+}
+
+bool is_q4_0(const DecoderChoice& choice) {
+  return choice.chosen && choice.chosen->variant().weight_type == WeightType::kQ4_0;
+}
+
+// As ExecutionPlan::ms(); infinite where a call has no kernel or no time.
+double ms_of(std::span<const DecoderChoice> choices) {
+  double ms = 0;
+  for (const auto& [call, answer, chosen] : choices) {
+    if (!chosen || !(chosen->ms > 0)) return std::numeric_limits<double>::infinity();
+    ms += (chosen->ms + chosen->launch_ms) / static_cast<double>(answer ? 1 : kPromptRows);
+  }
+  return ms;
 }
 
 class Builder {
@@ -151,9 +160,11 @@ class Builder {
 
 }  // namespace
 
-WeightType DecoderPlanner::type_of(const Combination& combination,
+WeightType DecoderPlanner::type_of(const Combination& combination, Blocks blocks,
                                    const std::string& matrix) const {
   if (matrix.empty() || combination.memory != Memory::kLow) return WeightType::kFloat;
+  const bool as_in_file = blocks == Blocks::kOfFile && weights_.is_q4_0(matrix).value_or(false);
+  if (as_in_file) return WeightType::kQ4_0;
   return weights_.type_of(matrix).value_or(WeightType::kFloat);
 }
 
@@ -168,11 +179,11 @@ std::vector<DecoderCall> DecoderPlanner::calls(const Combination& combination, b
   return calls;
 }
 
-Result<ChosenVariant> DecoderPlanner::choose(const Combination& combination,
+Result<ChosenVariant> DecoderPlanner::choose(const Combination& combination, Blocks blocks,
                                              const DecoderCall& call) const {
+  const WeightType type = type_of(combination, blocks, call.matrix());
   CLVET_ASSIGN_OR_RETURN(ChosenVariant chosen,
-                         chooser_.choose({call.op, call.dims, call.scalars, combination,
-                                          type_of(combination, call.matrix())}));
+                         chooser_.choose({call.op, call.dims, call.scalars, combination, type}));
   const Precision precision = chosen.variant().precision;
   const bool alike = stores_half(precision) == stores_half(combination.precision);
   // The plan must match the requested combination.
@@ -181,23 +192,23 @@ Result<ChosenVariant> DecoderPlanner::choose(const Combination& combination,
     return tl::unexpected(refusal(chosen.instead_of, chosen.verdict));
   }
   // Trials find a matrix in the device's caches; a token finds the whole model's in memory.
-  const double cold = chooser_.cost().cold_ms(
-      elements(call) * bytes_a_weight(type_of(combination, call.matrix()), precision));
+  const double cold = chooser_.cost().cold_ms(elements(call) * bytes_a_weight(precision, type));
   if (chosen.ms > 0) chosen.ms = std::max(chosen.ms, cold);
   return chosen;
 }
 
-bool DecoderPlanner::takes_fused(const Combination& combination, const DecoderCall& fused) const {
-  const auto whole = choose(combination, fused);
+bool DecoderPlanner::takes_fused(const Combination& combination, Blocks blocks,
+                                 const DecoderCall& fused) const {
+  const auto whole = choose(combination, blocks, fused);
   if (!whole) return false;
   if (!fused.matrix().empty() && whole->variant().weights != combination.weights) return false;
   // Apart, some of them may still be one.
   const auto smaller = [&](const DecoderCall& some, size_t) {
-    return some.parts.size() < fused.parts.size() && takes_fused(combination, some);
+    return some.parts.size() < fused.parts.size() && takes_fused(combination, blocks, some);
   };
   double apart_ms = 0;
   for (const DecoderCall& part : fuse(fused.parts, smaller)) {
-    const auto chosen = choose(combination, part);
+    const auto chosen = choose(combination, blocks, part);
     if (!chosen || chosen->ms == 0) return true;
     apart_ms += chosen->ms + chosen->launch_ms;
   }
@@ -205,13 +216,24 @@ bool DecoderPlanner::takes_fused(const Combination& combination, const DecoderCa
 }
 
 std::vector<DecoderChoice> DecoderPlanner::choose_all(const Combination& combination) const {
+  auto choices = choose_all(combination, Blocks::kWithOffsets);
+  const bool differ = std::any_of(choices.begin(), choices.end(), [&](const DecoderChoice& row) {
+    return type_of(combination, Blocks::kOfFile, row.call.matrix()) == WeightType::kQ4_0;
+  });
+  if (!differ) return choices;
+  auto as_in_file = choose_all(combination, Blocks::kOfFile);
+  return ms_of(as_in_file) < ms_of(choices) ? as_in_file : choices;
+}
+
+std::vector<DecoderChoice> DecoderPlanner::choose_all(const Combination& combination,
+                                                      Blocks blocks) const {
   std::vector<DecoderChoice> choices;
   for (const bool answer : {true, false}) {
     const auto takes = [&](const DecoderCall& fused, size_t) {
-      return takes_fused(combination, fused);
+      return takes_fused(combination, blocks, fused);
     };
     for (DecoderCall& call : fuse(calls(combination, answer), takes)) {
-      auto chosen = choose(combination, call);
+      auto chosen = choose(combination, blocks, call);
       choices.push_back({std::move(call), answer, std::move(chosen)});
     }
   }
@@ -228,11 +250,11 @@ Result<DecoderMemory> DecoderPlanner::memory(const Combination& combination,
   return DecoderMemory::of(planned, config_, weights_, combination.precision);
 }
 
-double DecoderPlanner::bytes_of(const Combination& combination) const {
+double DecoderPlanner::bytes_of(const Combination& combination, Blocks blocks) const {
   double bytes = 0;
   for (const DecoderCall& call : calls(combination, true)) {
-    bytes +=
-        elements(call) * bytes_a_weight(type_of(combination, call.matrix()), combination.precision);
+    const WeightType type = type_of(combination, blocks, call.matrix());
+    bytes += elements(call) * bytes_a_weight(combination.precision, type);
   }
   return bytes;
 }
@@ -245,7 +267,8 @@ Result<ExecutionPlan> DecoderPlanner::plan_for(const Combination& combination,
   const std::string misfit = needed.misfit(chooser_.features(), first_capacity(kRowsOfAStep));
   if (!misfit.empty()) return fail(ErrorCode::kResourceExhausted, "{}", misfit);
   ExecutionPlan plan = builder.take();
-  plan.bytes = bytes_of(combination);
+  const bool as_in_file = std::any_of(choices.begin(), choices.end(), is_q4_0);
+  plan.bytes = bytes_of(combination, as_in_file ? Blocks::kOfFile : Blocks::kWithOffsets);
   return plan;
 }
 
@@ -260,7 +283,8 @@ Result<ExecutionPlan> DecoderPlanner::plan(const PlanOverrides& words) const {
   };
   CLVET_ASSIGN_OR_RETURN(ExecutionPlan best,
                          best_plan(decoder_combinations(words), plan_one, words));
-  for (RefusedCombination& row : best.refused) row.bytes = bytes_of(row.combination);
+  for (RefusedCombination& row : best.refused)
+    row.bytes = bytes_of(row.combination, Blocks::kWithOffsets);
   return best;
 }
 
@@ -272,9 +296,13 @@ std::vector<DecoderChoice> DecoderPlanner::choices_of(const ExecutionPlan& plan)
     size_t next = 0;
     for (DecoderCall& call : calls_in(phase, calls(plan.combination, answer))) {
       const std::string name = next < steps.size() ? steps[next++].variant : "";
-      const WantedCall wanted{call.op, call.dims, call.scalars, plan.combination,
-                              type_of(plan.combination, call.matrix())};
+      WantedCall wanted{call.op, call.dims, call.scalars, plan.combination,
+                        type_of(plan.combination, Blocks::kOfFile, call.matrix())};
       Result<ChosenVariant> chosen = chooser_.choose_named(wanted, name);
+      if (!chosen) {
+        wanted.type = type_of(plan.combination, Blocks::kWithOffsets, call.matrix());
+        chosen = chooser_.choose_named(wanted, name);
+      }
       if (chosen && !stores_alike(chosen->variant(), plan.combination)) {
         chosen = fail(ErrorCode::kInvalidArgument,
                       "kernel {} stores tensors in another way than the plan", name);

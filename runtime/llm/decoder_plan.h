@@ -36,7 +36,9 @@ class DecoderPlanner {
   Status check(const ExecutionPlan& plan) const;
 
   // Every call of an answer and of a prompt, for one combination: memory low keeps quantised
-  // matrices quantised, normal expands them; every tensor between calls is stored alike.
+  // matrices quantised, normal expands them; every tensor between calls is stored alike. What the
+  // file has as Q4_0 stays so where each call has a kernel for it and the text takes less time
+  // then.
   std::vector<DecoderChoice> choose_all(const Combination& combination) const;
   // kUnavailable: a call has no kernel; kResourceExhausted: the device's memory is too small; the
   // message says which.
@@ -47,14 +49,20 @@ class DecoderPlanner {
                                std::span<const DecoderChoice> choices) const;
 
  private:
+  // What Q4_0 of a file becomes.
+  enum class Blocks { kWithOffsets, kOfFile };
+
   // Whether a fused call is right on this device, and predicted to be no slower than its parts.
-  bool takes_fused(const Combination& combination, const DecoderCall& fused) const;
-  WeightType type_of(const Combination& combination, const std::string& matrix) const;
-  Result<ChosenVariant> choose(const Combination& combination, const DecoderCall& call) const;
+  bool takes_fused(const Combination& combination, Blocks blocks, const DecoderCall& fused) const;
+  WeightType type_of(const Combination& combination, Blocks blocks,
+                     const std::string& matrix) const;
+  Result<ChosenVariant> choose(const Combination& combination, Blocks blocks,
+                               const DecoderCall& call) const;
+  std::vector<DecoderChoice> choose_all(const Combination& combination, Blocks blocks) const;
   std::vector<DecoderCall> calls(const Combination& combination, bool answer) const;
   std::vector<DecoderChoice> choices_of(const ExecutionPlan& plan) const;
   // Of the weights that a token reads, whether or not any kernel is right.
-  double bytes_of(const Combination& combination) const;
+  double bytes_of(const Combination& combination, Blocks blocks) const;
 
   const LlmConfig& config_;
   const LlmWeights& weights_;

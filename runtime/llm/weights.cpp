@@ -184,6 +184,13 @@ Result<WeightType> LlmWeights::type_of(const std::string& name) const {
   return type;
 }
 
+Result<bool> LlmWeights::is_q4_0(const std::string& name) const {
+  CLVET_ASSIGN_OR_RETURN(const auto found, parts(name));
+  return std::all_of(found.begin(), found.end(), [](const GgufTensor* part) {
+    return part->type->name == "Q4_0" && part->columns() % kQuantBlock == 0;
+  });
+}
+
 Result<std::vector<float>> LlmWeights::floats(const std::string& name) const {
   CLVET_ASSIGN_OR_RETURN(const auto found, parts(name));
   std::vector<float> values;

@@ -24,7 +24,8 @@ struct WeightMatrix {
   std::vector<float> scales, offsets;  // [rows][columns / kQuantBlock]
   std::vector<float> values;           // [rows][columns], where type is kFloat
 
-  QuantisedRows quantised() const { return {type, quants, scales, offsets}; }
+  // `as`: the type, or kQ4_0 where the file has it so.
+  QuantisedRows quantised(WeightType as) const { return {as, quants, scales, offsets}; }
   // The values that the quants mean, row by row.
   std::vector<float> expanded() const;
   // `count` rows from `first` on.
@@ -42,6 +43,8 @@ class LlmWeights {
   Result<WeightMatrix> matrix(const std::string& name) const;
   // What the layers of `matrix` are stored as, without reading it.
   Result<WeightType> type_of(const std::string& name) const;
+  // Whether the file has all of it as Q4_0, so that it can be packed as WeightType::kQ4_0, too.
+  Result<bool> is_q4_0(const std::string& name) const;
   // "zeros" has room for every bias; angle tables hold `capacity` rows of head_dim / 2.
   Result<std::vector<float>> vector(const std::string& name, int64_t capacity) const;
   Result<int64_t> vector_length(const std::string& name, int64_t capacity) const;

@@ -25,12 +25,6 @@ double dim_or_one(const Dims& dims, std::string_view name) {
   return found == dims.end() ? 1 : static_cast<double>(std::max<int64_t>(found->second, 1));
 }
 
-double bytes_of_weight(WeightType type, Precision precision) {
-  if (type == WeightType::kInt4) return 0.5;
-  if (type == WeightType::kInt8) return 1;
-  return stores_half(precision) ? 2 : 4;
-}
-
 // What multiplies by weights computes whole texels from whole texels, padding lanes included.
 constexpr int64_t kLanes = 4;
 
@@ -100,9 +94,7 @@ double share_of_positions(const Dims& dims, const TensorRole& role) {
 // Of weights, vectors and indices.
 double bytes_of_parameters(const Dims& dims, const std::vector<TensorRole>& roles,
                            Precision precision, WeightType type) {
-  const double scales = type == WeightType::kFloat ? 0 : 2.0 / kQuantBlock;
-  const double each =
-      bytes_of_weight(type, precision) + scales * bytes_of_weight(WeightType::kFloat, precision);
+  const double each = bytes_a_weight(precision, type);
   double bytes = 0;
   for (const TensorRole& role : roles) {
     if (holds_numbers(role))
@@ -188,14 +180,16 @@ CostModel::CostModel(const PeaksReport& peaks, bool in_turn, double best_gflops,
       in_turn_(in_turn) {}
 
 // Of a kernel that is longer than a launch the time among others says nothing of the launch.
-double CostModel::piped_ms(const std::vector<TimedLaunch>& timed) const {
+double CostModel::piped_ms(const std::vector<TimedLaunch>& timed, double kernel_ms) const {
   constexpr double kHidden = 0.8;
   double least = std::numeric_limits<double>::infinity();
   for (const TimedLaunch& row : timed) {
     const bool hidden = row.ms - launch_ms_ < kHidden * row.piped_ms;
     if (!in_turn_ && row.piped_ms > 0 && hidden) least = std::min(least, row.piped_ms);
   }
-  return std::isfinite(least) ? std::max(least, piped_launch_ms_) : piped_launch_ms_;
+  const bool behind_kernels = kernel_ms >= least;
+  return std::isfinite(least) && !behind_kernels ? std::max(least, piped_launch_ms_)
+                                                 : piped_launch_ms_;
 }
 
 double CostModel::noise_ms(double kernel_ms, double bytes) const {

@@ -166,7 +166,7 @@ std::optional<ChosenVariant> VariantChooser::as_chosen(const Candidate& candidat
       work_of(wanted.op, wanted.dims, roles, chosen.variant().precision, wanted.type);
   chosen.ms = evidence_.cost.kernel_ms(timed, work);
   chosen.bytes = work.bytes;
-  chosen.launch_ms = evidence_.cost.piped_ms(timed);
+  chosen.launch_ms = evidence_.cost.piped_ms(timed, chosen.ms);
   return chosen;
 }
 

@@ -332,10 +332,30 @@ TEST(EmbeddedCatalog, ServesGemmAndGemvInEveryCombination) {
     std::set<std::string> combinations;
     for (const Manifest* manifest : catalog.for_op(op)) {
       for (const Variant& variant : variants_of(*manifest)) {
+        if (variant.weight_type == WeightType::kQ4_0) continue;
         combinations.insert(to_string(variant.combination()) + to_string(*variant.weight_type));
       }
     }
     EXPECT_EQ(combinations.size(), 3u * 2 * 2 * 3) << op;
+  }
+}
+
+// A model stays in its blocks only where all that multiplies by a matrix reads them.
+TEST(EmbeddedCatalog, ReadsBlocksOfQ4_0InProductsOfRowsAndOfTokensOfAnyShape) {
+  const Catalog catalog = *Catalog::embedded();
+  for (const Precision precision : {Precision::kNormal, Precision::kHigh}) {
+    for (const char* op : {"gemm", "gemv_fused"}) {
+      bool any_shape = false;
+      for (const Manifest* manifest : catalog.for_op(op)) {
+        for (const Variant& variant : variants_of(*manifest)) {
+          if (variant.precision != precision || variant.weight_type != WeightType::kQ4_0) continue;
+          any_shape |= manifest->where.empty();
+          EXPECT_EQ(variant.weights, Storage::kBuffer);
+          EXPECT_THAT(program_of(variant)->constructs, testing::Contains("vload_half"));
+        }
+      }
+      EXPECT_TRUE(any_shape) << op;
+    }
   }
 }
 
@@ -356,6 +376,7 @@ TEST(CombinationWords, AreTheInverseOfTheirParsers) {
   EXPECT_EQ(parse_memory("low"), Memory::kLow);
   EXPECT_EQ(parse_storage("image"), Storage::kImage);
   EXPECT_EQ(parse_weight_type("int4"), WeightType::kInt4);
+  EXPECT_EQ(parse_weight_type("q4_0"), WeightType::kQ4_0);
   EXPECT_EQ(parse_precision("High"), std::nullopt);
   EXPECT_EQ(
       to_string(Combination{Precision::kLow, Memory::kLow, Storage::kBuffer, Storage::kImage}),

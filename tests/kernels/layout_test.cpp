@@ -214,6 +214,50 @@ INSTANTIATE_TEST_SUITE_P(Types, QuantisedWeights,
                                          QuantCase{WeightType::kInt4, 4, Precision::kHigh},
                                          QuantCase{WeightType::kInt4, 4, Precision::kNormal}));
 
+// One half a block and column, at every precision; 8 means zero.
+TEST(WeightsAsQ4_0, GiveBackTheEffectiveValuesByTheDocumentedFormula) {
+  const TensorRole role = matrix(1, 70, 18);
+  const Values values = ramp(role.elements(), 0.01);
+  for (const Precision precision : {Precision::kHigh, Precision::kNormal}) {
+    const Values effective = effective_weights(role, precision, WeightType::kQ4_0, values);
+    const PackedWeights packed =
+        pack_weights(role, precision, WeightType::kQ4_0, Storage::kBuffer, 16, values);
+    ASSERT_EQ(packed.data.size(), 32u * 18 * 2);
+    ASSERT_EQ(packed.scales.size(), 3u * 32 * 2);
+    for (int64_t k = 0; k < 70; ++k) {
+      for (int64_t o = 0; o < 18; ++o) {
+        const uint16_t word = word_at(packed.data, (o / 16 * 18 + k / 4) * 16 + o % 16);
+        const int q = word >> (k % 4 * 4) & 15;
+        const double scale = half_to_float(word_at(packed.scales, k / 32 * 32 + o));
+        const auto at = static_cast<size_t>(k * 18 + o);
+        ASSERT_DOUBLE_EQ(effective[at], scale * (q - 8));
+        ASSERT_NEAR(effective[at], values[at], scale * 0.51 + 1e-3);
+      }
+    }
+  }
+}
+
+TEST(WeightsAsQ4_0, KeepTheBlocksOfAModel) {
+  const TensorRole role = matrix(1, 64, 5);
+  std::vector<uint8_t> quants(5 * 64);
+  for (size_t i = 0; i < quants.size(); ++i) quants[i] = static_cast<uint8_t>(i * 5 % 16);
+  std::vector<float> scales(5 * 2), offsets(5 * 2);
+  for (size_t i = 0; i < scales.size(); ++i) {
+    scales[i] = half_to_float(static_cast<uint16_t>(0x1234 + 77 * i));
+    offsets[i] = -8 * scales[i];
+  }
+  const PackedWeights packed = pack_rows(role, Precision::kHigh, Storage::kBuffer, 0,
+                                         {WeightType::kQ4_0, quants, scales, offsets});
+  for (size_t o = 0; o < 5; ++o) {
+    for (size_t k = 0; k < 64; ++k) {
+      const auto word = word_at(packed.data, static_cast<int64_t>(k / 4 * 16 + o));
+      ASSERT_EQ(word >> (k % 4 * 4) & 15, quants[o * 64 + k]);
+      const auto at = static_cast<int64_t>(k / 32 * 16 + o);
+      ASSERT_EQ(half_to_float(word_at(packed.scales, at)), scales[o * 2 + k / 32]);
+    }
+  }
+}
+
 TEST(QuantisedWeights, ThatAreConstantStayConstant) {
   const TensorRole role = matrix(1, 32, 4);
   const Values values(128, 0.5);
@@ -248,6 +292,21 @@ TEST(PackedSize, CountsWhatPackingMakes) {
   EXPECT_EQ(int4.data, 72u * 32 / 2);
   EXPECT_EQ(int4.scales, 3u * 2 * 32 * 2);
   EXPECT_EQ(int4.image.height, 18);
+  const PackedSize q4_0 = size(Precision::kHigh, WeightType::kQ4_0, Storage::kBuffer, 16);
+  EXPECT_EQ(q4_0.data, 72u * 32 / 2);
+  EXPECT_EQ(q4_0.scales, 3u * 32 * 2);
+}
+
+TEST(BytesAWeight, AreThoseOfAMatrixWithoutPadding) {
+  const TensorRole role = matrix(1, 64, 32);
+  for (const Precision precision : {Precision::kHigh, Precision::kNormal}) {
+    for (const WeightType type :
+         {WeightType::kFloat, WeightType::kInt8, WeightType::kInt4, WeightType::kQ4_0}) {
+      const PackedSize size = packed_size(role, precision, type, Storage::kBuffer, 0);
+      EXPECT_DOUBLE_EQ(bytes_a_weight(precision, type) * 64 * 32,
+                       static_cast<double>(size.data + size.scales));
+    }
+  }
 }
 
 TEST(RowsOfAModel, LieWhereTheDocumentedFormulaFindsThem) {

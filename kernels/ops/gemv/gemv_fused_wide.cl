@@ -50,7 +50,7 @@ __kernel void gemv_fused_wide(BUFFER_IN(x), __global const float4* restrict scal
       floatv part = 0.0f;
       float4 ones = 0.0f;
       w_at0 = top + at * W_BITS / 4 * w_down0;
-      s_at0 = scales_at_top + at / 8 * 2 * s_down0;
+      s_at0 = scales_at_top + at / 8 * W_SCALES * s_down0;
       W_BLOCK(0);
       if (end - at == QUADS) {
         // The loads of all these quads are on their way at once.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "kernels/catalog.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
 #include "runtime/llm/arch.h"
@@ -24,11 +25,13 @@
 #include "runtime/llm/llm_config.h"
 #include "runtime/llm/token_feed.h"
 #include "runtime/plan/device_choice.h"
+#include "runtime/plan/plan.h"
 #include "runtime/plan/variant_table.h"
 #include "runtime/run/language_session.h"
 #include "tests/runtime/fake/fake_board.h"
 #include "tests/runtime/gguf/gguf_builder.h"
 #include "tests/runtime/llm/model_files.h"
+#include "tests/runtime/plan/planning.h"
 #include "tests/runtime/reports.h"
 #include "tests/support.h"
 
@@ -95,6 +98,14 @@ class Talk {
   const LanguageRecord& record() const { return session_->record(); }
   const LlmWeights& weights() const { return weights_; }
   const LlmConfig& config() const { return config_; }
+
+  std::vector<std::string> variants() const {
+    std::vector<std::string> names;
+    for (const PlanPhase& phase : session_->plan().phases) {
+      for (const PlanStep& step : phase.steps) names.push_back(step.variant);
+    }
+    return names;
+  }
 
   // How far the session's logits behind `tokens` more are from the host's, relative to the largest.
   double distance(const std::vector<int32_t>& tokens) {
@@ -306,6 +317,25 @@ TEST(OverPocl, GoesOnWithAnotherKernelAndThenOnTheHostAsCallsFailMidWay) {
   EXPECT_LT(talk.distance({4, 3}), kSame);
   EXPECT_EQ(talk.record().device, "host");
   EXPECT_EQ(talk.record().warnings.size(), 2u);
+}
+
+TEST(OverPocl, AnswersAsTheHostFromTheBlocksOfTheFile) {
+  if (!test::pocl_library()) GTEST_SKIP() << "PoCL is not installed here";
+  const Driver driver(*test::pocl_library());
+  const auto told = [](const Variant& variant, const TestShape&) {
+    return test::Told{Verdict::kPass, variant.weight_type == WeightType::kQ4_0 ? 0.5 : 1};
+  };
+  for (const Precision precision : {Precision::kHigh, Precision::kNormal}) {
+    Talk talk(test::quantised_model("llama", "Q4_0"));
+    LanguageOptions options;
+    options.words = {precision, Memory::kLow, {}, Storage::kBuffer};
+    options.strict = true;
+    ASSERT_TRUE(talk.open(test::timed_report(driver.device(), told), options));
+    EXPECT_LT(talk.distance({1, 2, 3, 4, 5}), precision == Precision::kHigh ? kFloat : 0.02);
+    EXPECT_LT(talk.distance({6}), precision == Precision::kHigh ? kFloat : 0.02);
+    EXPECT_THAT(talk.variants(), testing::Contains(HasSubstr("/q4_0")));
+    EXPECT_EQ(talk.record().device, "Board");
+  }
 }
 
 // A device with memory of its own, whose maps are right and slower than its reads, or faster.

@@ -189,6 +189,60 @@ TEST_F(DecoderPlanOfFourBits, CountsHalfAByteAWeightAndTheScaleAndOffsetOfEachBl
   EXPECT_DOUBLE_EQ(made->bytes, kWeights * (0.5 + 2.0 * 4 / 32));
 }
 
+// Whether some step of the plan reads the blocks of the file as they are.
+bool keeps_blocks(const ExecutionPlan& plan) {
+  for (const PlanPhase& phase : plan.phases) {
+    for (const PlanStep& step : phase.steps) {
+      if (step.variant.ends_with("/q4_0")) return true;
+    }
+  }
+  return false;
+}
+
+// All take a millisecond, but products of `type`, which take `ms`.
+std::shared_ptr<const VariantChooser> with_products_of(WeightType type, double ms,
+                                                       const std::string& missing = "none") {
+  const auto told = [=](const Variant& variant, const TestShape&) {
+    const bool of_type = variant.weight_type == type;
+    const bool left_out = of_type && variant.manifest->op == missing;
+    return test::Told{left_out ? Verdict::kMissing : Verdict::kPass, of_type ? ms : 1};
+  };
+  return test::chooser_of(test::timed_report(test::device_with(), told));
+}
+
+TEST_F(DecoderPlanOfFourBits, KeepsTheBlocksOfTheFileWhereThatIsPredictedToBeFaster) {
+  for (const auto& [ms, kept] : {std::pair(0.5, true), {2.0, false}}) {
+    chooser_ = with_products_of(WeightType::kQ4_0, ms);
+    const auto made = plan_for(kLow);
+    ASSERT_TRUE(made) << made.error().message;
+    EXPECT_EQ(keeps_blocks(*made), kept);
+    EXPECT_DOUBLE_EQ(made->bytes, kWeights * (kept ? 0.5 + 2.0 / 32 : 0.5 + 2.0 * 4 / 32));
+    EXPECT_TRUE(planner().check(*made));
+  }
+}
+
+// A prompt and a token share a matrix, which lies in memory once.
+TEST_F(DecoderPlanOfFourBits, KeepsNoBlockWhereOneOfItsCallsHasNoKernelForThat) {
+  for (const char* op : {"gemm", "gemv_fused"}) {
+    chooser_ = with_products_of(WeightType::kQ4_0, 0.5, op);
+    const auto made = plan_for(kLow);
+    ASSERT_TRUE(made) << made.error().message;
+    EXPECT_FALSE(keeps_blocks(*made)) << op;
+  }
+}
+
+TEST_F(DecoderPlan, KeepsNoBlocksThatTheFileDoesNotHave) {
+  chooser_ = with_products_of(WeightType::kQ4_0, 0.5);
+  auto made = plan_for(kLow);
+  ASSERT_TRUE(made);
+  EXPECT_FALSE(keeps_blocks(*made));
+  for (PlanStep& step : made->phases[0].steps) {
+    if (step.op == "gemv_fused")
+      step.variant = "gemv_fused_wide256_q4_0/high/low/buffer/buffer/q4_0";
+  }
+  EXPECT_FALSE(planner().check(*made));
+}
+
 TEST_F(DecoderPlan, IsRefusedWhereACallHasNoRightKernelOfItsCombination) {
   judge([](const Variant& variant) {
     const bool int8 = variant.weight_type == WeightType::kInt8;

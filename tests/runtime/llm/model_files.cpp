@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/gguf/block_type.h"
 #include "runtime/llm/arch.h"
 #include "tests/runtime/gguf/gguf_builder.h"
 
@@ -113,6 +114,34 @@ GgufBuilder noisy_model(const std::string& arch, uint32_t window, uint64_t vocab
       const double unit = noise(state) / 4294967296.0 - 0.5;
       const auto value = static_cast<float>(scale ? 1 + unit : unit);
       std::memcpy(row.data.data() + i, &value, 4);
+    }
+  }
+  return builder;
+}
+
+GgufBuilder quantised_model(const std::string& arch, const std::string& type) {
+  const bool k = type.ends_with("_K");
+  TinyShape shape{.layers = 2, .heads = 2, .kv_heads = 1};
+  shape.width = shape.ff = k ? 256 : 64;
+  shape.head_dim = shape.width / 2;
+  GgufBuilder builder = tiny_model(arch, shape, type);
+  builder.put(arch + ".context_length", gguf_u32(4096));
+  uint32_t state = 5;
+  for (auto& row : builder.tensors) {
+    const BlockType& block = *find_block_type(row.type);
+    if (!block.quantised()) {
+      for (size_t i = 0; i < row.data.size(); i += 4) {
+        row.data.replace(i, 4, raw(static_cast<float>(noise(state) / 4294967296.0 + 0.5)));
+      }
+      continue;
+    }
+    for (char& byte : row.data) byte = static_cast<char>(noise(state) >> 24);
+    const auto size = static_cast<size_t>(block.bytes);
+    for (size_t at = 0; at < row.data.size(); at += size) {
+      // K types multiply their scale by up to 6 bits: 2^-13 in place of 2^-8.
+      row.data.replace(at, 2, k ? std::string("\0\x08", 2) : std::string("\0\x1c", 2));
+      if (k) row.data.replace(at + 2, 2, std::string("\0\x08", 2));
+      if (type == "Q4_1" || type == "Q5_1") row.data.replace(at + 2, 2, std::string("\0\xa8", 2));
     }
   }
   return builder;

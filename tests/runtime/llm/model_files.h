@@ -26,4 +26,7 @@ uint32_t noise(uint32_t& state);
 // Every tensor F32 and random, the extents small, the context long.
 GgufBuilder noisy_model(const std::string& arch, uint32_t window = 0, uint64_t vocab = 7);
 
+// Two layers whose matrices are blocks of random bytes of that type, with scales of 1/256.
+GgufBuilder quantised_model(const std::string& arch, const std::string& type);
+
 }  // namespace clvet::test

@@ -138,6 +138,17 @@ TEST(LlmWeights, KeepFourBitsOnlyWhereAllPartsHaveThem) {
   }
 }
 
+TEST(LlmWeights, AreQ4_0OnlyWhereAllPartsAre) {
+  const test::GgufBuilder four = test::tiny_model("llama", {.layers = 1}, "Q4_0");
+  EXPECT_TRUE(*Model(four)->is_q4_0("0.gate_up"));
+  for (const char* type : {"Q4_1", "Q8_0", "F32"}) {
+    const Model model(with_type(four, "blk.0.ffn_up.weight", type));
+    EXPECT_FALSE(*model->is_q4_0("0.gate_up")) << type;
+    EXPECT_TRUE(*model->is_q4_0("0.down")) << type;
+  }
+  EXPECT_FALSE(Model(four)->is_q4_0("0.none"));
+}
+
 // Blocks of 16 (Q6_K) become blocks of 32 of 8 bits: off by half a step of 1/255 of their range.
 TEST(LlmWeights, QuantiseShorterBlocksAgainWithinHalfAStep) {
   const Model model(

@@ -33,7 +33,7 @@ TEST(CostModel, TakesLaunchesAndTransfersFromThePeaks) {
   const CostModel cost(measured_peaks(), true, 100);
   EXPECT_DOUBLE_EQ(cost.node_launch_ms(), 0.01) << "among others, as a processor's nodes are timed";
   EXPECT_DOUBLE_EQ(CostModel(measured_peaks(), false, 100).node_launch_ms(), 0.1);
-  EXPECT_DOUBLE_EQ(cost.piped_ms({}), 0.01);
+  EXPECT_DOUBLE_EQ(cost.piped_ms({}, 0), 0.01);
   EXPECT_DOUBLE_EQ(cost.upload_ms(4e6), 0.02 + 1);
   EXPECT_DOUBLE_EQ(cost.download_ms(4e6), 0.05 + 2);
 }
@@ -48,7 +48,7 @@ TEST(CostModel, TakesPeaksThatMakeNoSenseAsNotMeasured) {
     const CostModel cost(peaks, true, 0);
     EXPECT_EQ(cost.node_launch_ms(), 0);
     EXPECT_EQ(CostModel(peaks, false, 0).node_launch_ms(), 0);
-    EXPECT_EQ(cost.piped_ms({}), 0);
+    EXPECT_EQ(cost.piped_ms({}, 0), 0);
     EXPECT_EQ(cost.upload_ms(1e9), 0);
     EXPECT_EQ(cost.download_ms(1e9), 0);
     EXPECT_NEAR(cost.kernel_ms({{{500, 100, 10}, 3}}, {500, 100, 10}), 3, 0.1);
@@ -169,8 +169,17 @@ TEST(CostModel, TakesAGpusLaunchFromTheShortKernelsThatItHides) {
               {false, {}, 0.01},
               {true, {hidden}, 0.01}};
   for (const auto& row : rows) {
-    EXPECT_DOUBLE_EQ(CostModel(measured_peaks(), row.in_turn, 100).piped_ms(row.timed), row.ms);
+    EXPECT_DOUBLE_EQ(CostModel(measured_peaks(), row.in_turn, 100).piped_ms(row.timed, 0), row.ms);
   }
+}
+
+// The host has all of a long kernel's time for the next launch.
+TEST(CostModel, TakesAnEmptyLaunchOfAKernelThatIsLongerThanItsOwn) {
+  const CostModel gpu(measured_peaks(), false, 100);
+  const std::vector<TimedLaunch> timed = {{{1e6}, 0.11, 0.015}};
+  EXPECT_DOUBLE_EQ(gpu.piped_ms(timed, 0.0149), 0.015);
+  EXPECT_DOUBLE_EQ(gpu.piped_ms(timed, 0.015), 0.01);
+  EXPECT_DOUBLE_EQ(gpu.piped_ms(timed, 3), 0.01);
 }
 
 TEST(CostModel, HasATimeForWorkThatCannotBeWeighed) {
@@ -230,6 +239,8 @@ INSTANTIATE_TEST_SUITE_P(
                 8 * 32 * 4 + 32 * 16 + 2 * 16 * 4 + 16 * 4 + 8 * 16 * 4},
         WorkRow{"gemm_int4_low", "gemm", kGemm, Precision::kLow, WeightType::kInt4, kGemmFlops,
                 8 * 32 * 2 + 32 * 16 / 2 + 2 * 16 * 2 + 16 * 4 + 8 * 16 * 2},
+        WorkRow{"gemm_q4_0", "gemm", kGemm, Precision::kHigh, WeightType::kQ4_0, kGemmFlops,
+                8 * 32 * 4 + 32 * 16 / 2 + 16 * 2 + 16 * 4 + 8 * 16 * 4},
         WorkRow{"gemm_of_odd_extents",
                 "gemm",
                 {{"M", 8}, {"N", 1}, {"K", 30}, {"W", 1}, {"act", 0}},
