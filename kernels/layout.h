@@ -95,15 +95,15 @@ PackedSize packed_size(const TensorRole& role, Precision precision, WeightType t
 double bytes_a_weight(Precision precision, WeightType type);
 
 // Packs float weights. kFloat rounds to the storage type; kInt8/kInt4 quantise each block of 32
-// rows of a column by min and max, kQ4_0 by its largest magnitude (used by trials; models bring
-// their own blocks).
+// rows of a column by min and max, kQ4_0 so that its largest magnitude is number 0, as files have
+// it (used by trials; models bring their own blocks).
 PackedWeights pack_weights(const TensorRole& role, Precision precision, WeightType type,
                            Storage storage, int64_t pack, std::span<const double> values);
 // Weights as models bring them: [cout][cin], taps = 1.
 struct QuantisedRows {
   WeightType type = WeightType::kInt8;     // quants up to 255, or up to 15
   std::span<const uint8_t> quants;         // [cout][cin]
-  std::span<const float> scales, offsets;  // [cout][ceil(cin / kQuantBlock)]; kQ4_0: halves, none
+  std::span<const float> scales, offsets;  // [cout][ceil(cin / kQuantBlock)]; kQ4_0: no offsets
 };
 PackedWeights pack_rows(const TensorRole& role, Precision precision, Storage storage, int64_t pack,
                         const QuantisedRows& rows);

@@ -90,8 +90,8 @@ std::vector<QuantBlock> quant_blocks(const Matrix& matrix, Precision precision, 
     blocks[i].levels = (1 << bits_of(type)) - 1;
     if (low.empty()) continue;
     if (type == WeightType::kQ4_0) {
-      const double most = std::max(high[i], -low[i]);
-      blocks[i].scale = stored(scales_as(precision, type), most / (kQ4_0Centre - 1));
+      const double most = high[i] > -low[i] ? high[i] : low[i];
+      blocks[i].scale = stored(scales_as(precision, type), most / -kQ4_0Centre);
       blocks[i].offset = -kQ4_0Centre * blocks[i].scale;
       continue;
     }
@@ -299,7 +299,8 @@ PackedWeights pack_rows(const TensorRole& role, Precision precision, Storage sto
   for (int64_t column = 0; column < role.cout; ++column) {
     for (int64_t block = 0; block < given; ++block) {
       const auto at = static_cast<size_t>(column * given + block);
-      const QuantBlock quant{rows.scales[at], rows.offsets[at]};
+      const bool with_offset = values_a_block(rows.type) > 1;
+      const QuantBlock quant{rows.scales[at], with_offset ? rows.offsets[at] : 0};
       put_scales(matrix, precision, rows.type, block, column, quant, packed);
     }
     const uint8_t* quants = rows.quants.data() + column * role.cin;

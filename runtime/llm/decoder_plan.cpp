@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <map>
 #include <span>
 #include <tl/expected.hpp>
@@ -54,16 +53,6 @@ bool stores_alike(const Variant& variant, const Combination& combination) {
 
 bool is_q4_0(const DecoderChoice& choice) {
   return choice.chosen && choice.chosen->variant().weight_type == WeightType::kQ4_0;
-}
-
-// As ExecutionPlan::ms(); infinite where a call has no kernel or no time.
-double ms_of(std::span<const DecoderChoice> choices) {
-  double ms = 0;
-  for (const auto& [call, answer, chosen] : choices) {
-    if (!chosen || !(chosen->ms > 0)) return std::numeric_limits<double>::infinity();
-    ms += (chosen->ms + chosen->launch_ms) / static_cast<double>(answer ? 1 : kPromptRows);
-  }
-  return ms;
 }
 
 class Builder {
@@ -193,7 +182,12 @@ Result<ChosenVariant> DecoderPlanner::choose(const Combination& combination, Blo
   }
   // Trials find a matrix in the device's caches; a token finds the whole model's in memory.
   const double cold = chooser_.cost().cold_ms(elements(call) * bytes_a_weight(precision, type));
-  if (chosen.ms > 0) chosen.ms = std::max(chosen.ms, cold);
+  if (chosen.ms > 0 && cold > chosen.ms) {
+    const double empty_ms = chooser_.cost().piped_ms({}, 0);
+    const double hidden_ms = CostModel::hidden_ms(cold - chosen.ms);
+    chosen.launch_ms = std::max(chosen.launch_ms - hidden_ms, std::min(chosen.launch_ms, empty_ms));
+    chosen.ms = cold;
+  }
   return chosen;
 }
 
@@ -222,7 +216,9 @@ std::vector<DecoderChoice> DecoderPlanner::choose_all(const Combination& combina
   });
   if (!differ) return choices;
   auto as_in_file = choose_all(combination, Blocks::kOfFile);
-  return ms_of(as_in_file) < ms_of(choices) ? as_in_file : choices;
+  const auto kept = plan_for(combination, as_in_file), other = plan_for(combination, choices);
+  const bool takes = kept && (!other || is_about_as_fast(*kept, *other));
+  return takes ? as_in_file : choices;
 }
 
 std::vector<DecoderChoice> DecoderPlanner::choose_all(const Combination& combination,
@@ -283,8 +279,9 @@ Result<ExecutionPlan> DecoderPlanner::plan(const PlanOverrides& words) const {
   };
   CLVET_ASSIGN_OR_RETURN(ExecutionPlan best,
                          best_plan(decoder_combinations(words), plan_one, words));
-  for (RefusedCombination& row : best.refused)
-    row.bytes = bytes_of(row.combination, Blocks::kWithOffsets);
+  for (RefusedCombination& row : best.refused) {
+    if (!row.runs) row.bytes = bytes_of(row.combination, Blocks::kOfFile);
+  }
   return best;
 }
 

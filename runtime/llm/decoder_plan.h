@@ -37,8 +37,8 @@ class DecoderPlanner {
 
   // Every call of an answer and of a prompt, for one combination: memory low keeps quantised
   // matrices quantised, normal expands them; every tensor between calls is stored alike. What the
-  // file has as Q4_0 stays so where each call has a kernel for it and the text takes less time
-  // then.
+  // file has as Q4_0 stays so where each call has a kernel for it and the text is predicted to take
+  // about as long or less, or where the device has no room for anything else.
   std::vector<DecoderChoice> choose_all(const Combination& combination) const;
   // kUnavailable: a call has no kernel; kResourceExhausted: the device's memory is too small; the
   // message says which.

@@ -187,9 +187,8 @@ double CostModel::piped_ms(const std::vector<TimedLaunch>& timed, double kernel_
     const bool hidden = row.ms - launch_ms_ < kHidden * row.piped_ms;
     if (!in_turn_ && row.piped_ms > 0 && hidden) least = std::min(least, row.piped_ms);
   }
-  const bool behind_kernels = kernel_ms >= least;
-  return std::isfinite(least) && !behind_kernels ? std::max(least, piped_launch_ms_)
-                                                 : piped_launch_ms_;
+  if (!(least > piped_launch_ms_) || !std::isfinite(least)) return piped_launch_ms_;
+  return std::clamp(least - hidden_ms(kernel_ms - piped_launch_ms_), piped_launch_ms_, least);
 }
 
 double CostModel::noise_ms(double kernel_ms, double bytes) const {

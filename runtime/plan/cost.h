@@ -45,9 +45,13 @@ class CostModel {
   double cold_ms(double bytes) const { return bytes * costs_.ms_a_byte; }
   // Of one launch among others of the kernel that was timed so; no less than of an empty one. GPUs
   // compute while the host launches: a short kernel tells there what the driver spends on its
-  // arguments (on an H200 an image costs some 0.5 us, a launch 6). A kernel that takes longer than
-  // that, `kernel_ms`, leaves the driver the time for it: it costs what an empty one does.
+  // arguments (on an H200 an image costs some 0.5 us, a launch 6). The host does that
+  // while the kernel before runs, so that long kernels, `kernel_ms`, hide it: all of it that is
+  // beyond an empty launch, or hidden_ms() of what they take beyond one.
   double piped_ms(const std::vector<TimedLaunch>& timed, double kernel_ms) const;
+  // What so much more of a kernel's time hides of the launches of a GPU: half, as it depends on the
+  // network whether the device waits for the host or the host for the device.
+  static double hidden_ms(double kernel_ms) { return kernel_ms / 2; }
   // By so much the predictions of two kernels of a GPU may differ that take the same time,
   // `kernel_ms`, for these bytes: where the launch takes longer, part of the wait for it; a
   // twentieth where the kernel is about as fast as the memory, which then bounds both alike.

@@ -32,6 +32,10 @@ bool cannot_run_here(ErrorCode code);
 // The plan of one combination; where there is none, an error of which cannot_run_here() is true.
 using PlanOne = std::function<Result<ExecutionPlan>(const Combination& combination)>;
 
+// Whether all kernels of `plan` were timed, and it is predicted to be within a tenth of `other`, if
+// those of that were.
+bool is_about_as_fast(const ExecutionPlan& plan, const ExecutionPlan& other);
+
 // The plan with the fewest fallbacks, among these the one that is predicted to be fastest, among
 // equals the first. One of which a kernel was not timed comes after those that are timed. Unless
 // the words name the precision, one below high has to save a third of the time. Of those of its

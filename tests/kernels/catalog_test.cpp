@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/result.h"
@@ -357,6 +358,24 @@ TEST(EmbeddedCatalog, ReadsBlocksOfQ4_0InProductsOfRowsAndOfTokensOfAnyShape) {
       EXPECT_TRUE(any_shape) << op;
     }
   }
+}
+
+TEST(EmbeddedCatalog, ReadsBlocksOfQ4_0ByTheTextsAndPointsOfOtherWeights) {
+  const Catalog catalog = *Catalog::embedded();
+  constexpr std::string_view kEnd = "_q4_0";
+  int twins = 0;
+  for (const Manifest& own : catalog.manifests()) {
+    if (!own.id.ends_with(kEnd)) continue;
+    const Manifest* other = catalog.find(own.id.substr(0, own.id.size() - kEnd.size()));
+    ASSERT_NE(other, nullptr) << own.id;
+    const auto parts = [](const Manifest& row) {
+      return std::tie(row.text, row.preludes, row.precisions, row.params, row.where, row.global,
+                      row.local, row.local_bytes, row.rank, row.core, row.timed);
+    };
+    EXPECT_TRUE(parts(own) == parts(*other)) << own.id;
+    ++twins;
+  }
+  EXPECT_EQ(twins, 4);
 }
 
 TEST(KernelSet, IsOneHashOverAllFiles) {

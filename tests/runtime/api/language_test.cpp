@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <latch>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -193,12 +194,15 @@ TEST_F(PublicLanguageModel, CancelEndsWhatGeneratesAndWhatWaits) {
   LanguageModel model = open();
   std::vector<std::thread> threads;
   std::vector<ErrorCode> codes(2, ErrorCode::internal);
+  std::latch started(2);
   for (ErrorCode& code : codes) {
     threads.emplace_back([&] {
+      started.count_down();
       const auto result = model.generate(Tokens(4000, 1));
       if (!result) code = result.error().code;
     });
   }
+  started.wait();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   model.cancel();
   for (std::thread& thread : threads) thread.join();

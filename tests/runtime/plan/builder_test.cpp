@@ -140,7 +140,7 @@ TEST(NetworkPlanSteps, GiveANodeOfAProcessorTheTimeOfALaunchAmongOthers) {
   EXPECT_NEAR(phase.nodes[0].ms, phase.steps[1].ms + 0.1, 1e-12);
 }
 
-// 5 ms of its own are hidden among launches of 7.
+// 5 ms of its own among launches of 7: half of what is beyond an empty launch hides the next one.
 TEST(NetworkPlanSteps, CountWhatTheDriverSpendsOnEachLaunch) {
   DeviceReport device = test::device_with();
   device.peaks.launch_us = 1000;
@@ -151,7 +151,8 @@ TEST(NetworkPlanSteps, CountWhatTheDriverSpendsOnEachLaunch) {
       }));
   const auto plan = plan_network(relu_chain({"Relu", "Relu"}), *chooser, {});
   ASSERT_TRUE(plan);
-  EXPECT_NEAR(plan->ms(), 2 * (plan->phases[0].steps[1].ms + 7), 1e-9);
+  const double own_ms = plan->phases[0].steps[1].ms;
+  EXPECT_NEAR(plan->ms(), 2 * (own_ms + 7 - (own_ms - 0.1) / 2), 1e-9);
 }
 
 TEST(NetworkPlanSteps, GiveANodeWithoutARightKernelToTheHostAndTellIt) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/combination.h"
@@ -173,13 +174,15 @@ TEST(CostModel, TakesAGpusLaunchFromTheShortKernelsThatItHides) {
   }
 }
 
-// The host has all of a long kernel's time for the next launch.
-TEST(CostModel, TakesAnEmptyLaunchOfAKernelThatIsLongerThanItsOwn) {
+// The host has all of a kernel's time for the next launch. A kernel that takes longer is never the
+// cheaper one for that.
+TEST(CostModel, TakesNoMoreThanAnEmptyLaunchOfAKernelThatIsLongerThanItsOwn) {
   const CostModel gpu(measured_peaks(), false, 100);
   const std::vector<TimedLaunch> timed = {{{1e6}, 0.11, 0.015}};
-  EXPECT_DOUBLE_EQ(gpu.piped_ms(timed, 0.0149), 0.015);
-  EXPECT_DOUBLE_EQ(gpu.piped_ms(timed, 0.015), 0.01);
-  EXPECT_DOUBLE_EQ(gpu.piped_ms(timed, 3), 0.01);
+  for (const auto& [kernel_ms, launch_ms] :
+       {std::pair(0.0, 0.015), {0.01, 0.015}, {0.012, 0.014}, {0.02, 0.01}, {3.0, 0.01}}) {
+    EXPECT_DOUBLE_EQ(gpu.piped_ms(timed, kernel_ms), launch_ms);
+  }
 }
 
 TEST(CostModel, HasATimeForWorkThatCannotBeWeighed) {

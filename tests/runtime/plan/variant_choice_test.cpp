@@ -185,6 +185,20 @@ TEST_F(VariantChoice, LetsTheRankDecideBetweenTimesThatAGpusLaunchesHide) {
   }
 }
 
+// Arguments of one that cost 5 us more: beside kernels of 4 us they count, beside 100 us not.
+TEST_F(VariantChoice, CountsNoLaunchThatALongKernelHides) {
+  PeaksReport peaks;
+  peaks.launch_us = 10;
+  peaks.piped_launch_us = 4;
+  evidence_.cost = CostModel(peaks, false, 0);
+  for (const double kernel_ms : {0.004, 0.1}) {
+    const double waited_ms = 0.01 + kernel_ms;
+    trust(kTile8, {{kOneLaunch, 0.9 * kernel_ms + 0.01, 0}, {{0, 1e3}, 0.011, 0.009}});
+    trust(kTile4, {{kOneLaunch, waited_ms, 0}, {{0, 1e3}, 0.011, 0.004}});
+    EXPECT_EQ(name(test::kBuffers), kernel_ms < 0.01 ? kTile4 : kTile8);
+  }
+}
+
 TEST_F(VariantChoice, LetsTheRankDecideBetweenWhatAGpusMemoryBounds) {
   PeaksReport peaks;
   peaks.launch_us = 10;
