@@ -53,8 +53,7 @@ class LanguageCheck {
   CombinationCheck check_combination(const Combination& combination) {
     CombinationCheck row;
     row.combination = combination;
-    const auto choices = known_.choose_all(combination);
-    const auto plan = known_.plan_for(combination, choices);
+    const auto [choices, plan] = known_.planned(combination);
     row.runs = plan.has_value();
     if (!plan) {
       row.reason = plan.error().message;
@@ -67,7 +66,7 @@ class LanguageCheck {
              form_of(choice.call, choice.chosen->variant()).storage == Storage::kImage;
     });
     auto memory = known_.memory(combination, choices);
-    if (!memory) memory = hopeful_.memory(combination, hopeful_.choose_all(combination));
+    if (!memory) memory = hopeful_.memory(combination, hopeful_.planned(combination).choices);
     if (memory) row.memory = measured(*memory);
     return row;
   }

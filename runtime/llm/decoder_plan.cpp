@@ -209,16 +209,21 @@ bool DecoderPlanner::takes_fused(const Combination& combination, Blocks blocks,
   return whole->ms > 0 && whole->ms + whole->launch_ms <= apart_ms;
 }
 
-std::vector<DecoderChoice> DecoderPlanner::choose_all(const Combination& combination) const {
-  auto choices = choose_all(combination, Blocks::kWithOffsets);
+PlannedDecoder DecoderPlanner::planned(const Combination& combination) const {
+  const auto planned_as = [&](Blocks blocks) -> PlannedDecoder {
+    auto choices = choose_all(combination, blocks);
+    auto plan = plan_for(combination, choices);
+    return {std::move(choices), std::move(plan)};
+  };
+  PlannedDecoder planned = planned_as(Blocks::kWithOffsets);
+  const auto& choices = planned.choices;
   const bool differ = std::any_of(choices.begin(), choices.end(), [&](const DecoderChoice& row) {
     return type_of(combination, Blocks::kOfFile, row.call.matrix()) == WeightType::kQ4_0;
   });
-  if (!differ) return choices;
-  auto as_in_file = choose_all(combination, Blocks::kOfFile);
-  const auto kept = plan_for(combination, as_in_file), other = plan_for(combination, choices);
-  const bool takes = kept && (!other || is_about_as_fast(*kept, *other));
-  return takes ? as_in_file : choices;
+  if (!differ) return planned;
+  PlannedDecoder kept = planned_as(Blocks::kOfFile);
+  const bool takes = kept.plan && (!planned.plan || is_about_as_fast(*kept.plan, *planned.plan));
+  return takes ? kept : planned;
 }
 
 std::vector<DecoderChoice> DecoderPlanner::choose_all(const Combination& combination,
@@ -275,7 +280,7 @@ Result<ExecutionPlan> DecoderPlanner::plan(const PlanOverrides& words) const {
       return fail(ErrorCode::kUnsupported,
                   "values of this architecture exceed the range of half precision");
     }
-    return plan_for(combination, choose_all(combination));
+    return planned(combination).plan;
   };
   CLVET_ASSIGN_OR_RETURN(ExecutionPlan best,
                          best_plan(decoder_combinations(words), plan_one, words));

@@ -24,6 +24,15 @@ struct DecoderChoice {
   Result<ChosenVariant> chosen;
 };
 
+// What a combination makes of a model: the kernel of every call of an answer and of a prompt, and
+// the plan of them, if there is one.
+struct PlannedDecoder {
+  std::vector<DecoderChoice> choices;
+  // kUnavailable: a call has no kernel; kResourceExhausted: the device's memory is too small; the
+  // message says which.
+  Result<ExecutionPlan> plan;
+};
+
 class DecoderPlanner {
  public:
   // All must outlive it.
@@ -35,15 +44,11 @@ class DecoderPlanner {
   // That `plan` is one of this model; as check_network_plan().
   Status check(const ExecutionPlan& plan) const;
 
-  // Every call of an answer and of a prompt, for one combination: memory low keeps quantised
-  // matrices quantised, normal expands them; every tensor between calls is stored alike. What the
-  // file has as Q4_0 stays so where each call has a kernel for it and the text is predicted to take
-  // about as long or less, or where the device has no room for anything else.
-  std::vector<DecoderChoice> choose_all(const Combination& combination) const;
-  // kUnavailable: a call has no kernel; kResourceExhausted: the device's memory is too small; the
-  // message says which.
-  Result<ExecutionPlan> plan_for(const Combination& combination,
-                                 std::span<const DecoderChoice> choices) const;
+  // For one combination: memory low keeps quantised matrices quantised, normal expands them; every
+  // tensor between calls is stored alike. What the file has as Q4_0 stays so where each call has a
+  // kernel for it and the text is predicted to take about as long or less, or where the device has
+  // no room for anything else.
+  PlannedDecoder planned(const Combination& combination) const;
   // kUnavailable: one of the choices failed.
   Result<DecoderMemory> memory(const Combination& combination,
                                std::span<const DecoderChoice> choices) const;
@@ -59,6 +64,8 @@ class DecoderPlanner {
   Result<ChosenVariant> choose(const Combination& combination, Blocks blocks,
                                const DecoderCall& call) const;
   std::vector<DecoderChoice> choose_all(const Combination& combination, Blocks blocks) const;
+  Result<ExecutionPlan> plan_for(const Combination& combination,
+                                 std::span<const DecoderChoice> choices) const;
   std::vector<DecoderCall> calls(const Combination& combination, bool answer) const;
   std::vector<DecoderChoice> choices_of(const ExecutionPlan& plan) const;
   // Of the weights that a token reads, whether or not any kernel is right.

@@ -276,7 +276,7 @@ TEST_P(DeviceMemoryOf, IsWhatThePlanSaidInEveryCombination) {
     options.words = {combination.precision, combination.memory, {}, combination.weights};
     options.strict = true;
     const DecoderPlanner planner(talk.config(), talk.weights(), *chooser);
-    const auto memory = planner.memory(combination, planner.choose_all(combination));
+    const auto memory = planner.memory(combination, planner.planned(combination).choices);
     ASSERT_TRUE(memory) << to_string(combination) << memory.error().message;
     const Status done = talk.open(report, options);
     ASSERT_TRUE(done) << to_string(combination) << done.error().message;

@@ -63,8 +63,7 @@ class DecoderPlan : public testing::Test {
     return planner().plan(words);
   }
   Result<ExecutionPlan> plan_for(const Combination& combination) const {
-    const DecoderPlanner made = planner();
-    return made.plan_for(combination, made.choose_all(combination));
+    return planner().planned(combination).plan;
   }
 
   std::string bytes_;
@@ -229,7 +228,7 @@ TEST_F(DecoderPlanOfFourBits, KeepsTheBlocksOfTheFileWhereThatIsPredictedToBeAbo
 TEST_F(DecoderPlanOfFourBits, KeepsTheBlocksOfTheFileWhereNothingElseFits) {
   const auto bytes_with = [&](double ms) {
     chooser_ = with_products_of(WeightType::kQ4_0, ms);
-    const auto memory = planner().memory(kLow, planner().choose_all(kLow));
+    const auto memory = planner().memory(kLow, planner().planned(kLow).choices);
     return memory->bytes(first_capacity(kRowsOfAStep));
   };
   const int64_t with_offsets = bytes_with(2), as_in_file = bytes_with(0.5);
@@ -494,7 +493,8 @@ TEST_F(DecoderPlanWideHead, HasTheHeadInPartsWhereImagesAreSmall) {
   const Combination images = {Precision::kHigh, Memory::kLow, Storage::kBuffer, Storage::kImage};
   const DecoderPlanner made = planner();
   std::vector<std::pair<int64_t, int64_t>> parts;
-  for (const DecoderChoice& choice : made.choose_all(images)) {
+  const PlannedDecoder planned = made.planned(images);
+  for (const DecoderChoice& choice : planned.choices) {
     if (choice.call.matrix() == "head")
       parts.emplace_back(choice.call.first, choice.call.dims.at("N"));
   }
