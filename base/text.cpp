@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -111,6 +112,10 @@ std::string file_name_of(std::string_view path) {
 std::string folder_of(std::string_view path) {
   const size_t slash = path.rfind('/');
   return std::string(path.substr(0, slash == std::string_view::npos ? 0 : slash));
+}
+
+std::string three_digits(double value) {
+  return std::fabs(value) < 999.5 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
 }
 
 std::string lower_case(std::string_view text) {

@@ -26,6 +26,8 @@ bool all_digits(std::string_view text);  // false of an empty one
 std::string file_name_of(std::string_view path);
 std::string folder_of(std::string_view path);
 std::string lower_case(std::string_view text);  // of ASCII letters; others stay
+// About three digits and no exponent for a number of 0.0001 and more: "0.123", "5.5", "6290".
+std::string three_digits(double value);
 // Compares ASCII letters without case.
 bool contains_ignoring_case(std::string_view text, std::string_view part);
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
 
@@ -100,7 +101,7 @@ Known known_with_companions(const std::vector<Tally>& all, const Tally& tally) {
 std::string speeds_of(const CombinationReport& report) {
   std::string speeds;
   for (const auto& [op, speed] : report.speed) {
-    speeds += fmt::format("{}{} {:.3g} GFLOP/s", speeds.empty() ? "" : ", ", op, speed);
+    speeds += fmt::format("{}{} {} GFLOP/s", speeds.empty() ? "" : ", ", op, three_digits(speed));
   }
   return speeds;
 }

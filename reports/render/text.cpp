@@ -36,7 +36,8 @@ std::string speed_of(const CombinationReport& row) {
   std::string text;
   for (const char* op : {"gemm", "gemv"}) {
     const auto found = row.speed.find(op);
-    if (found != row.speed.end()) text += fmt::format("  {} {:.3g} GFLOP/s", op, found->second);
+    if (found != row.speed.end())
+      text += fmt::format("  {} {} GFLOP/s", op, three_digits(found->second));
   }
   return text;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/text.h"
 #include "kernels/combination.h"
 #include "runtime/graph/graph.h"
 #include "runtime/plan/builder.h"
@@ -51,11 +52,12 @@ std::string why_not(const ExecutionPlan& plan, const ExecutionPlan& best) {
   if (!is_timed(plan)) return "not all of its kernels were timed";
   if (plan.ms() < best.ms() * kNear && plan.bytes > best.bytes) {
     return fmt::format(
-        "predicted to take {:.3g} ms instead of {:.3g} ms, with {:.3g} MiB of weights instead "
-        "of {:.3g} MiB",
-        plan.ms(), best.ms(), plan.bytes / kMiB, best.bytes / kMiB);
+        "predicted to take {} ms instead of {} ms, with {} MiB of weights instead of {} MiB",
+        three_digits(plan.ms()), three_digits(best.ms()), three_digits(plan.bytes / kMiB),
+        three_digits(best.bytes / kMiB));
   }
-  return fmt::format("predicted to take {:.3g} ms instead of {:.3g} ms", plan.ms(), best.ms());
+  return fmt::format("predicted to take {} ms instead of {} ms", three_digits(plan.ms()),
+                     three_digits(best.ms()));
 }
 
 // Predictions and reasons do not decide what runs.

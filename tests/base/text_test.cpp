@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -89,6 +90,19 @@ TEST(Split, KeepsEmptyParts) {
 TEST(Trim, TakesBlanksOffBothEnds) {
   EXPECT_EQ(trim(" \t a b\r\n"), "a b");
   EXPECT_EQ(trim(" \n"), "");
+}
+
+TEST(ThreeDigits, HaveNoExponentHoweverLargeTheNumberIs) {
+  for (const auto& [value, text] : {std::pair(0.1234, "0.123"),
+                                    {5.5, "5.5"},
+                                    {999.4, "999"},
+                                    {999.6, "1000"},
+                                    {6291.4, "6291"},
+                                    {1e6, "1000000"},
+                                    {-5000.0, "-5000"},
+                                    {0.0, "0"}}) {
+    EXPECT_EQ(three_digits(value), text);
+  }
 }
 
 TEST(ContainsIgnoringCase, FindsAPartAnywhere) {

@@ -78,7 +78,7 @@ void add_speeds(Html& page, const CombinationReport& row,
   for (const auto& [op, speed] : row.speed) {
     const double most = greatest.at(op);
     const double part = most > 0 && speed > 0 ? std::min(speed / most, 1.0) : 0;
-    page.open("div").element("span", fmt::format("{} {:.3g}", op, speed));
+    page.open("div").element("span", fmt::format("{} {}", op, three_digits(speed)));
     page.open("svg", {{"class", "bar"},
                       {"viewBox", "0 0 100 6"},
                       {"preserveAspectRatio", "none"},
