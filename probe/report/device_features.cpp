@@ -57,6 +57,12 @@ DeviceFeatures features_of(const DeviceReport& device) {
   return features;
 }
 
+uint64_t room_for_copies(const DeviceReport& device) {
+  if (is_processor(device)) return 0;
+  return static_cast<uint64_t>(
+      std::max<int64_t>(number_of(device, "CL_DEVICE_GLOBAL_MEM_SIZE"), 0) / 16);
+}
+
 std::string unsupported_reason(const Variant& variant, const DeviceFeatures& features) {
   if (variant.precision == Precision::kLow && !features.fp16) {
     return "precision low needs cl_khr_fp16, which the device does not advertise";

@@ -23,6 +23,9 @@ struct DeviceFeatures {
   int64_t compute_units = 0, clock_mhz = 0;   // 0: not known
 };
 DeviceFeatures features_of(const DeviceReport& device);
+// Bytes that trials may give to copies of their weights, so that launches find them in no cache: a
+// sixteenth of a GPU's memory. A processor's kernels are timed with what its caches hold.
+uint64_t room_for_copies(const DeviceReport& device);
 
 // Why `variant` cannot be tried there at all; empty where it can. Names what is not advertised.
 std::string unsupported_reason(const Variant& variant, const DeviceFeatures& features);

@@ -27,7 +27,7 @@ DrivenStatus launch_and_read(DriverSession& session, const TrialRequest& request
                              std::vector<PlacedMemory>& memory, int launches, int number,
                              nlohmann::json& reply) {
   CLVET_DRIVE(clear_outputs(session, memory));
-  const auto ran = time_batch(session, request, launches);
+  const auto ran = time_batch(session, request, memory, launches);
   if (!ran) return tl::unexpected(ran.error());
   return read_outputs(session, memory, number, reply);
 }
@@ -51,7 +51,7 @@ void time_idle_too(DriverSession& session, const TrialRequest& request, LaunchTi
 // Single launches, each waited for, and in turn with them, where they are short, launches one
 // behind the other: what disturbs for some milliseconds disturbs neither alone.
 DrivenStatus time_for_a_while(DriverSession& session, const TrialRequest& request,
-                              LaunchTimes& times) {
+                              std::vector<PlacedMemory>& memory, LaunchTimes& times) {
   constexpr size_t kMost = 200, kLeast = 3;
   auto& [single, piped, launches, idle, idle_piped] = times;
   double until = monotonic_seconds() + request.timing_seconds;
@@ -59,7 +59,7 @@ DrivenStatus time_for_a_while(DriverSession& session, const TrialRequest& reques
     return single.size() >= kLeast && (launches == 0 || piped.size() >= kLeast);
   };
   while (!enough() || (single.size() < kMost && monotonic_seconds() < until)) {
-    const auto one = time_batch(session, request, 1);
+    const auto one = time_batch(session, request, memory, 1);
     if (!one) return tl::unexpected(one.error());
     single.push_back(*one);
     if (single.size() == kLeast) {
@@ -68,7 +68,7 @@ DrivenStatus time_for_a_while(DriverSession& session, const TrialRequest& reques
     }
     time_idle_too(session, request, times);
     if (launches == 0) continue;
-    const auto several = time_batch(session, request, launches);
+    const auto several = time_batch(session, request, memory, launches);
     if (!several) return tl::unexpected(several.error());
     piped.push_back(*several);
   }
@@ -85,7 +85,7 @@ DrivenStatus time_launches(DriverSession& session, const TrialRequest& request,
   LaunchTimes best;
   for (int window = 0; window < kMostWindows; ++window) {
     LaunchTimes times;
-    CLVET_DRIVE(time_for_a_while(session, request, times));
+    CLVET_DRIVE(time_for_a_while(session, request, memory, times));
     if (window == 0 || times.spread() < best.spread()) best = std::move(times);
     if (best.steady()) break;
   }

@@ -21,7 +21,7 @@ namespace {
 DrivenStatus run_round(DriverSession& session, HeldTrial& held, int launches,
                        nlohmann::json& reply) {
   CLVET_DRIVE(clear_outputs(session, held.memory));
-  const auto ms = time_batch(session, held.request, launches);
+  const auto ms = time_batch(session, held.request, held.memory, launches);
   if (!ms) return tl::unexpected(ms.error());
   reply["ms"] = *ms;
   return read_outputs(session, held.memory, held.request.repeats, reply);

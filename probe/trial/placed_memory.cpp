@@ -116,6 +116,43 @@ DrivenStatus enqueue(DriverSession& session, const TrialRequest& request) {
   return enqueue_kernel(session, request.work_dim, request.global.data(), local);
 }
 
+Driven<PlacedMemory> copy_of(DriverSession& session, const PlacedMemory& object) {
+  PlacedMemory copy;
+  copy.request = object.request;
+  CLVET_DRIVE(create_buffer(session, copy));
+  CLVET_DRIVE(write_memory(session, copy, object.bytes.bytes().data()));
+  return copy;
+}
+
+void create_copies(DriverSession& session, PlacedMemory& object) {
+  for (int i = 1; i < object.request.copies; ++i) {
+    auto copy = copy_of(session, object);
+    if (!copy) return object.copies.clear();
+    object.copies.push_back(std::move(*copy));
+  }
+}
+
+DrivenStatus set_memory(DriverSession& session, cl_uint index, cl_mem memory) {
+  return run_call(Stage::kCreateKernel, "clSetKernelArg", [&] {
+    return session.api().clSetKernelArg(session.built.kernel.get(), index, sizeof memory, &memory);
+  });
+}
+
+// The next launch has the next copies.
+DrivenStatus turn(DriverSession& session, const TrialRequest& request,
+                  std::vector<PlacedMemory>& memory) {
+  for (cl_uint index = 0; index < request.args.size(); ++index) {
+    const int number = request.args[index].memory;
+    if (number < 0 || memory[static_cast<size_t>(number)].copies.empty()) continue;
+    PlacedMemory& object = memory[static_cast<size_t>(number)];
+    const PlacedMemory& next =
+        object.turn < object.copies.size() ? object.copies[object.turn] : object;
+    CLVET_DRIVE(set_memory(session, index, next.argument()));
+    object.turn = (object.turn + 1) % (object.copies.size() + 1);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<PlacedMemory>> map_memory(const TrialRequest& request,
@@ -139,6 +176,7 @@ DrivenStatus create_memory(DriverSession& session, std::vector<PlacedMemory>& me
                                      : create_buffer(session, object));
     if (object.request.use == MemoryUse::kIn && object.request.read_bytes() > 0) {
       CLVET_DRIVE(write_memory(session, object, object.bytes.bytes().data()));
+      create_copies(session, object);
     }
   }
   return {};
@@ -162,9 +200,13 @@ DrivenStatus set_args(DriverSession& session, const TrialRequest& request,
   return {};
 }
 
-Driven<double> time_batch(DriverSession& session, const TrialRequest& request, int launches) {
+Driven<double> time_batch(DriverSession& session, const TrialRequest& request,
+                          std::vector<PlacedMemory>& memory, int launches) {
   const double started = monotonic_seconds();
-  for (int i = 0; i < launches; ++i) CLVET_DRIVE(enqueue(session, request));
+  for (int i = 0; i < launches; ++i) {
+    CLVET_DRIVE(enqueue(session, request));
+    CLVET_DRIVE(turn(session, request, memory));
+  }
   CLVET_DRIVE(finish_queue(session));
   return ms_since(started) / launches;
 }

@@ -19,19 +19,22 @@ struct PlacedMemory {
   ClMem whole;  // the allocation with its guards
   ClMem part;   // buffers with guards: the tensor alone
   Mapping bytes;
+  std::vector<PlacedMemory> copies;  // beside this one
+  size_t turn = 0;                   // which of them, or of this one as the last, is the argument
   cl_mem argument() const { return part ? part.get() : whole.get(); }
 };
 
 // Maps the descriptors that came with the request.
 Result<std::vector<PlacedMemory>> map_memory(const TrialRequest& request,
                                              const std::vector<UniqueFd>& fds);
-// Creates the objects and fills the inputs.
+// Creates the objects and fills the inputs. Where there is no memory for all copies there are none.
 DrivenStatus create_memory(DriverSession& session, std::vector<PlacedMemory>& memory);
 // Of the session's kernel.
 DrivenStatus set_args(DriverSession& session, const TrialRequest& request,
                       const std::vector<PlacedMemory>& memory);
-// Milliseconds for each of `launches` that one wait is for.
-Driven<double> time_batch(DriverSession& session, const TrialRequest& request, int launches);
+// Milliseconds for each of `launches` that one wait is for; they take turns with the copies.
+Driven<double> time_batch(DriverSession& session, const TrialRequest& request,
+                          std::vector<PlacedMemory>& memory, int launches);
 // Fills the outputs with the sentinel.
 DrivenStatus clear_outputs(DriverSession& session, std::vector<PlacedMemory>& memory);
 // Reads them back as reading number `number`, and says so in `reply`.

@@ -1,5 +1,6 @@
 #include "probe/trial/request.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,7 +21,8 @@ nlohmann::json to_row(const MemoryRequest& memory) {
           {"texel", static_cast<int>(memory.texel)},
           {"guard", memory.guard},
           {"guard_texels", memory.guard_texels},
-          {"fd", memory.fd}};
+          {"fd", memory.fd},
+          {"copies", memory.copies}};
 }
 
 MemoryRequest memory_of(const nlohmann::json& row) {
@@ -34,6 +36,7 @@ MemoryRequest memory_of(const nlohmann::json& row) {
   memory.guard = row.at("guard");
   memory.guard_texels = row.at("guard_texels");
   memory.fd = row.at("fd");
+  memory.copies = row.at("copies");
   return memory;
 }
 
@@ -47,6 +50,13 @@ uint64_t MemoryRequest::read_bytes() const {
   if (!image) return bytes + 2 * guard;
   return static_cast<uint64_t>((width + guard_texels) * (height + guard_texels)) *
          texel_bytes(texel);
+}
+
+void limit_copies(TrialRequest& request, uint64_t most_bytes) {
+  for (MemoryRequest& memory : request.memory) {
+    const uint64_t fit = most_bytes / std::max<uint64_t>(memory.read_bytes(), 1);
+    memory.copies = static_cast<int>(std::clamp<uint64_t>(fit, 1, std::max(memory.copies, 1)));
+  }
 }
 
 nlohmann::json to_message(const TrialRequest& request) {

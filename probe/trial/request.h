@@ -27,6 +27,8 @@ struct MemoryRequest {
   uint64_t guard = 0;
   int64_t guard_texels = 0;
   int fd = -1;  // index of the descriptor with the bytes; outputs: where they are to be written
+  // Buffers of an input: so many of the same bytes, which launches take turns with.
+  int copies = 1;
 
   // Bytes of one reading of an output with its guards.
   uint64_t read_bytes() const;
@@ -68,6 +70,8 @@ struct RoundRequest {
 inline constexpr unsigned char kSentinel = 0xFE;
 
 uint64_t texel_bytes(TexelType type);
+// Lets no input have more copies than `most_bytes` hold, or one.
+void limit_copies(TrialRequest& request, uint64_t most_bytes);
 nlohmann::json to_message(const TrialRequest& request);
 TrialRequest trial_from_message(const nlohmann::json& message);
 nlohmann::json to_message(const RoundRequest& request);

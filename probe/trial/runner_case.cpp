@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "probe/process/process.h"
 #include "probe/process/stage_page.h"
+#include "probe/report/device_features.h"
 #include "probe/report/report.h"
 #include "probe/trial/canary.h"
 #include "probe/trial/cases.h"
@@ -123,6 +124,7 @@ Result<VerdictReport> DeviceRunner::attempt(const TrialCase& trial, bool careful
   request.release_program = is_last_of_program(trial);
   // Where the empty kernel came through when it was measured alone.
   request.beside_idle = !is_processor(*device_) && device_->peaks.launch_us;
+  limit_copies(request, room_for_copies(*device_));
   ++totals_.attempts;
   made.outcome = ask(to_message(request), raw_fds(made.prepared));
   // What a worker cannot do may be the doing of the driver in it, and once more in a new one not.

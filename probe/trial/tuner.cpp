@@ -15,6 +15,7 @@
 #include "base/numbers.h"
 #include "base/result.h"
 #include "kernels/launch_batch.h"
+#include "probe/report/device_features.h"
 #include "probe/report/report.h"
 #include "probe/report/tuned.h"
 #include "probe/trial/canary.h"
@@ -120,6 +121,7 @@ Result<Tuner::Rival> Tuner::prepare(const RivalKernels& rivals, size_t index,
   CLVET_ASSIGN_OR_RETURN(rival.material, materials.get(trial));
   CLVET_ASSIGN_OR_RETURN(rival.prepared,
                          prepare_trial(trial, *rival.material, static_cast<int>(index)));
+  limit_copies(rival.prepared.request, room_for_copies(*device_) / rivals.variants.size());
   for (const size_t output : rival.prepared.outputs) {
     const MemoryRequest& memory = rival.prepared.request.memory[output];
     const auto readings = static_cast<uint64_t>(rival.prepared.request.readings());

@@ -87,7 +87,7 @@ class Tuner {
       : settings_(worker), route_(route), device_(&device), lane_(std::move(lane)) {}
   Status ensure_worker();
   Outcome ask(const nlohmann::json& request, const std::vector<int>& fds = {});
-  static Result<Rival> prepare(const RivalKernels& rivals, size_t index, MaterialStore& materials);
+  Result<Rival> prepare(const RivalKernels& rivals, size_t index, MaterialStore& materials);
   Status try_one(Rival& rival, int slot);
   Status judge_outcome(const Outcome& outcome, Rival& rival);
   Status run_round(Rival& rival, int slot);

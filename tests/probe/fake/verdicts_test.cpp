@@ -443,5 +443,43 @@ TEST_P(Hang, InABuildIsEndedByTheClockForTheVariantsThatMeetIt) {
 INSTANTIATE_TEST_SUITE_P(OverDrivers, Hang, testing::Values(kPocl),
                          [](const auto& info) { return info.param.name; });
 
+// A model reads its other weights before it reads the same ones again.
+struct Copies {
+  const char* name;
+  const char* memory;  // bytes that the device has
+  bool made;
+};
+class LargeWeights : public testing::TestWithParam<Copies> {};
+
+TEST_P(LargeWeights, AreTimedInTurnWithCopiesWhereTheDeviceHasRoom) {
+  test::Bench bench("none",
+                    fmt::format(R"({{"device": {{"info": {{"CL_DEVICE_GLOBAL_MEM_SIZE": {}}}}},
+      "rules": [{{"match": {{"call": "clSetKernelArg", "kernel": "gemv_fused_wide"}},
+                 "do": {{"action": "delay", "ms": 0}}}},
+                {{"match": {{"call": "clEnqueueNDRangeKernel", "kernel": "gemv_fused_wide"}},
+                 "do": {{"action": "delay", "ms": 0}}}}]}})",
+                                GetParam().memory));
+  bench.probe({"--case", "gemv_fused_wide256/high/low/buffer/buffer/int4/square"});
+  ASSERT_EQ(bench.report().verdicts.size(), 1);
+  const auto lines = split(bench.log(), '\n');
+  const auto of_call = [&](std::string_view call) {
+    return std::count_if(lines.begin(), lines.end(), [&](const std::string& line) {
+      return line.find(call) != std::string::npos;
+    });
+  };
+  const auto launches = of_call("clEnqueueNDRangeKernel"), args = of_call("clSetKernelArg");
+  ASSERT_GT(launches, 20);
+  if (GetParam().made) {
+    EXPECT_GE(args, launches);
+  } else {
+    EXPECT_LT(args, launches);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Probe, LargeWeights,
+                         testing::Values(Copies{"large_memory", "8589934592", true},
+                                         Copies{"small_memory", "134217728", false}),
+                         [](const auto& info) { return info.param.name; });
+
 }  // namespace
 }  // namespace clvet

@@ -436,5 +436,31 @@ TEST_F(JudgeOutcome, KeepsLongOutputBounded) {
   EXPECT_LT(judged(outcome).evidence.stderr_text.size(), 10000u);
 }
 
+TEST(CopiesOfWeights, AreAsManyAsNoCacheHoldsWhereTheyAreLargeAndTimed) {
+  const auto copies = [](const std::string& shape) {
+    int most = 0;
+    for (const MemoryRequest& memory :
+         Trial("gemv_fused_wide256/high/low/buffer/buffer/int4/" + shape).prepared.request.memory)
+      most = std::max(most, memory.copies);
+    return most;
+  };
+  EXPECT_EQ(copies("square"), 21);  // of 8 MiB
+  EXPECT_EQ(copies("qkv"), 1);      // small
+}
+
+TEST(CopiesOfWeights, AreLimitedByTheRoomThereIs) {
+  TrialRequest request;
+  request.memory = {{.bytes = 4096, .copies = 9}, {.bytes = 1024, .copies = 2}, {.bytes = 0}};
+  limit_copies(request, 12288);
+  const auto copies = [&] {
+    std::vector<int> all;
+    for (const MemoryRequest& memory : request.memory) all.push_back(memory.copies);
+    return all;
+  };
+  EXPECT_THAT(copies(), testing::ElementsAre(3, 2, 1));
+  limit_copies(request, 0);
+  EXPECT_THAT(copies(), testing::ElementsAre(1, 1, 1));
+}
+
 }  // namespace
 }  // namespace clvet
