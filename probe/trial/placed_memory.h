@@ -1,6 +1,7 @@
 // A trial's memory objects on the device, and its launches into them.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "base/fd.h"
