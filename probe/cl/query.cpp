@@ -116,8 +116,16 @@ std::map<std::string, PropertyValue> query_device(const ClApi& api, cl_device_id
     properties[name] =
         status == CL_SUCCESS ? PropertyValue{print(kind, bytes), 0} : PropertyValue{{}, status};
   };
+  const auto add_of = [&](const char* extension, const char* name, cl_device_info what, Kind kind) {
+    const std::vector<std::string> advertised =
+        split(properties["CL_DEVICE_EXTENSIONS"].value, ' ');
+    if (std::ranges::find(advertised, extension) != advertised.end()) add(name, what, kind);
+  };
 #define CLVET_PROPERTY(constant, kind) add(#constant, constant, Kind::kind);
+#define CLVET_PROPERTY_OF(extension, constant, kind) \
+  add_of(#extension, #constant, constant, Kind::kind);
 #include "probe/cl/properties.inc"
+#undef CLVET_PROPERTY_OF
 #undef CLVET_PROPERTY
   return properties;
 }

@@ -54,6 +54,10 @@ DeviceFeatures features_of(const DeviceReport& device) {
   if (features.fp16) features.names.emplace_back("fp16");
   if (has(device.extensions, "cl_khr_subgroups")) features.names.emplace_back("subgroups");
   if (has(device.extensions, "cl_khr_integer_dot_product")) features.names.emplace_back("dot8");
+  // PTX: mma.m16n8k32 of whole numbers needs compute capability 8.0.
+  if (number_of(device, "CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV") >= 8) {
+    features.names.emplace_back("mma_s8");
+  }
   return features;
 }
 

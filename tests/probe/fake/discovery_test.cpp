@@ -94,6 +94,19 @@ TEST(Discovery, ListsADeviceOnceAndTriesItThroughTheLoader) {
   EXPECT_THAT(report.icd_files[1].faults, testing::IsEmpty());
 }
 
+TEST(Discovery, AsksForAVendorsPropertyWhereItsExtensionIsAdvertised) {
+  constexpr const char* kName = "CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV";
+  test::Bench nvidia("none", R"({"device": {"extensions_add": ["cl_nv_device_attribute_query"],
+      "info": {"CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV": 9}}, "rules": []})");
+  nvidia.probe({"--case", kFewCases});
+  const auto properties = nvidia.report().devices.at(0).properties;
+  ASSERT_TRUE(properties.contains(kName));
+  EXPECT_EQ(properties.at(kName).value, "9");
+  test::Bench other("none");
+  other.probe({"--case", kFewCases});
+  EXPECT_FALSE(other.report().devices.at(0).properties.contains(kName));
+}
+
 TEST(Discovery, TriesEachOfTwoEqualDevicesByItself) {
   test::Bench bench("none", R"({"device": {"broken_twin": 1}, "rules": []})");
   const auto done =

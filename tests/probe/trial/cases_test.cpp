@@ -313,6 +313,19 @@ TEST(FeaturesOf, ReadsWhatTheDeviceAdvertises) {
   EXPECT_EQ(features.device_class, "cpu");
 }
 
+TEST(FeaturesOf, HasTheMatrixUnitOfNvidiaFromCapability8On) {
+  const auto has_unit = [](const PropertyValue& major) {
+    DeviceReport device = test::sample_device();
+    device.properties["CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV"] = major;
+    const std::vector<std::string> names = features_of(device).names;
+    return std::find(names.begin(), names.end(), "mma_s8") != names.end();
+  };
+  EXPECT_TRUE(has_unit({"9", 0}));
+  EXPECT_TRUE(has_unit({"8", 0}));
+  EXPECT_FALSE(has_unit({"7", 0}));
+  EXPECT_FALSE(has_unit({"", -30}));
+}
+
 std::vector<std::string> kept(const std::vector<std::string>& patterns) {
   auto cases = plan(everything());
   keep_cases(patterns, cases);
