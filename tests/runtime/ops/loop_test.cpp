@@ -29,7 +29,7 @@ using test::ModelBuilder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr int kFloat = 1, kInt64 = 7, kBool = 9;
+constexpr int kInt64 = 7, kBool = 9;
 
 // trip, go, x of floats; go_out = go.
 ModelBuilder body_of_x() {
