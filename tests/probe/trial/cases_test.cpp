@@ -36,7 +36,7 @@ DeviceFeatures everything(const std::string& device_class = "gpu") {
           .image_width = 16384,
           .image_height = 16384,
           .group_items = 1024,
-          .names = {"fp16", "subgroups", "dot8"}};
+          .names = {"fp16", "subgroups", "dot8", "mma_s8"}};
 }
 
 bool is_core(const Manifest& manifest, const std::string& device_class) {
