@@ -179,7 +179,6 @@ Bytes with_guards(const MemoryRequest& memory, const Bytes& tensor) {
   return bytes;
 }
 
-// Adds one memory object and, for an input, the sealed bytes of its content.
 // A model reads all its other weights before it reads the same ones again: so large ones come from
 // memory, though a cache may hold one layer's (50 MiB of an NVIDIA H100).
 int copies_beyond_caches(size_t bytes) {
@@ -187,6 +186,7 @@ int copies_beyond_caches(size_t bytes) {
   return bytes < kLarge ? 1 : static_cast<int>(1 + kBeyondCaches / bytes);
 }
 
+// Adds one memory object and, for an input, the sealed bytes of its content.
 class Builder {
  public:
   Builder(const TrialCase& trial, const Material& material, PreparedTrial& out)

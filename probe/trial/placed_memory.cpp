@@ -132,9 +132,10 @@ void create_copies(DriverSession& session, PlacedMemory& object) {
   }
 }
 
-DrivenStatus set_memory(DriverSession& session, cl_uint index, cl_mem memory) {
+template <class T>
+DrivenStatus set_arg(DriverSession& session, cl_uint index, const T& value) {
   return run_call(Stage::kCreateKernel, "clSetKernelArg", [&] {
-    return session.api().clSetKernelArg(session.built.kernel.get(), index, sizeof memory, &memory);
+    return session.api().clSetKernelArg(session.built.kernel.get(), index, sizeof value, &value);
   });
 }
 
@@ -147,7 +148,7 @@ DrivenStatus turn(DriverSession& session, const TrialRequest& request,
     PlacedMemory& object = memory[static_cast<size_t>(number)];
     const PlacedMemory& next =
         object.turn < object.copies.size() ? object.copies[object.turn] : object;
-    CLVET_DRIVE(set_memory(session, index, next.argument()));
+    CLVET_DRIVE(set_arg(session, index, next.argument()));
     object.turn = (object.turn + 1) % (object.copies.size() + 1);
   }
   return {};
@@ -186,15 +187,14 @@ DrivenStatus set_args(DriverSession& session, const TrialRequest& request,
                       const std::vector<PlacedMemory>& memory) {
   cl_uint index = 0;
   for (const ArgRequest& arg : request.args) {
-    CLVET_DRIVE(run_call(Stage::kCreateKernel, "clSetKernelArg", [&] {
-      const auto set = [&](const auto& value) {
-        return session.api().clSetKernelArg(session.built.kernel.get(), index, sizeof value,
-                                            &value);
-      };
-      if (arg.memory >= 0) return set(memory[static_cast<size_t>(arg.memory)].argument());
-      if (arg.memory == ArgRequest::kNull) return set(cl_mem{});
-      return arg.is_float ? set(arg.float_value) : set(arg.int_value);
-    }));
+    const auto set = [&] {
+      if (arg.memory >= 0)
+        return set_arg(session, index, memory[static_cast<size_t>(arg.memory)].argument());
+      if (arg.memory == ArgRequest::kNull) return set_arg(session, index, cl_mem{});
+      return arg.is_float ? set_arg(session, index, arg.float_value)
+                          : set_arg(session, index, arg.int_value);
+    };
+    CLVET_DRIVE(set());
     ++index;
   }
   return {};

@@ -49,6 +49,13 @@
     scales_at = (block)*fours + four;                                                         \
     left = blocks - (block);                                                                  \
   }
+// The same of the tile behind `tile`, or of the first one in the next turn.
+#define SEEK_NEXT(tile)           \
+  if ((tile) + 1 < tiles) {       \
+    SEEK((tile) + 1, block)       \
+  } else {                        \
+    SEEK(0, block + TURN)         \
+  }
 #define LOAD(j)                                                  \
   {                                                              \
     even[j] = odd[j] = scales_of[j] = (uint2)(0);                \
@@ -88,11 +95,7 @@ __kernel void gemv_fused_mma(BUFFER_IN(x), __global const float4* restrict scale
   SEEK(0, block)
   EACH_BLOCK LOAD(j)
   // What comes after those, as x makes them wait.
-  if (tiles > 1) {
-    SEEK(1, block)
-  } else {
-    SEEK(0, block + TURN)
-  }
+  SEEK_NEXT(0)
   if (row == 0) {
     EACH_BLOCK {
       if (j < left) stream_soon(w, w_at + j * 8 * pitch)
@@ -126,11 +129,7 @@ __kernel void gemv_fused_mma(BUFFER_IN(x), __global const float4* restrict scale
     LOAD_X(block + TURN)
     for (int tile = 0; tile < tiles; ++tile) {
       float4 sum = 0.0f;
-      if (tile + 1 < tiles) {
-        SEEK(tile + 1, block)
-      } else {
-        SEEK(0, block + TURN)
-      }
+      SEEK_NEXT(tile)
       EACH_BLOCK {
         const uint2 of_x = row < 4 ? digits[j * 16 + lane] : (uint2)(0);
         const float4 by = vload_half4(0, (const __private half*)&scales_of[j]) * units[j];
