@@ -180,10 +180,12 @@ Bytes with_guards(const MemoryRequest& memory, const Bytes& tensor) {
 }
 
 // A model reads all its other weights before it reads the same ones again: so large ones come from
-// memory, though a cache may hold one layer's (50 MiB of an NVIDIA H100).
-int copies_beyond_caches(size_t bytes) {
-  constexpr size_t kLarge = size_t{4} << 20, kBeyondCaches = size_t{160} << 20;
-  return bytes < kLarge ? 1 : static_cast<int>(1 + kBeyondCaches / bytes);
+// memory, though a cache may hold one layer's (50 MiB of an NVIDIA H100). How many weights there
+// are decides, so that a shape is timed alike in every type and storage.
+int copies_beyond_caches(int64_t weights, size_t bytes) {
+  constexpr int64_t kLarge = int64_t{4} << 20;
+  constexpr size_t kBeyondCaches = size_t{160} << 20;
+  return weights < kLarge ? 1 : static_cast<int>(1 + kBeyondCaches / std::max<size_t>(bytes, 1));
 }
 
 // Adds one memory object and, for an input, the sealed bytes of its content.
@@ -256,7 +258,7 @@ class Builder {
                       static_cast<uint64_t>(std::max<int64_t>(packed.image.height, 1));
     memory.width = static_cast<int64_t>(line / texel_bytes(memory.texel));
     const bool timed = trial_.timed || out_.request.slot >= 0;
-    if (timed && !memory.image) memory.copies = copies_beyond_caches(packed.data.size());
+    if (timed) memory.copies = copies_beyond_caches(role.elements(), packed.data.size());
     return add_bytes(memory, packed.data);
   }
 

@@ -116,10 +116,14 @@ DrivenStatus enqueue(DriverSession& session, const TrialRequest& request) {
   return enqueue_kernel(session, request.work_dim, request.global.data(), local);
 }
 
+DrivenStatus create(DriverSession& session, PlacedMemory& object) {
+  return object.request.image ? create_image(session, object) : create_buffer(session, object);
+}
+
 Driven<PlacedMemory> copy_of(DriverSession& session, const PlacedMemory& object) {
   PlacedMemory copy;
   copy.request = object.request;
-  CLVET_DRIVE(create_buffer(session, copy));
+  CLVET_DRIVE(create(session, copy));
   CLVET_DRIVE(write_memory(session, copy, object.bytes.bytes().data()));
   return copy;
 }
@@ -173,8 +177,7 @@ Result<std::vector<PlacedMemory>> map_memory(const TrialRequest& request,
 
 DrivenStatus create_memory(DriverSession& session, std::vector<PlacedMemory>& memory) {
   for (PlacedMemory& object : memory) {
-    CLVET_DRIVE(object.request.image ? create_image(session, object)
-                                     : create_buffer(session, object));
+    CLVET_DRIVE(create(session, object));
     if (object.request.use == MemoryUse::kIn && object.request.read_bytes() > 0) {
       CLVET_DRIVE(write_memory(session, object, object.bytes.bytes().data()));
       create_copies(session, object);

@@ -27,7 +27,7 @@ struct MemoryRequest {
   uint64_t guard = 0;
   int64_t guard_texels = 0;
   int fd = -1;  // index of the descriptor with the bytes; outputs: where they are to be written
-  // Buffers of an input: so many of the same bytes, which launches take turns with.
+  // Of an input: so many objects with the same bytes, which launches take turns with.
   int copies = 1;
 
   // Bytes of one reading of an output with its guards.
