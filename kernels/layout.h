@@ -20,8 +20,9 @@
 //     q = scale = offset = 0. value = scale * q + offset, q unsigned (0..255 or 0..15), one (scale,
 //     offset) for each column and each block of 32 rows of k.
 // Scales, always a buffer: [ceil(k/32)][2][np]: scales then offsets; float for high, half
-// otherwise. kQ4_0: [ceil(k/32)][np] halves, the offset being -8 times the scale. Vectors, always a
-// buffer: float32, padded with zeros to round_up(c, 16) values. Indices, always a buffer: c int32.
+// otherwise. kQ4_0: halves in panels as its numbers are, [ceil(np/pack)][ceil(k/32)][pack], the
+// offset being -8 times the scale. Vectors, always a buffer: float32, padded with zeros to
+// round_up(c, 16) values. Indices, always a buffer: c int32.
 #pragma once
 
 #include <cstddef>

@@ -133,11 +133,20 @@ void pack_float(const Matrix& matrix, Precision precision, int64_t pack,
   }
 }
 
-void put_scales(const Matrix& matrix, Precision precision, WeightType type, int64_t block,
-                int64_t column, const QuantBlock& quant, PackedWeights& packed) {
-  const int64_t values = values_a_block(type), at = block * values * matrix.columns + column;
-  put(scales_as(precision, type), packed.scales, at, quant.scale);
-  if (values > 1) put(precision, packed.scales, at + matrix.columns, quant.offset);
+int64_t quant_blocks_of(const Matrix& matrix) {
+  return (matrix.rows + kQuantBlock - 1) / kQuantBlock;
+}
+
+void put_scales(const Matrix& matrix, Precision precision, WeightType type, int64_t pack,
+                int64_t block, int64_t column, const QuantBlock& quant, PackedWeights& packed) {
+  if (values_a_block(type) == 1) {
+    put(scales_as(precision, type), packed.scales,
+        packed_index(block, column, quant_blocks_of(matrix), pack), quant.scale);
+    return;
+  }
+  const int64_t at = block * 2 * matrix.columns + column;
+  put(precision, packed.scales, at, quant.scale);
+  put(precision, packed.scales, at + matrix.columns, quant.offset);
 }
 
 uint16_t word_of(std::span<const uint8_t> quants, int bits) {
@@ -163,12 +172,11 @@ void pack_quantised(const Matrix& matrix, Precision precision, WeightType type, 
                     std::span<const double> values, const BlocksOf& blocks_of,
                     PackedWeights& packed) {
   const int64_t per_word = rows_per_word(type), words = matrix.rows / per_word;
-  const int64_t blocks = (matrix.rows + kQuantBlock - 1) / kQuantBlock;
-  for (int64_t block = 0; block < blocks; ++block) {
+  for (int64_t block = 0; block < quant_blocks_of(matrix); ++block) {
     const int64_t end = std::min((block + 1) * kQuantBlock, matrix.rows);
     const std::vector<QuantBlock> quants = blocks_of(block);
     for (int64_t column = 0; column < matrix.role.cout; ++column) {
-      put_scales(matrix, precision, type, block, column, quants[static_cast<size_t>(column)],
+      put_scales(matrix, precision, type, pack, block, column, quants[static_cast<size_t>(column)],
                  packed);
     }
     for (int64_t row = block * kQuantBlock; row < end; ++row) {
@@ -194,10 +202,11 @@ PackedSize size_of(const Matrix& matrix, Precision precision, WeightType type, i
   const bool floats = type == WeightType::kFloat;
   const int element = element_bytes(precision),
             of_scale = element_bytes(scales_as(precision, type));
-  const int64_t blocks = (matrix.rows + kQuantBlock - 1) / kQuantBlock;
+  const int64_t values = values_a_block(type);
+  const int64_t of_block = values == 1 ? round_up(matrix.columns, pack) : values * matrix.columns;
   return {
       static_cast<size_t>(round_up(matrix.columns, pack) * packed_rows * (floats ? element : 2)),
-      floats ? 0 : static_cast<size_t>(blocks * values_a_block(type) * matrix.columns * of_scale),
+      floats ? 0 : static_cast<size_t>(quant_blocks_of(matrix) * of_block * of_scale),
       {matrix.columns / 4, packed_rows}};
 }
 
@@ -272,8 +281,7 @@ Values effective_weights(const TensorRole& role, Precision precision, WeightType
                    [&](double value) { return stored(precision, value); });
     return result;
   }
-  const int64_t blocks = (matrix.rows + kQuantBlock - 1) / kQuantBlock;
-  for (int64_t block = 0; block < blocks; ++block) {
+  for (int64_t block = 0; block < quant_blocks_of(matrix); ++block) {
     const int64_t end = std::min((block + 1) * kQuantBlock, matrix.rows);
     const auto quants = quant_blocks(matrix, precision, type, block, values);
     for (int64_t row = block * kQuantBlock; row < end; ++row) {
@@ -301,7 +309,7 @@ PackedWeights pack_rows(const TensorRole& role, Precision precision, Storage sto
       const auto at = static_cast<size_t>(column * given + block);
       const bool with_offset = values_a_block(rows.type) > 1;
       const QuantBlock quant{rows.scales[at], with_offset ? rows.offsets[at] : 0};
-      put_scales(matrix, precision, rows.type, block, column, quant, packed);
+      put_scales(matrix, precision, rows.type, pack, block, column, quant, packed);
     }
     const uint8_t* quants = rows.quants.data() + column * role.cin;
     for (int64_t row = 0; row < role.cin; row += per_word) {

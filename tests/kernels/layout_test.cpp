@@ -214,7 +214,7 @@ INSTANTIATE_TEST_SUITE_P(Types, QuantisedWeights,
                                          QuantCase{WeightType::kInt4, 4, Precision::kHigh},
                                          QuantCase{WeightType::kInt4, 4, Precision::kNormal}));
 
-// One half a block and column, at every precision; 8 means zero.
+// One half a block and column, at every precision, in panels as the numbers are; 8 means zero.
 TEST(WeightsAsQ4_0, GiveBackTheEffectiveValuesByTheDocumentedFormula) {
   const TensorRole role = matrix(1, 70, 18);
   const Values values = ramp(role.elements(), 0.01);
@@ -229,7 +229,8 @@ TEST(WeightsAsQ4_0, GiveBackTheEffectiveValuesByTheDocumentedFormula) {
       for (int64_t o = 0; o < 18; ++o) {
         const uint16_t word = word_at(packed.data, (o / 16 * 18 + k / 4) * 16 + o % 16);
         const int q = word >> (k % 4 * 4) & 15;
-        const double scale = half_to_float(word_at(packed.scales, k / 32 * 32 + o));
+        const double scale =
+            half_to_float(word_at(packed.scales, (o / 16 * 3 + k / 32) * 16 + o % 16));
         const auto at = static_cast<size_t>(k * 18 + o);
         ASSERT_DOUBLE_EQ(effective[at], scale * (q - 8));
         ASSERT_NEAR(effective[at], values[at], std::fabs(scale) * 1.01 + 1e-3)
@@ -298,6 +299,9 @@ TEST(PackedSize, CountsWhatPackingMakes) {
   const PackedSize q4_0 = size(Precision::kHigh, WeightType::kQ4_0, Storage::kBuffer, 16);
   EXPECT_EQ(q4_0.data, 72u * 32 / 2);
   EXPECT_EQ(q4_0.scales, 3u * 32 * 2);
+  const PackedSize wide = size(Precision::kHigh, WeightType::kQ4_0, Storage::kBuffer, 48);
+  EXPECT_EQ(wide.data, 72u * 48 / 2);
+  EXPECT_EQ(wide.scales, 3u * 48 * 2);
 }
 
 TEST(BytesAWeight, AreThoseOfAMatrixWithoutPadding) {

@@ -1,17 +1,20 @@
 // gemv_fused of weights in blocks of Q4_0, by whole numbers. In units of its own, 2^-26 of the power of
-// two at or below its largest value, the part of x that meets a block is whole numbers of four digits of
-// 7 bits, the first of them with the sign; a matrix unit makes their products with the weights' numbers.
-// Those and their sums are exact: all that is lost of a value of x is half a unit, which is less than its
-// product in floats loses where it is at least an eighth of the largest. Where x is not finite, NaN comes
-// out.
+// two at or below its largest value, a part of x of BLOCKS blocks is whole numbers of four digits of 7
+// bits, the first of them with the sign; a matrix unit makes their products with the weights' numbers.
+// Those, and their sums within a block, are exact: all that is lost of a value of x is half a unit, which
+// is less than its product in floats loses where it is at least an eighth of the largest. Where x is not
+// finite, NaN comes out.
 //
-// A group has tiles of 32 columns, of a gated call as many of both halves, TILES in all at most. Its
-// warps take turns at four blocks of k, whose 32 texels of x their lanes have one each; what is read for
-// the next tile, or the next turn, is on its way meanwhile.
+// The tiles of 32 columns are shared evenly among as many times GROUPS groups as hold them all: a group
+// has TILES at most, of a gated call as many of both halves. Its warps share the blocks of k, BLOCKS of
+// its own run of them a turn; what is read for the next tile, or the next turn, is on its way meanwhile.
+// x is asked for first: what a compute unit loads comes in the order in which it was asked for, and x
+// lies nearer. A matrix unit has room for two blocks at once: rows 0 to 3 of it, and of its upper half,
+// are of the first and meet the first four of x's columns, the others are of the second; so a lane loads
+// 16 bytes at a time, and half of the sums mean nothing.
 #define WARPS (ITEMS / 32)
-#define BLOCKS 4
-// Blocks of a turn of all warps.
-#define TURN (WARPS * BLOCKS)
+#define PAIRS (BLOCKS / 2)
+#define TEXELS (BLOCKS / 4)  // of x that a lane has in a turn
 // 1.5 * 2^23 has a whole number from -2^22 to 2^22 that is added to it in its lowest bits.
 #define WHOLE_BITS 0x4B400000
 #define WHOLE 12582912.0f
@@ -19,153 +22,182 @@
 // The lower and the upper half of each byte, less 8, times 16.
 #define LOW_NUMBERS(word) (((word) << 4 & 0xF0F0F0F0) ^ 0x80808080)
 #define HIGH_NUMBERS(word) (((word) & 0xF0F0F0F0) ^ 0x80808080)
-// Two columns' rows 8 * turn to 8 * turn + 7 of a block: the even ones, then the odd ones.
-#define LOWER(even, odd) ((even)&0xFFFF | (odd) << 16)
-#define UPPER(even, odd) ((even) >> 16 | (odd)&0xFFFF0000)
-#define ROWS(even, odd)                                                        \
-  (uint4)(LOW_NUMBERS(LOWER(even, odd)), LOW_NUMBERS(UPPER(even, odd)),        \
-          HIGH_NUMBERS(LOWER(even, odd)), HIGH_NUMBERS(UPPER(even, odd)))
-// What two sums of 16 times the numbers make, of one digit and of the next.
-#define PAIR(first, next) (as_float(WHOLE_BITS + (first)*8 + ((next) >> 4)) - WHOLE)
+// Two columns' four rows of quad `turn` of a block, and those of quad turn + 4: the even ones, then
+// the odd ones.
+#define LOWER(quad, next) ((quad)&0xFFFF | (next) << 16)
+#define UPPER(quad, next) ((quad) >> 16 | (next)&0xFFFF0000)
+#define ROWS(quad, next)                                                       \
+  (uint4)(LOW_NUMBERS(LOWER(quad, next)), LOW_NUMBERS(UPPER(quad, next)),      \
+          HIGH_NUMBERS(LOWER(quad, next)), HIGH_NUMBERS(UPPER(quad, next)))
+// What two sums of 16 times the numbers make, of one digit, which began at WHOLE_BITS / 8, and of the
+// next.
+#define PAIR(first, next) (as_float((first)*8 + ((next) >> 4)) - WHOLE)
 #define DIGIT(d, v) ((v) >> (21 - 7 * (d)) & ((d) == 0 ? 255 : 127))
 #define DIGITS(d, first, next) (ushort)(DIGIT(d, first) | DIGIT(d, next) << 8)
+#define ADD(quad, next, by, next_by, to, next_to)              \
+  {                                                            \
+    int4 c;                                                    \
+    mma_s8(c, ROWS(quad, next), of_x, WHOLE_BITS / 8)          \
+    to = madd(PAIR(c.x, c.y), by, to);                         \
+    next_to = madd(PAIR(c.z, c.w), next_by, next_to);          \
+  }
+// Of two vectors that two lanes have, each keeps the sum of one.
+#define SHARE(kept, given, mask)      \
+  {                                   \
+    float4 other;                     \
+    const float4 gives = given;       \
+    lane_xor(other.x, gives.x, mask)  \
+    lane_xor(other.y, gives.y, mask)  \
+    lane_xor(other.z, gives.z, mask)  \
+    lane_xor(other.w, gives.w, mask)  \
+    kept += other;                    \
+  }
 
-#define LOAD_X(block)                              \
-  {                                                \
-    const int texel = (block)*8 + lane;            \
-    value = 0.0f;                                  \
-    if (texel < blocks * 8) {                      \
-      value = to_float4(buffer_load4(x, texel));   \
-      if (norm) times = scale[texel];              \
-    }                                              \
+#define EACH_TEXEL _Pragma("unroll") for (int h = 0; h < TEXELS; ++h)
+#define LOAD_X(block)                                  \
+  EACH_TEXEL {                                         \
+    const int texel = (block)*8 + h * 32 + lane;       \
+    value[h] = 0.0f;                                   \
+    if (texel < end * 8) {                             \
+      value[h] = to_float4(buffer_load4(x, texel));    \
+      if (norm) times[h] = scale[texel];               \
+    }                                                  \
   }
-// Where a tile's numbers and scales from `block` on begin, and how many blocks are left of k.
-#define SEEK(tile, block)                                                                     \
-  {                                                                                           \
-    const int half_row = (tile) >= own;                                                       \
-    const int tile_four = (first + (tile)-half_row * own) * 8 + half_row * (n / 4);           \
-    const int four = min(tile_four + row, fours - 1);                                         \
-    w_at = w_start(four, K / 4) + ((block)*8 + turn * 2) * pitch;                             \
-    scales_at = (block)*fours + four;                                                         \
-    left = blocks - (block);                                                                  \
+// Where the lane's eight columns of a tile begin from block `from` on, and how many blocks are left of
+// the run.
+#define SEEK(tile, from)                                                                  \
+  {                                                                                       \
+    const int half_row = (tile) >= own;                                                   \
+    const int top = (first + (tile)-half_row * own) * 4 + half_row * (n / 8);             \
+    const int eight = min(top + row % 4, (N + 15) / 16 * 2 - 1);                          \
+    const int block_of = eight / 4 * blocks + (from) + second;                            \
+    numbers = (__global const uint4*)w + (block_of * 8 + turn) * 4 + eight % 4;           \
+    scales_at = (__global const uint4*)scales + block_of * 4 + eight % 4;                 \
+    left = end - (from)-second;                                                           \
   }
-// The same of the tile behind `tile`, or of the first one in the next turn.
-#define SEEK_NEXT(tile)           \
-  if ((tile) + 1 < tiles) {       \
-    SEEK((tile) + 1, block)       \
-  } else {                        \
-    SEEK(0, block + TURN)         \
+// Where there is no such block x has zeros, and what the numbers are does not matter.
+#define LOAD(j)                                          \
+  {                                                      \
+    scales_of[j] = (uint4)(0);                           \
+    if (2 * (j) < left) {                                \
+      quads[j] = stream_load4(numbers + 64 * (j));       \
+      nexts[j] = stream_load4(numbers + 64 * (j) + 16);  \
+      scales_of[j] = stream_load4(scales_at + 8 * (j));  \
+    }                                                    \
   }
-#define LOAD(j)                                                  \
-  {                                                              \
-    even[j] = odd[j] = scales_of[j] = (uint2)(0);                \
-    if ((j) < left) {                                            \
-      even[j] = stream_load2(w, w_at + (j)*8 * pitch);           \
-      odd[j] = stream_load2(w, w_at + ((j)*8 + 1) * pitch);      \
-      scales_of[j] = stream_load2(scales, scales_at + (j)*fours); \
-    }                                                            \
-  }
-#define EACH_BLOCK _Pragma("unroll") for (int j = 0; j < BLOCKS; ++j)
+#define EACH_PAIR _Pragma("unroll") for (int j = 0; j < PAIRS; ++j)
 
 __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
 __kernel void gemv_fused_mma(BUFFER_IN(x), __global const float4* restrict scale, W_ARGS,
                              __global const float4* restrict bias, BUFFER_IN(r), BUFFER_OUT(y),
                              int N, int K, int norm, int gated, int add, int biased, int act,
                              float act_lo, float act_hi, float epsilon) {
-  // Of each warp's turn, [block][digit][turn of a lane]: of rows 0, 2, 4, 6, then of 1, 3, 5, 7.
-  __local uint2 digits_of[TURN * 16];
-  __local float units_of[TURN];
+  // Of each warp's turn, [block][digit][turn of a lane]: of rows 0 and 2 of its two quads, then of 1
+  // and 3.
+  __local uint2 digits_of[WARPS * BLOCKS * 16];
   __local float4 parts[TILES * WARPS * 8];
   __local float squares[WARPS];
   WARP_LOCAL
   const int item = get_local_id(0);
   const int lane = item % 32, warp = item / 32, row = lane / 4, turn = lane % 4;
-  const int blocks = K / 32, fours = (N + 15) / 16 * 4, pitch = w_pitch(fours * 4);
+  const int second = row / 4, odd = turn % 2;
+  const int blocks = K / 32, run = (blocks + 2 * WARPS - 1) / (2 * WARPS) * 2;
   const int n = N / (1 + gated), all = (n + 31) / 32;
-  const int per = max(1, min((all + GROUPS - 1) / GROUPS, TILES / (1 + gated)));
+  const int groups = get_num_groups(1), per = (all + groups - 1) / groups;
   const int first = get_global_id(1) * per;
   const int own = min(per, all - first), tiles = own * (1 + gated);
+  if (own <= 0) return;
   __local uint2* const digits = digits_of + warp * BLOCKS * 16;
-  __local float* const units = units_of + warp * BLOCKS;
-  uint2 even[BLOCKS], odd[BLOCKS], scales_of[BLOCKS];
-  float4 value, times = 1.0f;
-  int w_at, scales_at, left;
-  int block = warp * BLOCKS;
+  uint4 quads[PAIRS], nexts[PAIRS], scales_of[PAIRS];
+  float4 value[TEXELS], times[TEXELS];
+  EACH_TEXEL times[h] = 1.0f;
+  EACH_PAIR quads[j] = nexts[j] = (uint4)(0);
+  __global const uint4 *numbers, *scales_at;
+  int block = warp * run, left;
+  const int end = min(block + run, blocks);
   LOAD_X(block)
   SEEK(0, block)
-  EACH_BLOCK LOAD(j)
-  // What comes after those, as x makes them wait.
-  SEEK_NEXT(0)
-  if (row == 0) {
-    EACH_BLOCK {
-      if (j < left) stream_soon(w, w_at + j * 8 * pitch)
-    }
-  }
+  EACH_PAIR LOAD(j)
   float square = 0.0f;
-  const int turns = (blocks + TURN - 1) / TURN;
-  for (int i = 0; i < turns; ++i, block += TURN) {
-    square += sum_of4(value * value);
-    value *= times;
-    const uint4 sizes = as_uint4(value) & 0x7FFFFFFF;
-    float top = as_float(max(max(sizes.x, sizes.y), max(sizes.z, sizes.w)));
-    _Pragma("unroll") for (int mask = 1; mask < 8; mask *= 2) {
+  for (int i = 0; i < run; i += BLOCKS, block += BLOCKS) {
+    uint sizes = 0;
+    EACH_TEXEL {
+      square += sum_of4(value[h] * value[h]);
+      value[h] *= times[h];
+      const uint4 bits = as_uint4(value[h]) & 0x7FFFFFFF;
+      sizes = max(sizes, max(max(bits.x, bits.y), max(bits.z, bits.w)));
+    }
+    // As whole numbers, where infinity is above all floats, and NaN above that.
+    _Pragma("unroll") for (int mask = 1; mask < 32; mask *= 2) {
       float other;
-      lane_xor(other, top, mask)
-      // As whole numbers, where infinity is above all floats, and NaN above that.
-      top = as_float(max(as_uint(top), as_uint(other)));
+      lane_xor(other, as_float(sizes), mask)
+      sizes = max(sizes, as_uint(other));
     }
-    const uint power = max(as_uint(top) >> 23, 30u);
-    const int4 whole = convert_int4_rte(value * as_float((280 - power) << 23));
-    warp_fence();
-    __local ushort* const to =
-        (__local ushort*)digits + lane / 8 * 64 + lane % 8 / 2 * 4 + lane % 2;
-    _Pragma("unroll") for (int d = 0; d < 4; ++d) {
-      to[d * 16] = DIGITS(d, whole.x, whole.z);
-      to[d * 16 + 2] = DIGITS(d, whole.y, whole.w);
-    }
+    const uint power = max(sizes >> 23, 30u);
     // What a number of the first two digits is worth.
-    if (lane % 8 == 0) units[lane / 8] = power == 255 ? NAN : as_float((power - 12) << 23);
+    const float unit = power == 255 ? NAN : as_float((power - 12) << 23);
     warp_fence();
-    LOAD_X(block + TURN)
+    EACH_TEXEL {
+      const int4 whole = convert_int4_rte(value[h] * as_float((280 - power) << 23));
+      __local ushort* const to =
+          (__local ushort*)digits + (h * 4 + lane / 8) * 64 + lane % 4 * 4 + lane % 8 / 4;
+      _Pragma("unroll") for (int d = 0; d < 4; ++d) {
+        to[d * 16] = DIGITS(d, whole.x, whole.z);
+        to[d * 16 + 2] = DIGITS(d, whole.y, whole.w);
+      }
+    }
+    warp_fence();
+    LOAD_X(block + BLOCKS)
     for (int tile = 0; tile < tiles; ++tile) {
-      float4 sum = 0.0f;
-      SEEK_NEXT(tile)
-      EACH_BLOCK {
-        const uint2 of_x = row < 4 ? digits[j * 16 + lane] : (uint2)(0);
-        const float4 by = vload_half4(0, (const __private half*)&scales_of[j]) * units[j];
-        int4 c;
-        mma_s8(c, ROWS(even[j].x, odd[j].x), of_x)
-        sum.x = madd(PAIR(c.x, c.y), by.x, sum.x);
-        sum.y = madd(PAIR(c.z, c.w), by.y, sum.y);
-        mma_s8(c, ROWS(even[j].y, odd[j].y), of_x)
-        sum.z = madd(PAIR(c.x, c.y), by.z, sum.z);
-        sum.w = madd(PAIR(c.z, c.w), by.w, sum.w);
+      float4 low = 0.0f, high = 0.0f;
+      if (tile + 1 < tiles) {
+        SEEK(tile + 1, block)
+      } else {
+        SEEK(0, block + BLOCKS)
+      }
+      EACH_PAIR {
+        const uint2 of_x = digits[j * 32 + lane];
+        const float4 by = vload_half4(0, (const __private half*)&scales_of[j]);
+        const float4 high_by = vload_half4(1, (const __private half*)&scales_of[j]);
+        ADD(quads[j].x, nexts[j].x, by.x, by.y, low.x, low.y)
+        ADD(quads[j].y, nexts[j].y, by.z, by.w, low.z, low.w)
+        ADD(quads[j].z, nexts[j].z, high_by.x, high_by.y, high.x, high.y)
+        ADD(quads[j].w, nexts[j].w, high_by.z, high_by.w, high.z, high.w)
         LOAD(j)
       }
-      // Lane 0 of four has the first two digits, lane 1 the others; the columns of the matrix unit
-      // that lanes 2 and 3 have are empty.
-      if (turn > 0) sum *= 0x1p-14f;
-      float4 other;
-      lane_xor(other.x, sum.x, 1)
-      lane_xor(other.y, sum.y, 1)
-      lane_xor(other.z, sum.z, 1)
-      lane_xor(other.w, sum.w, 1)
-      if (turn == 0) {
-        __local float4* const part = parts + (tile * WARPS + warp) * 8 + row;
-        sum += other;
-        *part = i > 0 ? *part + sum : sum;
+      // An odd lane has the last two digits. Of eight columns each of the four lanes that have sums of
+      // them keeps two; lanes of a first block have theirs where turn is 0 or 1.
+      const float worth = odd ? unit * 0x1p-14f : unit;
+      low *= worth;
+      high *= worth;
+      float4 four = odd ? high : low;
+      SHARE(four, odd ? low : high, 1)
+      float2 two = second ? four.zw : four.xy;
+      float2 other;
+      lane_xor(other.x, second ? four.x : four.z, 18)
+      lane_xor(other.y, second ? four.y : four.w, 18)
+      two += other;
+      if (turn / 2 == second) {
+        __local float2* const part =
+            (__local float2*)(parts + (tile * WARPS + warp) * 8) + row % 4 * 4 + odd * 2 + second;
+        *part = i > 0 ? *part + two : two;
       }
     }
   }
-  _Pragma("unroll") for (int mask = 1; mask < 32; mask *= 2) {
-    float other;
-    lane_xor(other, square, mask)
-    square += other;
+  const int texel = first * 8 + item, mine = item < own * 8 && texel < (n + 3) / 4;
+  // On its way while the warps wait for each other.
+  float4 more = 0.0f;
+  if (add && mine) more = to_float4(buffer_load4(r, texel));
+  if (norm) {
+    _Pragma("unroll") for (int mask = 1; mask < 32; mask *= 2) {
+      float other;
+      lane_xor(other, square, mask)
+      square += other;
+    }
+    if (lane == 0) squares[warp] = square;
   }
-  if (lane == 0) squares[warp] = square;
   barrier(CLK_LOCAL_MEM_FENCE);
-  const int texel = first * 8 + item;
-  if (item >= own * 8 || texel >= (n + 3) / 4) return;
+  if (!mine) return;
   float4 v = 0.0f, up = 0.0f;
   for (int i = 0; i < WARPS; ++i) {
     v += parts[(item / 8 * WARPS + i) * 8 + item % 8];
@@ -184,6 +216,6 @@ __kernel void gemv_fused_mma(BUFFER_IN(x), __global const float4* restrict scale
   }
   v = activate(v, act, act_lo, act_hi);
   if (gated) v *= up;
-  if (add) v += to_float4(buffer_load4(r, texel));
+  if (add) v += more;
   buffer_store4(y, texel, mask_texel(v, texel, n));
 }
