@@ -1,6 +1,7 @@
 // As attention_rope_group256, of heads of D = 16 * MOST values; the caches' rows do not wait for the
-// token's own. An item has MOST quads of a key and as many of a value on their way before anything
-// else, and the next ones before it needs them. Four items share a key, GROUP / 4 keys are a tile.
+// token's own. An item has MOST quads of a key and as many of a value on their way before it computes
+// anything, and the next ones before it needs them; what a compute unit loads comes in the order in
+// which it was asked for, so the token's own row, which lies nearer, is asked for first. Four items share a key, GROUP / 4 keys are a tile.
 // Then each share of items, one for each quad of the values, keeps the largest score, the sum of
 // weights and the weighted values of its own keys, which are put together at the end: a tile has one
 // barrier.
@@ -26,7 +27,7 @@ __kernel void attention_rope_early(BUFFER_IN(x), __global const float4* restrict
                                    BUFFER_IN(v), BUFFER_OUT(y), BUFFER_OUT(new_k),
                                    BUFFER_OUT(new_v), int H, int KV, int P, int window, int halves,
                                    int norm, float epsilon, float scale) {
-  __local float4 query[QUADS], key[QUADS], sums[GROUP], scores[2 * GROUP / 4];
+  __local float4 query[QUADS], products[QUADS / 8], sums[GROUP], scores[2 * GROUP / 4];
   __local float tops[SHARES], totals[SHARES];
   const int item = get_local_id(0);
   const int head = get_global_id(1);
@@ -39,42 +40,46 @@ __kernel void attention_rope_early(BUFFER_IN(x), __global const float4* restrict
   const int share = item / QUADS;
   const int quad = item % QUADS;
   const int first = window > 0 ? max(0, P - window + 1) : 0;
+  const int g = item % (QUADS / 2);
+  float8 asked = 0.0f, turned = 0.0f;
+  float4 value = 0.0f, cosine = 0.0f, sine = 0.0f;
+  if (item < QUADS) {
+    asked = rope_quads(x, q_at, g, QUADS, halves);
+    turned = rope_quads(x, k_at, g, QUADS, halves);
+    cosine = cosines[P * (QUADS / 2) + g];
+    sine = sines[P * (QUADS / 2) + g];
+    value = to_float4(buffer_load4(x, v_at + item));
+  }
   float4 keys[MOST], values[MOST];
   LOAD_KEYS(first)
   LOAD_VALUES(first)
   const bool writes = head % shared_by == 0;
   const int to = P * pitch + kv * QUADS;
-  const float q_factor = norm ? rope_factor(x, q_at, QUADS, epsilon) : 1.0f;
-  const float k_factor = norm ? rope_factor(x, k_at, QUADS, epsilon) : 1.0f;
   if (item < QUADS / 2) {
-    const int a = pair_first(item, halves);
-    const int b = pair_second(item, halves, QUADS);
-    const int angle = P * (QUADS / 2);
-    const float8 turned = rope_turned(x, cosines, sines, k_scale, k_at, angle, item, QUADS, halves,
-                                      norm, k_factor);
-    const float8 asked = rope_turned(x, cosines, sines, q_scale, q_at, angle, item, QUADS, halves,
-                                     norm, q_factor);
-    query[a] = asked.lo * scale;
-    query[b] = asked.hi * scale;
-    key[a] = turned.lo;
-    key[b] = turned.hi;
+    const int a = pair_first(g, halves);
+    const int b = pair_second(g, halves, QUADS);
+    if (norm) {
+      asked *= rope_factor(x, q_at, QUADS, epsilon) * (float8)(q_scale[a], q_scale[b]);
+      turned *= rope_factor(x, k_at, QUADS, epsilon) * (float8)(k_scale[a], k_scale[b]);
+    }
+    asked = rope_turn(asked, cosine, sine, halves) * scale;
+    turned = rope_turn(turned, cosine, sine, halves);
+    query[a] = asked.lo;
+    query[b] = asked.hi;
+    ((__local float*)products)[item] = sum_of4(asked.lo * turned.lo + asked.hi * turned.hi);
     if (writes) {
       buffer_store4(new_k, to + a, turned.lo);
       buffer_store4(new_k, to + b, turned.hi);
     }
   }
-  float4 value = 0.0f;
-  if (item < QUADS) {
-    value = to_float4(buffer_load4(x, v_at + item));
-    if (writes) buffer_store4(new_v, to + item, value);
-  }
+  if (item < QUADS && writes) buffer_store4(new_v, to + item, value);
   barrier(CLK_LOCAL_MEM_FENCE);
   // The token's own row belongs to the first share.
   float top = -MAXFLOAT, total = 0.0f;
   float4 sum = 0.0f;
   if (share == 0) {
     float4 product = 0.0f;
-    for (int i = 0; i < QUADS; ++i) product = madd(query[i], key[i], product);
+    for (int i = 0; i < QUADS / 8; ++i) product += products[i];
     top = sum_of4(product);
     total = 1.0f;
     sum = value;
