@@ -41,18 +41,6 @@
     to = madd(PAIR(c.x, c.y), by, to);                         \
     next_to = madd(PAIR(c.z, c.w), next_by, next_to);          \
   }
-// Of two vectors that two lanes have, each keeps the sum of one.
-#define SHARE(kept, given, mask)      \
-  {                                   \
-    float4 other;                     \
-    const float4 gives = given;       \
-    lane_xor(other.x, gives.x, mask)  \
-    lane_xor(other.y, gives.y, mask)  \
-    lane_xor(other.z, gives.z, mask)  \
-    lane_xor(other.w, gives.w, mask)  \
-    kept += other;                    \
-  }
-
 #define EACH_TEXEL _Pragma("unroll") for (int h = 0; h < TEXELS; ++h)
 #define LOAD_X(block)                                  \
   EACH_TEXEL {                                         \
@@ -170,13 +158,16 @@ __kernel void gemv_fused_mma(BUFFER_IN(x), __global const float4* restrict scale
       const float worth = odd ? unit * 0x1p-14f : unit;
       low *= worth;
       high *= worth;
-      float4 four = odd ? high : low;
-      SHARE(four, odd ? low : high, 1)
-      float2 two = second ? four.zw : four.xy;
-      float2 other;
+      const float4 given = odd ? low : high;
+      float4 other;
+      lane_xor(other.x, given.x, 1)
+      lane_xor(other.y, given.y, 1)
+      lane_xor(other.z, given.z, 1)
+      lane_xor(other.w, given.w, 1)
+      const float4 four = (odd ? high : low) + other;
       lane_xor(other.x, second ? four.x : four.z, 18)
       lane_xor(other.y, second ? four.y : four.w, 18)
-      two += other;
+      const float2 two = (second ? four.zw : four.xy) + other.xy;
       if (turn / 2 == second) {
         __local float2* const part =
             (__local float2*)(parts + (tile * WARPS + warp) * 8) + row % 4 * 4 + odd * 2 + second;
