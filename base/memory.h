@@ -15,9 +15,4 @@ uint64_t memory_available();
 std::shared_ptr<std::byte> page_memory(size_t bytes);
 size_t whole_pages(size_t bytes);
 
-// Zeroed memory, which is taken from the system as it is first used, in large pages (2 MiB) where
-// the system has them: a processor then looks up fewer addresses. Null: there is none.
-std::shared_ptr<std::byte> large_page_memory(size_t bytes);
-constexpr size_t kLargePage = size_t{2} << 20;
-
 }  // namespace clvet

@@ -106,7 +106,6 @@ Result<std::unique_ptr<Device>> Device::open(const DeviceReport& report, Flight&
   device->maps_ = {.reads = reads_by_maps(report),
                    .pins = !has_one_memory(report) && shows_true(report, kMapReads)};
   device->shares_memory_ = works_in_host_memory(report);
-  device->on_host_ = device->shares_memory_ && is_processor(report);
   return device;
 }
 
@@ -157,11 +156,7 @@ Result<ClKernel> Device::kernel(const TableRow& row) {
 Result<ClMem> Device::buffer(size_t bytes) {
   cl_int code = CL_SUCCESS;
   const size_t size = bytes + kBufferSlack;
-  ClMem made = buffer_in_large_pages(size);
-  if (!made) {
-    made =
-        ClMem(api(), api().clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, size, nullptr, &code));
-  }
+  ClMem made(api(), api().clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, size, nullptr, &code));
   if (made) allocated_ += size;
   return checked(std::move(made), code, "clCreateBuffer");
 }

@@ -21,7 +21,6 @@
 #include "runtime/exec/buffer_map.h"
 #include "runtime/exec/cl_status.h"
 #include "runtime/exec/flight.h"
-#include "runtime/exec/large_pages.h"
 #include "runtime/exec/programs.h"
 #include "runtime/plan/variant_table.h"
 
@@ -105,8 +104,6 @@ class Device {
   Result<std::span<std::byte>> pinned(size_t bytes);
   std::span<std::byte> unused_pinned(size_t bytes);
   Status enqueue_write(cl_mem buffer, std::span<const std::byte> bytes);
-  // Over `size` bytes of large pages, which it holds; null: not here, or not of so few.
-  ClMem buffer_in_large_pages(size_t size);
   Result<ClQueue> make_queue(cl_command_queue_properties properties);
 
   LoadedLibrary library_;
@@ -125,9 +122,6 @@ class Device {
   Programs programs_;
   Maps maps_;
   bool shares_memory_ = false;
-  // The device is the host's processor, and works in its memory.
-  bool on_host_ = false;
-  LargePages large_pages_;
   double build_ms_ = 0;
   size_t allocated_ = 0;
 };

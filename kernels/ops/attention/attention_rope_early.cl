@@ -1,10 +1,10 @@
 // As attention_rope_group256, of heads of D = 16 * MOST values; the caches' rows do not wait for the
 // token's own. An item has MOST quads of a key and as many of a value on their way before it computes
 // anything, and the next ones before it needs them; what a compute unit loads comes in the order in
-// which it was asked for, so the token's own row, which lies nearer, is asked for first. Four items share a key, GROUP / 4 keys are a tile.
-// Then each share of items, one for each quad of the values, keeps the largest score, the sum of
-// weights and the weighted values of its own keys, which are put together at the end: a tile has one
-// barrier.
+// which it was asked for, so the token's own row, which lies nearer, is asked for first. Four items share
+// a key, GROUP / 4 keys are a tile. Then each share of items, one for each quad of the values, keeps the
+// largest score, the sum of weights and the weighted values of its own keys, which are put together at
+// the end: a tile has one barrier.
 #define NEIGHBOURS 4
 #define TILE (GROUP / NEIGHBOURS)
 #define QUADS (NEIGHBOURS * MOST)

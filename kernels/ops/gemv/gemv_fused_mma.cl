@@ -1,17 +1,17 @@
 // gemv_fused of weights in blocks of Q4_0, by whole numbers. In units of its own, 2^-26 of the power of
-// two at or below its largest value, a part of x of BLOCKS blocks is whole numbers of four digits of 7
-// bits, the first of them with the sign; a matrix unit makes their products with the weights' numbers.
-// Those, and their sums within a block, are exact: all that is lost of a value of x is half a unit, which
-// is less than its product in floats loses where it is at least an eighth of the largest. Where x is not
-// finite, NaN comes out.
+// two at or below its largest value, the part of x that meets a block is whole numbers of four digits of
+// 7 bits, the first of them with the sign; a matrix unit makes their products with the weights' numbers.
+// Those and their sums are exact: all that is lost of a value of x is half a unit, which is less than its
+// product in floats loses where it is at least an eighth of the largest. Where x is not finite, NaN comes
+// out.
 //
-// The tiles of 32 columns are shared evenly among as many times GROUPS groups as hold them all: a group
-// has TILES at most, of a gated call as many of both halves. Its warps share the blocks of k, BLOCKS of
-// its own run of them a turn; what is read for the next tile, or the next turn, is on its way meanwhile.
-// x is asked for first: what a compute unit loads comes in the order in which it was asked for, and x
-// lies nearer. A matrix unit has room for two blocks at once: rows 0 to 3 of it, and of its upper half,
-// are of the first and meet the first four of x's columns, the others are of the second; so a lane loads
-// 16 bytes at a time, and half of the sums mean nothing.
+// The tiles of 32 columns are shared evenly among GROUPS groups, or the least multiple of GROUPS that
+// holds them all: a group has at most TILES tiles, or TILES / 2 of each half of a gated call. Its warps
+// share the blocks of k, BLOCKS of its own run of them a turn; what is read for the next tile, or the next
+// turn, is on its way meanwhile. x is asked for first: what a compute unit loads comes in the order in
+// which it was asked for, and x lies nearer. A matrix unit has room for two blocks at once: rows 0 to 3 of
+// it, and of its upper half, are of the first and meet the first four of x's columns, the others are of
+// the second; so a lane loads 16 bytes at a time, and half of the sums mean nothing.
 #define WARPS (ITEMS / 32)
 #define PAIRS (BLOCKS / 2)
 #define TEXELS (BLOCKS / 4)  // of x that a lane has in a turn
@@ -83,6 +83,7 @@ __kernel void gemv_fused_mma(BUFFER_IN(x), __global const float4* restrict scale
   // Of each warp's turn, [block][digit][turn of a lane]: of rows 0 and 2 of its two quads, then of 1
   // and 3.
   __local uint2 digits_of[WARPS * BLOCKS * 16];
+  __local float units_of[WARPS * BLOCKS];
   __local float4 parts[TILES * WARPS * 8];
   __local float squares[WARPS];
   WARP_LOCAL
@@ -96,6 +97,7 @@ __kernel void gemv_fused_mma(BUFFER_IN(x), __global const float4* restrict scale
   const int own = min(per, all - first), tiles = own * (1 + gated);
   if (own <= 0) return;
   __local uint2* const digits = digits_of + warp * BLOCKS * 16;
+  __local float* const units = units_of + warp * BLOCKS;
   uint4 quads[PAIRS], nexts[PAIRS], scales_of[PAIRS];
   float4 value[TEXELS], times[TEXELS];
   EACH_TEXEL times[h] = 1.0f;
@@ -108,30 +110,29 @@ __kernel void gemv_fused_mma(BUFFER_IN(x), __global const float4* restrict scale
   EACH_PAIR LOAD(j)
   float square = 0.0f;
   for (int i = 0; i < run; i += BLOCKS, block += BLOCKS) {
-    uint sizes = 0;
+    warp_fence();
     EACH_TEXEL {
       square += sum_of4(value[h] * value[h]);
       value[h] *= times[h];
-      const uint4 bits = as_uint4(value[h]) & 0x7FFFFFFF;
-      sizes = max(sizes, max(max(bits.x, bits.y), max(bits.z, bits.w)));
-    }
-    // As whole numbers, where infinity is above all floats, and NaN above that.
-    _Pragma("unroll") for (int mask = 1; mask < 32; mask *= 2) {
-      float other;
-      lane_xor(other, as_float(sizes), mask)
-      sizes = max(sizes, as_uint(other));
-    }
-    const uint power = max(sizes >> 23, 30u);
-    // What a number of the first two digits is worth.
-    const float unit = power == 255 ? NAN : as_float((power - 12) << 23);
-    warp_fence();
-    EACH_TEXEL {
+      const uint4 sizes = as_uint4(value[h]) & 0x7FFFFFFF;
+      float top = as_float(max(max(sizes.x, sizes.y), max(sizes.z, sizes.w)));
+      _Pragma("unroll") for (int mask = 1; mask < 8; mask *= 2) {
+        float other;
+        lane_xor(other, top, mask)
+        // As whole numbers, where infinity is above all floats, and NaN above that.
+        top = as_float(max(as_uint(top), as_uint(other)));
+      }
+      const uint power = max(as_uint(top) >> 23, 30u);
       const int4 whole = convert_int4_rte(value[h] * as_float((280 - power) << 23));
       __local ushort* const to =
           (__local ushort*)digits + (h * 4 + lane / 8) * 64 + lane % 4 * 4 + lane % 8 / 4;
       _Pragma("unroll") for (int d = 0; d < 4; ++d) {
         to[d * 16] = DIGITS(d, whole.x, whole.z);
         to[d * 16 + 2] = DIGITS(d, whole.y, whole.w);
+      }
+      // What a number of the first two digits is worth.
+      if (lane % 8 == 0) {
+        units[h * 4 + lane / 8] = power == 255 ? NAN : as_float((power - 12) << 23);
       }
     }
     warp_fence();
@@ -145,8 +146,9 @@ __kernel void gemv_fused_mma(BUFFER_IN(x), __global const float4* restrict scale
       }
       EACH_PAIR {
         const uint2 of_x = digits[j * 32 + lane];
-        const float4 by = vload_half4(0, (const __private half*)&scales_of[j]);
-        const float4 high_by = vload_half4(1, (const __private half*)&scales_of[j]);
+        const float unit = units[j * 2 + second];
+        const float4 by = vload_half4(0, (const __private half*)&scales_of[j]) * unit;
+        const float4 high_by = vload_half4(1, (const __private half*)&scales_of[j]) * unit;
         ADD(quads[j].x, nexts[j].x, by.x, by.y, low.x, low.y)
         ADD(quads[j].y, nexts[j].y, by.z, by.w, low.z, low.w)
         ADD(quads[j].z, nexts[j].z, high_by.x, high_by.y, high.x, high.y)
@@ -155,9 +157,7 @@ __kernel void gemv_fused_mma(BUFFER_IN(x), __global const float4* restrict scale
       }
       // An odd lane has the last two digits. Of eight columns each of the four lanes that have sums of
       // them keeps two; lanes of a first block have theirs where turn is 0 or 1.
-      const float worth = odd ? unit * 0x1p-14f : unit;
-      low *= worth;
-      high *= worth;
+      if (odd) low *= 0x1p-14f, high *= 0x1p-14f;
       const float4 given = odd ? low : high;
       float4 other;
       lane_xor(other.x, given.x, 1)
