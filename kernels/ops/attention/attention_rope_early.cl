@@ -58,10 +58,10 @@ __kernel void attention_rope_early(BUFFER_IN(x), __global const float4* restrict
   if (item < QUADS / 2) {
     const int a = pair_first(g, halves);
     const int b = pair_second(g, halves, QUADS);
-    if (norm) {
-      asked *= rope_factor(x, q_at, QUADS, epsilon) * (float8)(q_scale[a], q_scale[b]);
-      turned *= rope_factor(x, k_at, QUADS, epsilon) * (float8)(k_scale[a], k_scale[b]);
-    }
+    asked = rope_scaled(asked, q_scale, g, QUADS, halves, norm,
+                        rope_factor(x, q_at, QUADS, epsilon));
+    turned = rope_scaled(turned, k_scale, g, QUADS, halves, norm,
+                         rope_factor(x, k_at, QUADS, epsilon));
     asked = rope_turn(asked, cosine, sine, halves) * scale;
     turned = rope_turn(turned, cosine, sine, halves);
     query[a] = asked.lo;
