@@ -9,9 +9,9 @@
 // holds them all: a group has at most TILES tiles, or TILES / 2 of each half of a gated call. Its warps
 // share the blocks of k, BLOCKS of its own run of them a turn; what is read for the next tile, or the next
 // turn, is on its way meanwhile. x is asked for first: what a compute unit loads comes in the order in
-// which it was asked for, and x lies nearer. A matrix unit has room for two blocks at once: rows 0 to 3 of
-// it, and of its upper half, are of the first and meet the first four of x's columns, the others are of
-// the second; so a lane loads 16 bytes at a time, and half of the sums mean nothing.
+// which it was asked for, and x lies nearer. A matrix unit has room for two blocks at once: its first 8
+// rows are 8 columns of weights from the one, the others the same columns from the other, and 4 of x's
+// columns are the digits of each: a lane has one pair of sums that means something.
 #define WARPS (ITEMS / 32)
 #define PAIRS (BLOCKS / 2)
 #define TEXELS (BLOCKS / 4)  // of x that a lane has in a turn
@@ -19,27 +19,28 @@
 #define WHOLE_BITS 0x4B400000
 #define WHOLE 12582912.0f
 
-// The lower and the upper half of each byte, less 8, times 16.
-#define LOW_NUMBERS(word) (((word) << 4 & 0xF0F0F0F0) ^ 0x80808080)
-#define HIGH_NUMBERS(word) (((word) & 0xF0F0F0F0) ^ 0x80808080)
-// Two columns' four rows of quad `turn` of a block, and those of quad turn + 4: the even ones, then
-// the odd ones.
-#define LOWER(quad, next) ((quad)&0xFFFF | (next) << 16)
-#define UPPER(quad, next) ((quad) >> 16 | (next)&0xFFFF0000)
-#define ROWS(quad, next)                                                       \
-  (uint4)(LOW_NUMBERS(LOWER(quad, next)), LOW_NUMBERS(UPPER(quad, next)),      \
-          HIGH_NUMBERS(LOWER(quad, next)), HIGH_NUMBERS(UPPER(quad, next)))
-// What two sums of 16 times the numbers make, of one digit, which began at WHOLE_BITS / 8, and of the
-// next.
-#define PAIR(first, next) (as_float((first)*8 + ((next) >> 4)) - WHOLE)
-#define DIGIT(d, v) ((v) >> (21 - 7 * (d)) & ((d) == 0 ? 255 : 127))
-#define DIGITS(d, first, next) (ushort)(DIGIT(d, first) | DIGIT(d, next) << 8)
-#define ADD(quad, next, by, next_by, to, next_to)              \
-  {                                                            \
-    int4 c;                                                    \
-    mma_s8(c, ROWS(quad, next), of_x, WHOLE_BITS / 8)          \
-    to = madd(PAIR(c.x, c.y), by, to);                         \
-    next_to = madd(PAIR(c.z, c.w), next_by, next_to);          \
+// The lower and the upper half of each byte.
+#define LOW_NUMBERS(word) ((word)&0x0F0F0F0F)
+#define HIGH_NUMBERS(word) ((word) >> 4 & 0x0F0F0F0F)
+// Of two columns the first's, or the second's, four rows of quad `turn` of a block and of quad turn + 4.
+#define LOWER(quad, next) as_uint((ushort2)(as_ushort2(quad).x, as_ushort2(next).x))
+#define UPPER(quad, next) as_uint((ushort2)(as_ushort2(quad).y, as_ushort2(next).y))
+// Their even rows, then the odd ones.
+#define ROWS(one, other)                                                     \
+  (uint4)(LOW_NUMBERS(one), LOW_NUMBERS(other), HIGH_NUMBERS(one), HIGH_NUMBERS(other))
+// What the sums of a digit and of the next one make, as a float times `unit`: the next one's began at
+// WHOLE_BITS.
+#define PAIR(first, next) (as_float(((first) << 7) + (next)) * unit - whole)
+// Four digits of 7 bits, the first of which has the sign, as bytes, the last digit first.
+#define UPPER_HALF(v) ((v) + 3 * ((v) & ~0x3FFF))
+#define UPPER_DIGITS(v) ((v) + ((v)&0xFF80FF80))
+#define ADD(which, word, by, to)                                                          \
+  {                                                                                       \
+    const uint one = which(quads[j].word, nexts[j].word);                                 \
+    const uint other = which(other_quads[j].word, other_nexts[j].word);                   \
+    int4 c;                                                                               \
+    mma_s8(c, ROWS(one, other), of_x, from)                                               \
+    to = madd(PAIR(second ? c.z : c.x, second ? c.w : c.y), by, to);                      \
   }
 #define EACH_TEXEL _Pragma("unroll") for (int h = 0; h < TEXELS; ++h)
 #define LOAD_X(block)                                  \
@@ -51,27 +52,31 @@
       if (norm) times[h] = scale[texel];               \
     }                                                  \
   }
-// Where the lane's eight columns of a tile begin from block `from` on, and how many blocks are left of
+// Where the lane's four columns of a tile begin from block `from` on, and how many blocks are left of
 // the run.
 #define SEEK(tile, from)                                                                  \
   {                                                                                       \
     const int half_row = (tile) >= own;                                                   \
-    const int top = (first + (tile)-half_row * own) * 4 + half_row * (n / 8);             \
-    const int eight = min(top + row % 4, (N + 15) / 16 * 2 - 1);                          \
-    const int block_of = eight / 4 * blocks + (from) + second;                            \
-    numbers = (__global const uint4*)w + (block_of * 8 + turn) * 4 + eight % 4;           \
-    scales_at = (__global const uint4*)scales + block_of * 4 + eight % 4;                 \
-    left = end - (from)-second;                                                           \
+    const int top = (first + (tile)-half_row * own) * 8 + half_row * (n / 4);             \
+    const int four = min(top + row, (N + 15) / 16 * 4 - 1);                               \
+    const int block_of = four / 8 * blocks + (from);                                      \
+    numbers = (__global const uint2*)w + (block_of * 8 + turn) * 8 + four % 8;            \
+    scales_at = (__global const uint2*)scales + (block_of + second) * 8 + four % 8;       \
+    left = end - (from);                                                                  \
   }
 // Where there is no such block x has zeros, and what the numbers are does not matter.
-#define LOAD(j)                                          \
-  {                                                      \
-    scales_of[j] = (uint4)(0);                           \
-    if (2 * (j) < left) {                                \
-      quads[j] = stream_load4(numbers + 64 * (j));       \
-      nexts[j] = stream_load4(numbers + 64 * (j) + 16);  \
-      scales_of[j] = stream_load4(scales_at + 8 * (j));  \
-    }                                                    \
+#define LOAD(j)                                                  \
+  {                                                              \
+    scales_of[j] = (uint2)(0);                                   \
+    if (2 * (j) < left) {                                        \
+      quads[j] = stream_load2(numbers + 128 * (j));              \
+      nexts[j] = stream_load2(numbers + 128 * (j) + 32);         \
+    }                                                            \
+    if (2 * (j) + 1 < left) {                                    \
+      other_quads[j] = stream_load2(numbers + 128 * (j) + 64);   \
+      other_nexts[j] = stream_load2(numbers + 128 * (j) + 96);   \
+    }                                                            \
+    if (2 * (j) + second < left) scales_of[j] = stream_load2(scales_at + 16 * (j)); \
   }
 #define EACH_PAIR _Pragma("unroll") for (int j = 0; j < PAIRS; ++j)
 
@@ -89,7 +94,7 @@ __kernel void gemv_fused_mma(BUFFER_IN(x), __global const float4* restrict scale
   WARP_LOCAL
   const int item = get_local_id(0);
   const int lane = item % 32, warp = item / 32, row = lane / 4, turn = lane % 4;
-  const int second = row / 4, odd = turn % 2;
+  const int second = turn / 2, odd = turn % 2;
   const int blocks = K / 32, run = (blocks + 2 * WARPS - 1) / (2 * WARPS) * 2;
   const int n = N / (1 + gated), all = (n + 31) / 32;
   const int groups = get_num_groups(1), per = (all + groups - 1) / groups;
@@ -98,11 +103,11 @@ __kernel void gemv_fused_mma(BUFFER_IN(x), __global const float4* restrict scale
   if (own <= 0) return;
   __local uint2* const digits = digits_of + warp * BLOCKS * 16;
   __local float* const units = units_of + warp * BLOCKS;
-  uint4 quads[PAIRS], nexts[PAIRS], scales_of[PAIRS];
+  uint2 quads[PAIRS], nexts[PAIRS], other_quads[PAIRS], other_nexts[PAIRS], scales_of[PAIRS];
   float4 value[TEXELS], times[TEXELS];
   EACH_TEXEL times[h] = 1.0f;
-  EACH_PAIR quads[j] = nexts[j] = (uint4)(0);
-  __global const uint4 *numbers, *scales_at;
+  EACH_PAIR quads[j] = nexts[j] = other_quads[j] = other_nexts[j] = (uint2)(0);
+  __global const uint2 *numbers, *scales_at;
   int block = warp * run, left;
   const int end = min(block + run, blocks);
   LOAD_X(block)
@@ -123,22 +128,27 @@ __kernel void gemv_fused_mma(BUFFER_IN(x), __global const float4* restrict scale
         top = as_float(max(as_uint(top), as_uint(other)));
       }
       const uint power = max(as_uint(top) >> 23, 30u);
-      const int4 whole = convert_int4_rte(value[h] * as_float((280 - power) << 23));
+      const uint4 whole = as_uint4(convert_int4_rte(value[h] * as_float((280 - power) << 23)));
       __local ushort* const to =
           (__local ushort*)digits + (h * 4 + lane / 8) * 64 + lane % 4 * 4 + lane % 8 / 4;
-      _Pragma("unroll") for (int d = 0; d < 4; ++d) {
-        to[d * 16] = DIGITS(d, whole.x, whole.z);
-        to[d * 16 + 2] = DIGITS(d, whole.y, whole.w);
-      }
-      // What a number of the first two digits is worth.
+      const uint4 halves = UPPER_HALF(whole), bytes = UPPER_DIGITS(halves);
+      to[0] = byte_pair(bytes.x, bytes.z, 3);
+      to[2] = byte_pair(bytes.y, bytes.w, 3);
+      to[16] = byte_pair(bytes.x, bytes.z, 2);
+      to[18] = byte_pair(bytes.y, bytes.w, 2);
+      to[32] = byte_pair(bytes.x, bytes.z, 1);
+      to[34] = byte_pair(bytes.y, bytes.w, 1);
+      to[48] = byte_pair(bytes.x, bytes.z, 0);
+      to[50] = byte_pair(bytes.y, bytes.w, 0);
+      // What a number of the first two digits is worth, over 2^12: WHOLE of them is finite.
       if (lane % 8 == 0) {
-        units[h * 4 + lane / 8] = power == 255 ? NAN : as_float((power - 12) << 23);
+        units[h * 4 + lane / 8] = power == 255 ? NAN : as_float((power - 24) << 23);
       }
     }
     warp_fence();
     LOAD_X(block + BLOCKS)
     for (int tile = 0; tile < tiles; ++tile) {
-      float4 low = 0.0f, high = 0.0f;
+      float4 sum = 0.0f;
       if (tile + 1 < tiles) {
         SEEK(tile + 1, block)
       } else {
@@ -146,33 +156,28 @@ __kernel void gemv_fused_mma(BUFFER_IN(x), __global const float4* restrict scale
       }
       EACH_PAIR {
         const uint2 of_x = digits[j * 32 + lane];
-        const float unit = units[j * 2 + second];
-        const float4 by = vload_half4(0, (const __private half*)&scales_of[j]) * unit;
-        const float4 high_by = vload_half4(1, (const __private half*)&scales_of[j]) * unit;
-        ADD(quads[j].x, nexts[j].x, by.x, by.y, low.x, low.y)
-        ADD(quads[j].y, nexts[j].y, by.z, by.w, low.z, low.w)
-        ADD(quads[j].z, nexts[j].z, high_by.x, high_by.y, high.x, high.y)
-        ADD(quads[j].w, nexts[j].w, high_by.z, high_by.w, high.z, high.w)
+        const float unit = units[j * 2 + second], whole = WHOLE * unit;
+        const float4 by = vload_half4(0, (const __private half*)&scales_of[j]);
+        // A weight is its number less 8.
+        int4 from = (int4)(0, WHOLE_BITS, 0, WHOLE_BITS);
+        mma_s8(from, (uint4)(0xF8F8F8F8), of_x, from)
+        ADD(LOWER, x, by.x, sum.x)
+        ADD(UPPER, x, by.y, sum.y)
+        ADD(LOWER, y, by.z, sum.z)
+        ADD(UPPER, y, by.w, sum.w)
         LOAD(j)
       }
-      // An odd lane has the last two digits. Of eight columns each of the four lanes that have sums of
-      // them keeps two; lanes of a first block have theirs where turn is 0 or 1.
-      if (odd) low *= 0x1p-14f, high *= 0x1p-14f;
-      const float4 given = odd ? low : high;
-      float4 other;
-      lane_xor(other.x, given.x, 1)
-      lane_xor(other.y, given.y, 1)
-      lane_xor(other.z, given.z, 1)
-      lane_xor(other.w, given.w, 1)
-      const float4 four = (odd ? high : low) + other;
-      lane_xor(other.x, second ? four.x : four.z, 18)
-      lane_xor(other.y, second ? four.y : four.w, 18)
-      const float2 two = (second ? four.zw : four.xy) + other.xy;
-      if (turn / 2 == second) {
-        __local float2* const part =
-            (__local float2*)(parts + (tile * WARPS + warp) * 8) + row % 4 * 4 + odd * 2 + second;
-        *part = i > 0 ? *part + two : two;
-      }
+      // An odd lane has the last two digits, a lane whose turn is 2 or 3 the second blocks. Each keeps
+      // one column of its row's four.
+      sum *= odd ? 0x1p-2f : 0x1p12f;
+      float2 other;
+      lane_xor(other.x, second ? sum.x : sum.z, 2)
+      lane_xor(other.y, second ? sum.y : sum.w, 2)
+      const float2 two = (second ? sum.zw : sum.xy) + other;
+      lane_xor(other.x, odd ? two.x : two.y, 1)
+      const float one = (odd ? two.y : two.x) + other.x;
+      __local float* const part = (__local float*)(parts + (tile * WARPS + warp) * 8) + lane;
+      *part = i > 0 ? *part + one : one;
     }
   }
   const int texel = first * 8 + item, mine = item < own * 8 && texel < (n + 3) / 4;
