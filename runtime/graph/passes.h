@@ -54,6 +54,9 @@ void carry_levels(Graph& graph);
 void gather_squeezes(Graph& graph);
 // The same of a convolution by single pixels, and the sum of its output with a tensor of its shape.
 void gather_sums(Graph& graph);
+// The same of a depthwise convolution and the convolution by single pixels, or the node that
+// gather_sums() made of one, that alone reads it.
+void gather_pairs(Graph& graph);
 
 // Says of nodes whose constant weights are levels of 8 bits that they are, where the graph has any
 // (Node::has_level_weights, Graph::has_levels). Of a graph whose nodes stay as they are.

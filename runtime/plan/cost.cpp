@@ -55,10 +55,16 @@ double terms_of(std::string_view op, const Dims& dims, const TensorRole* weights
   if (op == "attention_qkv") return static_cast<double>(round_up(weights->cin, kLanes)) + attended;
   if (weights) {
     const int64_t cin = weights->pad_cin ? round_up(weights->cin, kLanes) : weights->cin;
+    // A pixel's values are made of their windows once, for all outputs.
+    const double middle = op == "depthwise_gemm"
+                              ? static_cast<double>(cin) * dim_or_one(dims, "KH") *
+                                    dim_or_one(dims, "KW") /
+                                    static_cast<double>(round_up(weights->cout, kLanes))
+                              : 0;
     // Of a gated product two columns make one output.
     const auto gated = dims.find("gated");
     const int64_t columns = gated != dims.end() && gated->second > 0 ? 2 : 1;
-    return taps_of(op, dims, *weights) * static_cast<double>(cin * columns);
+    return taps_of(op, dims, *weights) * static_cast<double>(cin * columns) + middle;
   }
   if (op == "bmm") return dim_or_one(dims, "K");
   if (op == "attention" || op == "attention_rope") return attended;
@@ -91,6 +97,12 @@ double share_of_positions(const Dims& dims, const TensorRole& role) {
   return made ? rows / cap : (static_cast<double>(first->second) + rows) / cap;
 }
 
+// What a call without a sum does not add.
+bool is_unread(const Dims& dims, const TensorRole& role) {
+  const auto add = dims.find("add");
+  return role.name == "r" && add != dims.end() && add->second == 0;
+}
+
 // Of weights, vectors and indices.
 double bytes_of_parameters(const Dims& dims, const std::vector<TensorRole>& roles,
                            Precision precision, WeightType type) {
@@ -114,7 +126,7 @@ Traffic traffic_of(std::string_view op, const Dims& dims, const std::vector<Tens
                    Precision precision, bool has_weights) {
   Traffic moved;
   for (const TensorRole& role : roles) {
-    if (holds_numbers(role) || role.kind == TensorKind::kWeights) continue;
+    if (holds_numbers(role) || role.kind == TensorKind::kWeights || is_unread(dims, role)) continue;
     const double share = share_of_positions(dims, role);
     const double bytes = static_cast<double>(activation_bytes(role, precision)) * share;
     if (role.kind == TensorKind::kOutput) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <utility>
 #include <vector>
@@ -215,12 +216,12 @@ bool PlanBuilder::has_room(const std::vector<LoweredCall>& calls) const {
 
 const std::vector<LoweredCall>& PlanBuilder::fixed_calls(int index,
                                                          const Lowering& lowering) const {
-  const auto& steps = fixed_->phases.front().steps;
-  const auto first = std::ranges::find_if(steps, [&](const PlanStep& step) {
-    return step.kind == StepKind::kKernel && step.node == index;
-  });
+  std::vector<std::string_view> ops;
+  for (const PlanStep& step : fixed_->phases.front().steps) {
+    if (step.kind == StepKind::kKernel && step.node == index) ops.push_back(step.op);
+  }
   const auto other = std::ranges::find_if(lowering.others, [&](const OtherCalls& one) {
-    return first != steps.end() && first->op == one.calls.front().op;
+    return std::ranges::equal(one.calls, ops, {}, &LoweredCall::op);
   });
   return other != lowering.others.end() ? other->calls : lowering.calls;
 }

@@ -13,8 +13,7 @@
 #define ADD_ROW(i)                                                             \
   if (row + i < M) {                                                           \
     const int at = (row + i) * quads_o + left * 4, own = quads_o - left * 4;   \
-    TILE_LEFT(i) += to_float16(run_load(r, at, own));                          \
-    if (own > 4) TILE_RIGHT(i) += to_float16(run_load(r, at + 4, own - 4));    \
+    TILE_PLUS(i, r, at, own)                                                   \
   }
 #else
 #define R_IN

@@ -146,6 +146,7 @@ Status expand_composites(Graph& graph) {
     remove_dead_code(graph);
     gather_squeezes(graph);
     gather_sums(graph);
+    gather_pairs(graph);
     find_level_weights(graph);
     return {};
   }
@@ -158,6 +159,7 @@ Status expand_composites(Graph& graph) {
   CLVET_RETURN_IF_ERROR(sort_topologically(graph));
   gather_squeezes(graph);
   gather_sums(graph);
+  gather_pairs(graph);
   find_level_weights(graph);
   return {};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -34,6 +35,16 @@ const Node* maker(const Graph& graph, const Links& links, ValueId value) {
 const Node* maker(const Graph& graph, const Links& links, ValueId value, std::string_view op) {
   const Node* node = maker(graph, links, value);
   return node && node->op == op ? node : nullptr;
+}
+
+const Node* only_for_one(const Graph& graph, const Links& links, ValueId value,
+                         std::initializer_list<std::string_view> ops) {
+  const int producer = value == kNoValue ? -1 : links.producer[value];
+  if (producer < 0 || only_consumer(graph, links, value) < 0) return nullptr;
+  const Node& node = graph.nodes[producer];
+  const bool wanted = node.domain.empty() && !node.is_step && node.outputs.size() == 1 &&
+                      std::ranges::find(ops, node.op) != ops.end();
+  return wanted ? &node : nullptr;
 }
 
 std::optional<double> scalar_of(const Graph& graph, ValueId value) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,10 @@ int only_consumer(const Graph& graph, const Links& links, ValueId value);
 const Node* maker(const Graph& graph, const Links& links, ValueId value);
 // The same, if it is an `op`.
 const Node* maker(const Graph& graph, const Links& links, ValueId value, std::string_view op);
+// The node that makes `value` for one reader alone, if it is an `op` of ONNX with one output,
+// whatever activation is behind it; else null.
+const Node* only_for_one(const Graph& graph, const Links& links, ValueId value,
+                         std::initializer_list<std::string_view> ops);
 // The value of a constant of one element.
 std::optional<double> scalar_of(const Graph& graph, ValueId value);
 // Whether a convolution has no bias, or a constant one of a float for each channel.

@@ -18,17 +18,6 @@
 namespace clvet {
 namespace {
 
-// The node that makes `value` for one reader alone, if it is an `op` of ONNX; else null.
-const Node* only_for_one(const Graph& graph, const Links& links, ValueId value,
-                         std::initializer_list<std::string_view> ops) {
-  const int producer = value == kNoValue ? -1 : links.producer[value];
-  if (producer < 0 || only_consumer(graph, links, value) < 0) return nullptr;
-  const Node& node = graph.nodes[producer];
-  const bool wanted = node.domain.empty() && !node.is_step && node.outputs.size() == 1 &&
-                      std::ranges::find(ops, node.op) != ops.end();
-  return wanted ? &node : nullptr;
-}
-
 // The means of the channels of images: [N, C, 1, 1].
 bool is_mean(const Graph& graph, const Node& node) {
   const auto& from = graph.values[node.inputs[0]].shape;

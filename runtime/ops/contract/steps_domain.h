@@ -17,6 +17,11 @@ inline constexpr std::string_view kSqueezeExcite = "SqueezeExcite";
 // A convolution of input 0 [N, C, H, W] by filters [M, C, 1, 1] (input 1) and perhaps a bias (2),
 // to which input 3 of the output's shape is added.
 inline constexpr std::string_view kConvAdd = "ConvAdd";
+// A depthwise convolution of input 0 [N, C, H, W] by filters [C, 1, KH, KW] (input 1) and perhaps a
+// bias (2), with that convolution's attributes, an activation (middle_act, middle_act_lo,
+// middle_act_hi), and a convolution by filters [M, C, 1, 1] (3) and perhaps a bias (4), to which
+// input 5, where there is one, of the output's shape is added.
+inline constexpr std::string_view kDepthwisePair = "DepthwisePair";
 
 // Levels: the quantised numbers of a tensor, kept as floats. Those of 8 and 16 bits are exact.
 //

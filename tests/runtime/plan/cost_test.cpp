@@ -214,6 +214,13 @@ TEST_P(WorkOf, CountsOperationsAndBytes) {
   EXPECT_GT(work.outputs, 0);
 }
 
+Dims pair_of(int64_t add) {
+  return {{"N", 1},        {"H", 2},        {"W", 3},        {"C", 8},
+          {"OC", 16},      {"KH", 3},       {"KW", 3},       {"OH", 2},
+          {"OW", 3},       {"stride_h", 1}, {"stride_w", 1}, {"pad_top", 1},
+          {"pad_left", 1}, {"dil_h", 1},    {"dil_w", 1},    {"add", add}};
+}
+
 // A copy of 2 lines.
 Dims moved(int64_t width, int64_t channels) {
   Dims dims = {{"N", 1},  {"H", 2},         {"W", width},     {"C", channels}, {"ON", 1},
@@ -300,6 +307,12 @@ INSTANTIATE_TEST_SUITE_P(
                 WeightType::kFloat,
                 2.0 * 64 * 32,
                 4.0 * (32 + 32 + 64 * 32 + 64 + 32 + 32)},
+        WorkRow{"depthwise_gemm", "depthwise_gemm", pair_of(0), Precision::kHigh,
+                WeightType::kFloat, 2.0 * (6 * 16) * (8 + 9 * 8 / 16.0),
+                4.0 * (6 * 8 + 8 * 16 + 9 * 16 + 8 + 16 + 6 * 16)},
+        WorkRow{"depthwise_gemm_and_a_sum", "depthwise_gemm", pair_of(1), Precision::kHigh,
+                WeightType::kFloat, 2.0 * (6 * 16) * (8 + 9 * 8 / 16.0),
+                4.0 * (6 * 8 + 8 * 16 + 9 * 16 + 8 + 16 + 2 * 6 * 16)},
         WorkRow{"move_of_long_rows", "move", moved(5, 24), Precision::kHigh, WeightType::kFloat,
                 2.0 * 2 * 5 * 24, 2 * (4.0 * 2 * 5 * 24)},
         WorkRow{"move_of_short_rows", "move", moved(5, 3), Precision::kHigh, WeightType::kFloat,

@@ -70,6 +70,30 @@ Graph residual() {
   return for_device(model);
 }
 
+// Of two images, with an uneven border, steps of two lines and a Relu behind each.
+test::ModelBuilder pair_of(bool adds) {
+  test::ModelBuilder model;
+  model.input("x", {2, kChannels, 5, 3});
+  if (adds) model.input("z", {2, kHidden, 3, 4});
+  model.constant("w1", {kChannels, 1, 3, 3}, test::values(kChannels * 9));
+  model.constant("b1", {kChannels}, test::values(kChannels, 2));
+  model.constant("w2", {kHidden, kChannels, 1, 1}, test::values(kHidden * kChannels, 3));
+  model.constant("b2", {kHidden}, test::values(kHidden, 4));
+  onnx::NodeProto& conv = model.node("Conv", {"x", "w1", "b1"}, {"d"});
+  test::set_int(conv, "group", kChannels);
+  test::set_ints(conv, "pads", {1, 2, 1, 1});
+  test::set_ints(conv, "strides", {2, 1});
+  model.node("Relu", {"d"}, {"middle"});
+  model.node("Conv", {"middle", "w2", "b2"}, {"p"});
+  if (adds) model.node("Add", {"z", "p"}, {"s"});
+  model.node("Relu", {adds ? "s" : "p"}, {"y"});
+  model.output("y");
+  return model;
+}
+
+Graph depthwise_pair() { return for_device(pair_of(false)); }
+Graph depthwise_residual() { return for_device(pair_of(true)); }
+
 struct Case {
   const char* name;
   Graph (*network)();
@@ -100,11 +124,14 @@ class OneLaunch : public testing::TestWithParam<Case> {
 
 INSTANTIATE_TEST_SUITE_P(
     Nodes, OneLaunch,
-    testing::Values(Case{"SqueezeExcite",
-                         squeeze,
-                         "squeeze_excite",
-                         {"pool_global", "gemm", "gemm", "eltwise_binary"}},
-                    Case{"ConvAdd", residual, "gemm_add", {"gemm", "eltwise_binary"}}),
+    testing::Values(
+        Case{"SqueezeExcite",
+             squeeze,
+             "squeeze_excite",
+             {"pool_global", "gemm", "gemm", "eltwise_binary"}},
+        Case{"ConvAdd", residual, "gemm_add", {"gemm", "eltwise_binary"}},
+        Case{"DepthwisePair", depthwise_pair, "depthwise_gemm", {"depthwise", "gemm"}},
+        Case{"DepthwiseResidual", depthwise_residual, "depthwise_gemm", {"depthwise", "gemm_add"}}),
     [](const auto& info) { return info.param.name; });
 
 TEST_P(OneLaunch, IsTakenWhereItIsPredictedToBeFaster) {
@@ -122,6 +149,20 @@ TEST_P(OneLaunch, IsLeftOutWhereThatKernelIsSlowerOrNotTimedOrWrong) {
   });
   EXPECT_THAT(test::kernel_ops(wrong), parts);
   EXPECT_THAT(wrong.fallbacks, IsEmpty());
+}
+
+TEST_P(OneLaunch, IsWhatAPlanSaysAndSoAreTheSeveral) {
+  const test::Teller slow_sums = [&](const Variant& variant, const TestShape& shape) {
+    const bool is_sum = variant.manifest->op == "gemm_add";
+    return is_sum ? test::Told{Verdict::kPass, 50} : taking(50)(variant, shape);
+  };
+  for (const test::Teller& tell : {taking(1), taking(50), slow_sums}) {
+    const Report report = test::timed_report(test::device_with(), tell);
+    const auto chooser = test::chooser_of(report);
+    const ExecutionPlan plan = plan_by(tell);
+    const Status same = check_network_plan(graph_, *chooser, plan);
+    EXPECT_TRUE(same) << same.error().message;
+  }
 }
 
 TEST_P(OneLaunch, ComputesWhatTheHostComputesAndSoDoTheSeveral) {

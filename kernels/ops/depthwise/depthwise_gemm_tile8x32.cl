@@ -1,0 +1,83 @@
+// y = act(middle * w + bias), middle = middle_act(depthwise 3 x 3 of x + middle_bias), for processors with
+// wide SIMD (kernels/common/tile8x32.clh): 8 pixels, one after the other, and all columns an item. Its
+// middle lies in local memory, which a processor has in its first cache, as [panel of 16][pixel][16].
+// With `add`, r is added before the activation.
+//
+// Of the window of pixel i, corner[i] is the texel of the first tap, and bit k of inside[i] says that tap k lies
+// inside.
+#define ALL_TAPS 511
+#define PLACE(i)                                                                          \
+  {                                                                                       \
+    const int pixel = min(row + i, M - 1);                                                \
+    const int line = pixel / OW;                                                          \
+    const int iy = line % OH * stride_h - pad_top, ix = pixel % OW * stride_w - pad_left; \
+    inside[i] = 0;                                                                        \
+    for (int k = 0; k < 9; ++k)                                                           \
+      inside[i] |= ((uint)(iy + k / 3) < (uint)H && (uint)(ix + k % 3) < (uint)W) << k;   \
+    corner[i] = ((line / OH * H + iy) * W + ix) * quads;                                    \
+  }
+#define TAP(k) const float16 tap##k = vload16(0, taps + (k)*pitch + panel * 16);
+#define LINE(k) BUFFER_FROM(line##k) = buffer_at(x, corner[i] + panel * 4 + (k)*down);
+#define TERM(k) TERM_OF((k) / 3 == 0 ? line0 : (k) / 3 == 1 ? line1 : line2, k)
+#define TERM_OF(line, k) v = madd(buffer_load16(line, (k) % 3 * quads), tap##k, v);
+#define EDGE_TERM(k) \
+  if ((inside[i] & 1 << (k)) != 0) TERM(k)
+#define NINE(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8)
+#define READ(i) middle4[i * 4]
+#define RUN(QUAD)                                                      \
+  for (int quad = 0; quad < quads; ++quad) {                           \
+    __local const float4* middle4 = (__local const float4*)middle + quad / 4 * 32 + quad % 4; \
+    QUAD(READ)                                                         \
+    TILE_KEEP_AFTER(quad, quads)                                       \
+  }
+#define ADD_ROW(i)                                                           \
+  if (row + i < M) {                                                         \
+    const int at = (row + i) * quads_o + left * 4, own = quads_o - left * 4; \
+    TILE_PLUS(i, r, at, own)                                                 \
+  }
+
+__kernel void depthwise_gemm_tile8x32(BUFFER_IN(x), __global const float* restrict taps,
+                                      __global const float* restrict middle_bias, W_ARGS,
+                                      __global const float16* restrict bias, BUFFER_IN(r),
+                                      BUFFER_OUT(y), int M, int H, int W, int C, int OC,
+                                      int stride_h, int stride_w, int pad_top, int pad_left, int OH,
+                                      int OW, int middle_act, float middle_act_lo,
+                                      float middle_act_hi, int add, int act, float act_lo,
+                                      float act_hi) {
+  __local float16 middle[8 * MIDDLE_PANELS];
+  const int row = get_global_id(0) * 8;
+  const int quads = (C + 3) / 4, quads_o = (OC + 3) / 4;
+  const int pitch = (C + 15) / 16 * 16, down = W * quads;
+  int inside[8], corner[8];
+  for (int i = 0; i < 8; ++i) PLACE(i)
+  for (int panel = 0; panel < (C + 15) / 16; ++panel) {
+    NINE(TAP)
+    const float16 start = vload16(0, middle_bias + panel * 16);
+    for (int i = 0; i < 8; ++i) {
+      LINE(0) LINE(1) LINE(2)
+      float16 v = start;
+      if (inside[i] == ALL_TAPS) {
+        NINE(TERM)
+      } else {
+        NINE(EDGE_TERM)
+      }
+      middle[panel * 8 + i] = ACT_BOUNDED(middle_act)
+                                  ? act_bounded(v, middle_act, middle_act_lo, middle_act_hi)
+                                  : activate(v, middle_act, middle_act_lo, middle_act_hi);
+    }
+  }
+  const int panels = (OC + 15) / 16;
+  for (int left = 0; left < panels; left += 2) {
+    const int right = min(left + 1, panels - 1);
+    TILE_OPEN(left, right, panels, quads);
+    if (left + 1 < panels) {
+      RUN(TILE_QUAD)
+    } else {
+      RUN(TILE_QUAD_LEFT)
+    }
+    if (add) {
+      EACH_OF_8(ADD_ROW)
+    }
+    TILE_FINISH(left, panels, row * quads_o, quads_o, M - row, OC)
+  }
+}
