@@ -44,8 +44,7 @@ __kernel void depthwise_gemm_group(BUFFER_IN(x), __global const float4* restrict
   barrier(CLK_LOCAL_MEM_FENCE);
   W_OPEN(0, column, quads, columns);
   const w_pos w_first = w_at0;
-  float4 sum[PIXELS];
-  for (int i = 0; i < PIXELS; ++i) sum[i] = 0.0f;
+  float4 sum[PIXELS] = {0.0f};
   _Pragma("unroll 2") for (int quad = layer; quad < quads; quad += LAYERS) {
     real4 w0, w1, w2, w3;
     w_at0 = w_first + quad * W_ROWS(1) * w_down0;
