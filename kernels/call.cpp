@@ -62,6 +62,7 @@ class CallBuilder {
         break;
       case ArgKind::kVector:
       case ArgKind::kIndices:
+      case ArgKind::kState:
         break;
       case ArgKind::kInt: {
         auto value = evaluate(spec.name);
@@ -128,9 +129,8 @@ class CallBuilder {
 }  // namespace
 
 const TensorRole* role_of(std::span<const TensorRole> roles, const CallArg& arg) {
-  const bool weights = arg.kind == ArgKind::kWeights || arg.kind == ArgKind::kScales;
   for (const TensorRole& role : roles) {
-    if (weights ? role.kind == TensorKind::kWeights : role.name == arg.name) return &role;
+    if (role.name == arg.name) return &role;
   }
   return nullptr;
 }

@@ -24,10 +24,12 @@ namespace clvet {
 enum class ArgKind {
   kInput,    // activation tensor, by role name
   kOutput,   // activation tensor, by role name
-  kWeights,  // the packed weight matrix
-  kScales,   // scales and offsets of quantised weights; absent for float weights
+  kWeights,  // a packed weight matrix, by role name
+  kScales,   // scales and offsets of quantised weights, by the role name of these; absent for float
+             // weights
   kVector,   // float32 vector, by role name
   kIndices,  // int32 vector, by role name
+  kState,    // int32 words that launches share, by role name
   kInt,      // 32-bit signed integer: an expression over dims and params
   kFloat,    // 32-bit float: a name in scalars
 };
@@ -83,6 +85,7 @@ struct Manifest {
   std::map<std::string, int> rank;      // device class ("cpu", "gpu") -> preference, higher first
   std::vector<std::string> constructs;  // beyond those that follow from precision and storage
   int64_t local_bytes = 0;              // local memory of a work-group; 0: little, or none
+  int64_t at_once = 0;                  // groups that wait for each other, each on a compute unit
   std::vector<std::string>
       core;  // device classes on which the core tier tries it beside the op's first choice
   bool trial_only = false;  // never planned; tried because other engines use its constructs

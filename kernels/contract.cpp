@@ -8,9 +8,10 @@ namespace clvet {
 int64_t TensorRole::elements() const {
   switch (kind) {
     case TensorKind::kWeights:
-      return taps * cin * cout;
+      return n * taps * cin * cout;
     case TensorKind::kVector:
     case TensorKind::kIndices:
+    case TensorKind::kState:
       return c;
     default:
       return n * h * w * c;

@@ -25,9 +25,11 @@ using Scalars = std::map<std::string, double, std::less<>>;
 enum class TensorKind {
   kInput,    // activation read by the kernel
   kOutput,   // activation written by the kernel; an op has one or more, the first is named "y"
-  kWeights,  // constant matrix [taps][cin][cout], float or quantised; at most one an op, named "w"
+  kWeights,  // constant matrix [taps][cin][cout], or n of them, float or quantised; "w" where an op
+             // has one
   kVector,   // constant float vector of `c` values (bias, scale), always float32 on the device
   kIndices,  // `c` row numbers, known at run time, always int32 on the device
+  kState,    // `c` words that launches share, int32, 0 before the first one and after each
 };
 
 // A tensor of an op call, seen as channels-last. A matrix [rows, columns] is {1, rows, 1, columns}
@@ -36,7 +38,7 @@ struct TensorRole {
   std::string name;
   TensorKind kind = TensorKind::kInput;
   int64_t n = 1, h = 1, w = 1, c = 1;   // activations; a vector uses c alone
-  int64_t taps = 1, cin = 1, cout = 1;  // weights
+  int64_t taps = 1, cin = 1, cout = 1;  // weights, and n matrices, one behind the other
   bool pad_cin = true;                  // weights: is cin padded to a multiple of 4?
   int64_t extent = 0;                   // indices: how many rows there are to choose from
   bool in_float = false;                // activations: stored as float32 at every precision

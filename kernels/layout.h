@@ -95,6 +95,9 @@ PackedSize packed_size(const TensorRole& role, Precision precision, WeightType t
 // Bytes of a weight with its share of its block's scale and offset, in a matrix without padding.
 double bytes_a_weight(Precision precision, WeightType type);
 
+// Of n matrices each is packed as if there were no other, one behind the other (pack_weights,
+// packed_size, effective_weights); `image` is of one.
+//
 // Packs float weights. kFloat rounds to the storage type; kInt8/kInt4 quantise each block of 32
 // rows of a column by min and max, kQ4_0 so that its largest magnitude is number 0, as files have
 // it (used by trials; models bring their own blocks).

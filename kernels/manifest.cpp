@@ -27,7 +27,7 @@ constexpr std::array kFields = {
     "op",     "precisions", "activations", "weights",    "weight_types", "args",
     "global", "tests",      "preludes",    "params",     "where",        "pack",
     "local",  "require",    "rank",        "constructs", "trial_only",   "tier",
-    "timed",  "shapes",     "text",        "core",       "local_bytes"};
+    "timed",  "shapes",     "text",        "core",       "local_bytes",  "at_once"};
 
 template <class Enum>
 std::vector<Enum> words(const Json& root, const std::string& field,
@@ -54,25 +54,28 @@ ArgSpec arg_of(const std::string& text) {
   static const std::map<std::string, ArgKind, std::less<>> kinds = {
       {"in", ArgKind::kInput},      {"out", ArgKind::kOutput},      {"vector", ArgKind::kVector},
       {"index", ArgKind::kIndices}, {"weights", ArgKind::kWeights}, {"scales", ArgKind::kScales},
-      {"int", ArgKind::kInt},       {"float", ArgKind::kFloat}};
+      {"int", ArgKind::kInt},       {"float", ArgKind::kFloat},     {"state", ArgKind::kState}};
   const size_t colon = text.find(':');
   const auto kind = kinds.find(text.substr(0, colon));
   if (kind == kinds.end()) throw FieldError("field 'args' has an unknown kind in '{}'", text);
   ArgSpec spec;
   spec.kind = kind->second;
-  const bool named = spec.kind != ArgKind::kWeights && spec.kind != ArgKind::kScales;
-  if (named != (colon != std::string::npos)) {
-    throw FieldError("field 'args' has '{}'; write kind:name, and no name for weights and scales",
-                     text);
+  const bool only = spec.kind == ArgKind::kWeights || spec.kind == ArgKind::kScales;
+  if (!only && colon == std::string::npos) {
+    throw FieldError("field 'args' has '{}'; write kind:name, or weights or scales alone", text);
   }
-  spec.name = named ? text.substr(colon + 1) : (spec.kind == ArgKind::kWeights ? "w" : "scales");
+  spec.name = colon != std::string::npos ? text.substr(colon + 1) : "w";
   const bool tensor = spec.kind != ArgKind::kInt && spec.kind != ArgKind::kFloat;
   if (const size_t mark = spec.name.find('?'); tensor && mark != std::string::npos) {
     spec.where = spec.name.substr(mark + 1);
     spec.name.resize(mark);
     if (spec.where.empty()) throw FieldError("field 'args' has an empty condition in '{}'", text);
-    if (spec.kind == ArgKind::kOutput) {
-      throw FieldError("field 'args' has an output with a condition in '{}'", text);
+    if (spec.kind != ArgKind::kInput && spec.kind != ArgKind::kVector &&
+        spec.kind != ArgKind::kIndices) {
+      throw FieldError(
+          "field 'args' has a condition in '{}', where only inputs, vectors and indices "
+          "may have one",
+          text);
     }
   }
   if (spec.kind == ArgKind::kInput || spec.kind == ArgKind::kOutput) {
@@ -110,6 +113,7 @@ void read_use(const Json& root, Manifest& manifest) {
   manifest.rank = table<int>(root, "rank");
   manifest.core = strings_of(root, "core");
   manifest.local_bytes = optional_field<int64_t>(root, "local_bytes", "an integer").value_or(0);
+  manifest.at_once = optional_field<int64_t>(root, "at_once", "an integer").value_or(0);
   manifest.trial_only = optional_field<bool>(root, "trial_only", "true or false").value_or(false);
   manifest.full_tier = root.contains("tier");
   if (manifest.full_tier && root["tier"] != "full") {

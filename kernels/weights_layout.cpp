@@ -224,7 +224,10 @@ int64_t weight_columns(const TensorRole& role) { return Matrix{role}.columns; }
 PackedSize packed_size(const TensorRole& role, Precision precision, WeightType type,
                        Storage storage, int64_t pack) {
   const Matrix matrix{role};
-  return size_of(matrix, precision, type, panel_of(matrix, storage, pack));
+  PackedSize size = size_of(matrix, precision, type, panel_of(matrix, storage, pack));
+  size.data *= static_cast<size_t>(role.n);
+  size.scales *= static_cast<size_t>(role.n);
+  return size;
 }
 
 double bytes_a_weight(Precision precision, WeightType type) {
@@ -233,8 +236,40 @@ double bytes_a_weight(Precision precision, WeightType type) {
   return bits_of(type) / 8.0 + of_block / kQuantBlock;
 }
 
+namespace {
+
+TensorRole one_of(TensorRole role) {
+  role.n = 1;
+  return role;
+}
+std::span<const double> values_of(const TensorRole& one, int64_t i, std::span<const double> all) {
+  const auto count = static_cast<size_t>(one.elements());
+  return all.subspan(static_cast<size_t>(i) * count, count);
+}
+template <class T>
+void append(const std::vector<T>& from, std::vector<T>& to) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+PackedWeights pack_each(const TensorRole& role, Precision precision, WeightType type,
+                        Storage storage, int64_t pack, std::span<const double> values) {
+  const TensorRole one = one_of(role);
+  PackedWeights all;
+  for (int64_t i = 0; i < role.n; ++i) {
+    PackedWeights each =
+        pack_weights(one, precision, type, storage, pack, values_of(one, i, values));
+    append(each.data, all.data);
+    append(each.scales, all.scales);
+    all.image = each.image;
+  }
+  return all;
+}
+
+}  // namespace
+
 PackedWeights pack_weights(const TensorRole& role, Precision precision, WeightType type,
                            Storage storage, int64_t pack, std::span<const double> values) {
+  if (role.n != 1) return pack_each(role, precision, type, storage, pack, values);
   const Matrix matrix{role};
   pack = panel_of(matrix, storage, pack);
   PackedWeights packed = empty_weights(matrix, precision, type, pack);
@@ -274,6 +309,13 @@ Values effective_levels(const TensorRole& role, Precision precision, std::span<c
 
 Values effective_weights(const TensorRole& role, Precision precision, WeightType type,
                          std::span<const double> values) {
+  if (role.n != 1) {
+    const TensorRole one = one_of(role);
+    Values all;
+    for (int64_t i = 0; i < role.n; ++i)
+      append(effective_weights(one, precision, type, values_of(one, i, values)), all);
+    return all;
+  }
   const Matrix matrix{role};
   Values result(values.size());
   if (type == WeightType::kFloat) {

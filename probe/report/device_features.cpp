@@ -84,6 +84,12 @@ std::string unsupported_reason(const Variant& variant, const DeviceFeatures& fea
     return fmt::format("its groups of {} items exceed the device's {}", items,
                        features.group_items);
   }
+  const int64_t at_once = variant.manifest->at_once;
+  if (features.compute_units > 0 && at_once > features.compute_units) {
+    return fmt::format(
+        "{} of its groups must run at once, each on a compute unit, but the device has {}", at_once,
+        features.compute_units);
+  }
   const int64_t local = variant.manifest->local_bytes;
   if (features.local_bytes > 0 && local > features.local_bytes) {
     return fmt::format("its {} bytes of local memory exceed the device's {}", local,

@@ -122,6 +122,7 @@ Values as_stored(const TensorRole& role, const TrialCase& trial, const Values& v
       return effective_weights(role, precision,
                                trial.variant.weight_type.value_or(WeightType::kFloat), values);
     case TensorKind::kIndices:
+    case TensorKind::kState:
       return values;
     case TensorKind::kVector:
       break;
@@ -142,6 +143,10 @@ std::shared_ptr<const CallValues> generate_inputs(const TrialCase& trial,
     Generator random(op + "/" + trial.shape->name + "/" + role.name);
     const InputDomain domain = domain_of(*trial.variant.manifest, *trial.shape, role);
     Values& values = inputs->tensors[role.name];
+    if (role.kind == TensorKind::kState) {
+      values.assign(static_cast<size_t>(role.c), 0);
+      continue;
+    }
     values = role.kind == TensorKind::kIndices ? generate_indices(random, role)
                                                : generate(random, domain, role.elements());
     const bool special = trial.shape->scalars.contains("specials");
@@ -206,7 +211,8 @@ class Builder {
         return add_weights(*role, arg);
       case ArgKind::kScales:
         return add_bytes({}, weights_of(*role).scales);
-      case ArgKind::kIndices: {
+      case ArgKind::kIndices:
+      case ArgKind::kState: {
         const Values& values = values_of(*role);
         return add_bytes({}, encode_indices(std::vector<int64_t>(values.begin(), values.end())));
       }

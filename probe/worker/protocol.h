@@ -20,7 +20,7 @@ struct Message {
 };
 
 inline constexpr size_t kMaxMessageBytes = 16u << 20;
-inline constexpr size_t kMaxMessageFds = 16;
+inline constexpr size_t kMaxMessageFds = 32;
 
 // Sends all of it; blocks until the peer has taken it or is gone (kUnavailable).
 Status send_message(int socket, const nlohmann::json& body, const std::vector<int>& fds);

@@ -161,6 +161,15 @@ Result<ClMem> Device::buffer(size_t bytes) {
   return checked(std::move(made), code, "clCreateBuffer");
 }
 
+Result<ClMem> Device::part(cl_mem whole, size_t first, size_t bytes) {
+  const InDriver calls(flight_, Stage::kEnqueue);
+  const cl_buffer_region region{first, bytes};
+  cl_int code = CL_SUCCESS;
+  ClMem made(api(), api().clCreateSubBuffer(whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+                                            &region, &code));
+  return checked(std::move(made), code, "clCreateSubBuffer");
+}
+
 Result<ClMem> Device::buffer_over_host(size_t bytes, std::shared_ptr<std::byte>& memory) {
   const size_t size = whole_pages(bytes + kBufferSlack);
   memory = page_memory(size);

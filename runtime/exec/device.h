@@ -37,6 +37,8 @@ class Device {
   Result<ClKernel> kernel(const TableRow& row);
   Programs& programs() { return programs_; }
   Result<ClMem> buffer(size_t bytes);
+  // Some of the bytes of `whole`, from a multiple of kPartAlign (decoder_memory.h) on.
+  Result<ClMem> part(cl_mem whole, size_t first, size_t bytes);
   // RGBA texels of float, half or ushort.
   Result<ClMem> image(const ImageExtent& extent, cl_channel_type type);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,6 +34,8 @@ cl_channel_type channel_of(WeightType type, Precision precision) {
   if (type != WeightType::kFloat) return CL_UNSIGNED_INT16;
   return stores_half(precision) ? CL_HALF_FLOAT : CL_FLOAT;
 }
+
+size_t layer_of(const std::string& cache) { return std::stoul(cache); }
 
 }  // namespace
 
@@ -70,22 +73,41 @@ Status DeviceDecoder::allocate() {
     if (tensor.rows == TensorRows::kOfText) continue;
     CLVET_ASSIGN_OR_RETURN(tensors_.back(), device_.buffer(device_bytes(tensor)));
   }
+  constexpr size_t kStateBytes = 2 * sizeof(cl_int);
+  CLVET_ASSIGN_OR_RETURN(state_, filled_buffer(device_, Bytes(kStateBytes)));
   return {};
 }
 
 Status DeviceDecoder::reserve(int64_t capacity) {
   if (capacity <= capacity_) return {};
   capacity = std::max(capacity, next_capacity(capacity_, config_));
+  const auto bytes_for = [](DeviceTensor tensor, int64_t positions) {
+    tensor.extent.h = positions;
+    return device_bytes(tensor);
+  };
+  std::map<std::string, ClMem> together;
+  for (const DeviceTensor& tensor : plan_.tensors) {
+    if (tensor.rows != TensorRows::kOfText || !is_of_all_layers(tensor.value)) continue;
+    CLVET_ASSIGN_OR_RETURN(together[tensor.value], device_.buffer(bytes_for(tensor, capacity)));
+  }
   for (size_t i = 0; i < tensors_.size(); ++i) {
-    DeviceTensor tensor = plan_.tensors[i];
-    if (tensor.rows != TensorRows::kOfText) continue;
-    tensor.extent.h = capacity;
-    CLVET_ASSIGN_OR_RETURN(ClMem grown, device_.buffer(device_bytes(tensor)));
+    const DeviceTensor& tensor = plan_.tensors[i];
+    if (tensor.rows != TensorRows::kOfText || is_of_all_layers(tensor.value)) continue;
+    const size_t bytes = bytes_for(tensor, capacity);
+    const auto whole = together.find(of_all_layers(tensor.value));
+    CLVET_ASSIGN_OR_RETURN(ClMem grown, whole == together.end()
+                                            ? device_.buffer(bytes)
+                                            : device_.part(whole->second.get(),
+                                                           layer_of(tensor.value) * bytes, bytes));
     if (capacity_ > 0) {
-      tensor.extent.h = capacity_;
-      CLVET_RETURN_IF_ERROR(device_.copy(tensors_[i].get(), grown.get(), device_bytes(tensor)));
+      CLVET_RETURN_IF_ERROR(
+          device_.copy(tensors_[i].get(), grown.get(), bytes_for(tensor, capacity_)));
     }
     tensors_[i] = std::move(grown);
+  }
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    const auto whole = together.find(plan_.tensors[i].value);
+    if (whole != together.end()) tensors_[i] = std::move(whole->second);
   }
   std::erase_if(vectors_, [](const auto& row) {
     return row.first.starts_with("cos_") || row.first.starts_with("sin_");
@@ -107,37 +129,71 @@ Result<cl_mem> DeviceDecoder::vector(const std::string& name) {
   return memory.get();
 }
 
-Result<PackedWeights> DeviceDecoder::packed(const ConstantRecipe& recipe, const Launch& launch,
+Result<PackedWeights> DeviceDecoder::packed(const TensorRole& role, Precision precision,
                                             const MatrixForm& form) const {
-  const auto role =
-      std::find_if(launch.roles.begin(), launch.roles.end(),
-                   [](const TensorRole& row) { return row.kind == TensorKind::kWeights; });
-  if (role == launch.roles.end()) {
-    return fail(ErrorCode::kInternal, "kernel {} takes no matrix", launch.row->name);
-  }
-  CLVET_ASSIGN_OR_RETURN(WeightMatrix matrix, weights_.matrix(recipe.name));
-  if (role->cout < matrix.rows) matrix = matrix.part(recipe.part, role->cout);
-  const Precision precision = launch.row->variant.precision;
+  CLVET_ASSIGN_OR_RETURN(WeightMatrix matrix, weights_.matrix(form.matrix));
+  if (role.cout < matrix.rows) matrix = matrix.part(form.first, role.cout);
   return form.type == WeightType::kFloat
-             ? pack_rows(*role, precision, form.storage, form.pack, matrix.expanded())
-             : pack_rows(*role, precision, form.storage, form.pack, matrix.quantised(form.type));
+             ? pack_rows(role, precision, form.storage, form.pack, matrix.expanded())
+             : pack_rows(role, precision, form.storage, form.pack, matrix.quantised(form.type));
+}
+
+Result<ClMem> DeviceDecoder::upload(const PackedWeights& bytes, const MatrixForm& form,
+                                    Precision precision) {
+  return form.storage == Storage::kImage
+             ? filled_image(device_, bytes.image, channel_of(form.type, precision), bytes.data)
+             : filled_buffer(device_, bytes.data);
+}
+
+// Each layer's own is a part, which other calls find in its place.
+Result<DeviceDecoder::Weights> DeviceDecoder::matrices_together(const TensorRole& role,
+                                                                Precision precision,
+                                                                const MatrixForm& form) {
+  TensorRole one = role;
+  one.n = 1;
+  const PackedSize size = packed_size(one, precision, form.type, form.storage, form.pack);
+  const auto layers = static_cast<size_t>(role.n);
+  Weights all;
+  CLVET_ASSIGN_OR_RETURN(all.data, device_.buffer(layers * size.data));
+  if (size.scales > 0) {
+    CLVET_ASSIGN_OR_RETURN(all.scales, device_.buffer(layers * size.scales));
+  }
+  size_t layer = 0;
+  for (const std::string& name : each_of(form.matrix, role.n)) {
+    MatrixForm own = form;
+    own.matrix = name;
+    CLVET_ASSIGN_OR_RETURN(const PackedWeights bytes, packed(one, precision, own));
+    Weights part;
+    CLVET_ASSIGN_OR_RETURN(part.data, device_.part(all.data.get(), layer * size.data, size.data));
+    CLVET_RETURN_IF_ERROR(device_.write(part.data.get(), bytes.data));
+    if (size.scales > 0) {
+      CLVET_ASSIGN_OR_RETURN(part.scales,
+                             device_.part(all.scales.get(), layer * size.scales, size.scales));
+      CLVET_RETURN_IF_ERROR(device_.write(part.scales.get(), bytes.scales));
+    }
+    matrices_.insert_or_assign(own, std::move(part));
+    ++layer;
+  }
+  return all;
 }
 
 Result<const DeviceDecoder::Weights*> DeviceDecoder::matrix(const ConstantRecipe& recipe,
-                                                            const Launch& launch) {
+                                                            const Launch& launch,
+                                                            const CallArg& arg) {
   const Variant& variant = launch.row->variant;
   const MatrixForm form = form_of(recipe.name, recipe.part, variant);
   if (const auto known = matrices_.find(form); known != matrices_.end()) return &known->second;
+  const TensorRole* role = role_of(launch.roles, arg);
+  if (!role) return fail(ErrorCode::kInternal, "kernel {} takes no matrix", launch.row->name);
   Weights weights;
-  CLVET_ASSIGN_OR_RETURN(const PackedWeights bytes, packed(recipe, launch, form));
-  if (form.storage == Storage::kImage) {
-    const cl_channel_type channel = channel_of(form.type, variant.precision);
-    CLVET_ASSIGN_OR_RETURN(weights.data, filled_image(device_, bytes.image, channel, bytes.data));
+  if (is_of_all_layers(recipe.name)) {
+    CLVET_ASSIGN_OR_RETURN(weights, matrices_together(*role, variant.precision, form));
   } else {
-    CLVET_ASSIGN_OR_RETURN(weights.data, filled_buffer(device_, bytes.data));
-  }
-  if (!bytes.scales.empty()) {
-    CLVET_ASSIGN_OR_RETURN(weights.scales, filled_buffer(device_, bytes.scales));
+    CLVET_ASSIGN_OR_RETURN(const PackedWeights bytes, packed(*role, variant.precision, form));
+    CLVET_ASSIGN_OR_RETURN(weights.data, upload(bytes, form, variant.precision));
+    if (!bytes.scales.empty()) {
+      CLVET_ASSIGN_OR_RETURN(weights.scales, filled_buffer(device_, bytes.scales));
+    }
   }
   return &matrices_.emplace(form, std::move(weights)).first->second;
 }
@@ -147,15 +203,16 @@ Result<cl_mem> DeviceDecoder::object_of(const PlanStep& step, const Launch& laun
   if (const auto tensor = step.tensors.find(arg.name); tensor != step.tensors.end()) {
     return tensors_.at(static_cast<size_t>(tensor->second)).get();
   }
+  if (arg.kind == ArgKind::kState) return state_.get();
   const bool matrix_arg = arg.kind == ArgKind::kWeights || arg.kind == ArgKind::kScales;
-  const auto constant = step.constants.find(matrix_arg ? "w" : arg.name);
+  const auto constant = step.constants.find(arg.name);
   if (constant == step.constants.end()) {
     return fail(ErrorCode::kInternal, "kernel {} has no value for its argument '{}'", step.variant,
                 arg.name);
   }
   const ConstantRecipe& recipe = plan_.constants.at(static_cast<size_t>(constant->second));
   if (!matrix_arg) return vector(recipe.name);
-  CLVET_ASSIGN_OR_RETURN(const Weights* weights, matrix(recipe, launch));
+  CLVET_ASSIGN_OR_RETURN(const Weights* weights, matrix(recipe, launch, arg));
   return arg.kind == ArgKind::kScales ? weights->scales.get() : weights->data.get();
 }
 
@@ -168,7 +225,10 @@ Result<DeviceDecoder::ReadyStep> DeviceDecoder::ready(const PlanStep& step, cons
                                  [&](const CallArg& arg) { return object_of(step, launch, arg); }));
   for (size_t i = 0; i < launch.call.args.size(); ++i) {
     const CallArg& arg = launch.call.args[i];
-    if (arg.kind == ArgKind::kInt && arg.name == "P") ready.position_arg = static_cast<int>(i);
+    if (arg.kind != ArgKind::kInt) continue;
+    if (arg.name == "P") ready.position_arg = static_cast<int>(i);
+    if (arg.name == "first") ready.first_arg = static_cast<int>(i);
+    if (arg.name == "count") ready.count_arg = static_cast<int>(i);
   }
   ready.call = std::move(launch.call);
   return ready;

@@ -64,6 +64,7 @@ class DeviceDecoder : public DecoderBackend {
     ClKernel kernel;
     KernelCall call;
     int position_arg = -1;
+    int first_arg = -1, count_arg = -1;  // of a call of layers
   };
   struct Weights {
     ClMem data, scales;
@@ -77,16 +78,23 @@ class DeviceDecoder : public DecoderBackend {
   Result<const std::vector<ReadyStep>*> steps_for(int64_t rows, bool answer);
   Result<ReadyStep> ready(const PlanStep& step, const Dims& dims);
   Result<cl_mem> object_of(const PlanStep& step, const Launch& launch, const CallArg& arg);
-  Result<PackedWeights> packed(const ConstantRecipe& recipe, const Launch& launch,
+  Result<PackedWeights> packed(const TensorRole& role, Precision precision,
                                const MatrixForm& form) const;
-  Result<const Weights*> matrix(const ConstantRecipe& recipe, const Launch& launch);
+  Result<const Weights*> matrix(const ConstantRecipe& recipe, const Launch& launch,
+                                const CallArg& arg);
+  Result<Weights> matrices_together(const TensorRole& role, Precision precision,
+                                    const MatrixForm& form);
+  Result<ClMem> upload(const PackedWeights& bytes, const MatrixForm& form, Precision precision);
   Result<cl_mem> vector(const std::string& name);
   Result<std::span<const float>> read_logits();
   Status take_hidden(std::span<const float> hidden, int64_t rows);
   Status launch(const ReadyStep& ready, int64_t position);
   struct Compared;
   Status copy_to_host(HostDecoder& host, int64_t positions);
-  Status compare_output(const Compared& step, size_t tensor, int64_t first_row);
+  Status compare_output(const Compared& step, size_t tensor, int64_t first_row,
+                        const std::string& residual);
+  Status check_layer(const Compared& step, const PlanStep& planned, int64_t layer);
+  Status check_call(const Compared& step, const PlanStep& planned);
   Result<std::vector<float>> values_of(size_t tensor, int64_t rows);
 
   Device& device_;
@@ -95,6 +103,7 @@ class DeviceDecoder : public DecoderBackend {
   ExecutionPlan plan_;
   std::shared_ptr<const VariantTable> table_;
   std::vector<ClMem> tensors_;  // of the plan
+  ClMem state_;                 // what launches of decoder_layers share
   std::map<std::string, ClMem> vectors_;
   std::map<MatrixForm, Weights> matrices_;
   std::map<std::pair<int64_t, bool>, std::vector<ReadyStep>> steps_;  // by rows and answer

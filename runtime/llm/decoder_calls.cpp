@@ -1,11 +1,13 @@
 #include "runtime/llm/decoder_calls.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -169,6 +171,33 @@ std::vector<DecoderCall> decoder_calls(const LlmConfig& config, int64_t rows, in
   for (int64_t layer = 0; layer < config.layers; ++layer) write_layer(config, layer, write);
   if (answer) write_head(config, head_rows, write);
   return write.take();
+}
+
+std::vector<std::string> DecoderCall::matrices() const {
+  std::vector<std::string> names;
+  for (const auto& [role, name] : tensors) {
+    if (role == "w" || role.starts_with("w_")) names.push_back(name);
+  }
+  return names;
+}
+
+bool DecoderCall::writes(std::string_view role) const {
+  constexpr std::array of_layers = {"qkv", "attended", "between", "gated"};
+  if (op == "decoder_layers" && std::ranges::find(of_layers, role) != of_layers.end()) return true;
+  return role == "y" || role.starts_with("new_") || (op == "rope" && (role == "k" || role == "v"));
+}
+
+bool is_of_all_layers(std::string_view name) { return name.starts_with("*."); }
+
+std::string of_all_layers(const std::string& name) {
+  const size_t dot = name.find('.');
+  const bool numbered =
+      dot != std::string::npos && dot > 0 && name.find_first_not_of("0123456789") == dot;
+  return numbered ? "*" + name.substr(dot) : name;
+}
+
+std::string of_layer(std::string_view of_all, int64_t layer) {
+  return std::to_string(layer) + std::string(of_all.substr(1));
 }
 
 std::string call_of_part(const std::string& name) { return name.substr(0, name.find('@')); }

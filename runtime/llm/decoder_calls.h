@@ -31,17 +31,23 @@ struct DecoderCall {
   int64_t first = 0;  // of the matrix's rows and of y's columns, where the call has a part of them
   std::vector<DecoderCall>
       parts;  // the calls that a fused one (fused_calls.h) stands for, in order
-  // The dims of a matrix product; empty elsewhere.
+  // The matrix of a product; empty elsewhere, and where there are several.
   std::string matrix() const {
     const auto found = tensors.find("w");
     return found == tensors.end() ? std::string() : found->second;
   }
+  // All that it reads.
+  std::vector<std::string> matrices() const;
   // Whether it writes the tensor in that role; it reads all others.
-  bool writes(std::string_view role) const {
-    return role == "y" || role.starts_with("new_") ||
-           (op == "rope" && (role == "k" || role == "v"));
-  }
+  bool writes(std::string_view role) const;
 };
+
+// What all layers have as one, one layer behind the other, has '*' for the layer's number: "*.qkv".
+bool is_of_all_layers(std::string_view name);
+// "3.qkv" as "*.qkv"; a name of no layer as it is.
+std::string of_all_layers(const std::string& name);
+// "*.qkv" as that of one layer.
+std::string of_layer(std::string_view of_all, int64_t layer);
 
 // Whether the buffer has the residual stream: embeddings, to which each layer adds.
 bool is_residual(const std::string& buffer);
@@ -56,7 +62,7 @@ std::vector<DecoderBuffer> decoder_buffers(const LlmConfig& config);
 // "<layer>.down", "head". Vectors: "<layer>.attn_norm", "<layer>.ffn_norm", "<layer>.q_norm",
 // "<layer>.k_norm", "<layer>.attn_post_norm", "<layer>.ffn_post_norm", "<layer>.qkv_bias",
 // "out_norm", "cos_global", "sin_global", "cos_local", "sin_local"; a matrix without bias has
-// "zeros".
+// "zeros". A call of whole layers (fused_calls.h) has '*' for <layer>.
 //
 // The head, a matrix of as many rows as the vocabulary has words, is given in parts of `head_rows`
 // rows where that is not 0.

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "kernels/catalog.h"
@@ -42,11 +43,40 @@ MatrixForm form_of(const std::string& matrix, int64_t first, const Variant& vari
   return form;
 }
 
-TensorRole matrix_role(const DecoderCall& call) {
-  return {.name = "w",
-          .kind = TensorKind::kWeights,
-          .cin = call.dims.at("K"),
-          .cout = call.dims.at("N")};
+TensorRole matrix_role(const DecoderCall& call, const std::string& matrix) {
+  const DecoderCall* of = &call;
+  for (const DecoderCall& part : call.parts) {
+    if (is_of_all_layers(matrix) && part.matrix() == of_layer(matrix, 0)) of = &part;
+  }
+  return {
+      .name = "w", .kind = TensorKind::kWeights, .cin = of->dims.at("K"), .cout = of->dims.at("N")};
+}
+
+std::vector<std::string> each_of(const std::string& matrix, int64_t layers) {
+  if (!is_of_all_layers(matrix)) return {matrix};
+  std::vector<std::string> names;
+  for (int64_t layer = 0; layer < layers; ++layer) names.push_back(of_layer(matrix, layer));
+  return names;
+}
+
+bool lie_together(const DecoderCall& call, const Variant& variant, const DeviceFeatures& limits,
+                  int64_t positions) {
+  const auto layers = call.dims.find("L");
+  if (layers == call.dims.end()) return true;
+  const auto fits = [&](size_t bytes, int64_t parts) {
+    const int64_t most = limits.largest_buffer > 0 ? limits.largest_buffer : INT64_MAX;
+    const auto slack = static_cast<int64_t>(kBufferSlack);
+    return bytes % kPartAlign == 0 && static_cast<int64_t>(bytes) <= (most - slack) / parts;
+  };
+  for (const std::string& matrix : call.matrices()) {
+    const MatrixForm form = form_of(matrix, 0, variant);
+    const PackedSize size = packed_size(matrix_role(call, matrix), variant.precision, form.type,
+                                        form.storage, form.pack);
+    const bool both = fits(size.data, layers->second) && fits(size.scales, layers->second);
+    if (form.storage != Storage::kBuffer || !both) return false;
+  }
+  const TensorRole row{.c = call.dims.at("KV") * call.dims.at("D")};
+  return fits(activation_bytes(row, variant.precision), layers->second * positions);
 }
 
 TensorRole buffer_role(const DecoderBuffer& buffer, int64_t rows) {
@@ -60,18 +90,32 @@ Result<DecoderMemory> DecoderMemory::of(std::span<const PlannedCall> calls, cons
   DecoderMemory memory;
   std::set<MatrixForm> forms;
   std::set<std::string> vectors;
+  bool joint = false;  // caches of all layers are one
   for (const auto& [call, variant] : calls) {
     CLVET_RETURN_IF_ERROR(memory.add_vectors(*call, *variant, weights, vectors));
-    if (call->matrix().empty()) continue;
-    const MatrixForm form = form_of(*call, *variant);
-    if (forms.insert(form).second) memory.add_matrix(*call, form, variant->precision);
+    for (const std::string& matrix : call->matrices()) {
+      TensorRole role = matrix_role(*call, matrix);
+      role.n = 0;
+      for (const std::string& each : each_of(matrix, config.layers))
+        role.n += forms.insert(form_of(each, call->first, *variant)).second ? 1 : 0;
+      const MatrixForm form = form_of(matrix, call->first, *variant);
+      if (role.n > 0) memory.add_matrix(role, form, variant->precision);
+    }
+    for (const auto& [role, name] : call->tensors) {
+      if (role == "k" || role == "v") joint |= is_of_all_layers(name);
+    }
     const auto to = call->tensors.find("y");
     if (to == call->tensors.end() || to->second != "logits") continue;
     const TensorRole logits = logits_role(call->dims.at("N"));
     memory.steps_.push_back(buffer_row("logits", activation_bytes(logits, activations)));
   }
   for (const DecoderBuffer& buffer : decoder_buffers(config)) {
-    if (buffer.name != "logits") memory.add_buffer(buffer, activations);
+    if (buffer.name == "logits") continue;
+    if (!buffer.cache || !joint) {
+      memory.add_buffer(buffer, activations);
+    } else if (buffer.name == of_layer(of_all_layers(buffer.name), 0)) {
+      memory.add_joint(buffer, config.layers, activations);
+    }
   }
   return memory;
 }
@@ -86,6 +130,14 @@ void DecoderMemory::add_buffer(const DecoderBuffer& buffer, Precision activation
     const TensorRole role = buffer_role(buffer, kRowsOfAStep);
     steps_.push_back(buffer_row(buffer.name, activation_bytes(role, activations)));
   }
+}
+
+void DecoderMemory::add_joint(const DecoderBuffer& of_first, int64_t layers,
+                              Precision activations) {
+  Row row = buffer_row(of_all_layers(of_first.name), 0);
+  row.bytes_a_position =
+      layers * static_cast<int64_t>(activation_bytes(buffer_role(of_first, 1), activations));
+  caches_.push_back(std::move(row));
 }
 
 DecoderMemory::Row DecoderMemory::buffer_row(const std::string& name, size_t bytes) {
@@ -107,10 +159,9 @@ Status DecoderMemory::add_vectors(const DecoderCall& call, const Variant& varian
   return {};
 }
 
-void DecoderMemory::add_matrix(const DecoderCall& call, const MatrixForm& form,
+void DecoderMemory::add_matrix(const TensorRole& role, const MatrixForm& form,
                                Precision precision) {
-  const PackedSize size =
-      packed_size(matrix_role(call), precision, form.type, form.storage, form.pack);
+  const PackedSize size = packed_size(role, precision, form.type, form.storage, form.pack);
   const size_t slack = form.storage == Storage::kBuffer ? kBufferSlack : 0;
   weights_.push_back({form.matrix, static_cast<int64_t>(size.data + slack), 0});
   if (size.scales > 0) weights_.push_back(buffer_row(form.matrix + " (scales)", size.scales));

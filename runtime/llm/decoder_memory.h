@@ -42,7 +42,17 @@ MatrixForm form_of(const std::string& matrix, int64_t first, const Variant& vari
 inline MatrixForm form_of(const DecoderCall& call, const Variant& variant) {
   return form_of(call.matrix(), call.first, variant);
 }
-TensorRole matrix_role(const DecoderCall& call);
+// Of one layer's, where the call is of all; `matrix` is one of its matrices().
+TensorRole matrix_role(const DecoderCall& call, const std::string& matrix);
+// The matrices that lie behind the name: those of the layers, or itself.
+std::vector<std::string> each_of(const std::string& matrix, int64_t layers);
+// Parts of a buffer that are buffers of their own begin at multiples of so many bytes on any
+// device.
+inline constexpr size_t kPartAlign = 512;
+// Whether what a call of all layers reads and writes has room in one buffer each, of which a
+// layer's is a part, with caches of as many positions. True of any other call.
+bool lie_together(const DecoderCall& call, const Variant& variant, const DeviceFeatures& limits,
+                  int64_t positions);
 // A buffer for steps of `rows` tokens, or a cache for texts of as many positions.
 TensorRole buffer_role(const DecoderBuffer& buffer, int64_t rows);
 TensorRole logits_role(int64_t columns);
@@ -79,9 +89,10 @@ class DecoderMemory {
   };
   static Row buffer_row(const std::string& name, size_t bytes);
   void add_buffer(const DecoderBuffer& buffer, Precision activations);
+  void add_joint(const DecoderBuffer& of_first, int64_t layers, Precision activations);
   Status add_vectors(const DecoderCall& call, const Variant& variant, const LlmWeights& weights,
                      std::set<std::string>& known);
-  void add_matrix(const DecoderCall& call, const MatrixForm& form, Precision precision);
+  void add_matrix(const TensorRole& role, const MatrixForm& form, Precision precision);
 
   std::vector<Row> weights_, steps_, caches_;
 };

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
+#include <string>
 #include <tl/expected.hpp>
 #include <utility>
 #include <vector>
@@ -32,10 +34,16 @@ namespace {
 // Of a token whose time is predicted: what attention costs depends on it.
 constexpr int64_t kTypicalPosition = 128;
 
+// Of its matrices.
 double elements(const DecoderCall& call) {
   const auto n = call.dims.find("N"), k = call.dims.find("K");
-  if (call.matrix().empty() || k == call.dims.end()) return 0;
-  return static_cast<double>(n->second) * static_cast<double>(k->second);
+  double sum = 0;
+  if (call.matrix().empty()) {
+    for (const DecoderCall& part : call.parts) sum += elements(part);
+  } else if (k != call.dims.end()) {
+    sum = static_cast<double>(n->second) * static_cast<double>(k->second);
+  }
+  return sum;
 }
 
 // The most rows that the head may have in one piece: an image's texel holds four of them side by
@@ -107,6 +115,15 @@ class Builder {
     return tensors_[name] = static_cast<int>(plan_.tensors.size()) - 1;
   }
 
+  // Those of all layers, of which each layer's own is a part.
+  void add_caches(const std::string& name, int64_t layers) {
+    TensorRole role =
+        role_of(plan_.tensors[static_cast<size_t>(tensors_.find(of_layer(name, 0))->second)]);
+    role.n = layers;
+    add_tensor(name, role, TensorRows::kOfText);
+    plan_.tensors.back().shape = {layers, role.h, role.c};
+  }
+
   int constant(const ConstantRecipe& recipe) {
     const auto [found, added] =
         constants_.try_emplace(recipe, static_cast<int>(plan_.constants.size()));
@@ -116,13 +133,14 @@ class Builder {
 
   Status add_arg(const DecoderCall& call, const CallArg& arg, PlanStep& step) {
     if (arg.kind == ArgKind::kInt || arg.kind == ArgKind::kFloat) return {};
-    if (arg.kind == ArgKind::kWeights || arg.kind == ArgKind::kScales) {
-      step.constants["w"] = constant({ConstantSource::kMatrix, -1, call.matrix(), call.first});
-      return {};
-    }
+    if (arg.kind == ArgKind::kState) return {};
     const auto name = call.tensors.find(arg.name);
     if (name == call.tensors.end()) {
       return fail(ErrorCode::kInternal, "the call of {} has no tensor for '{}'", call.op, arg.name);
+    }
+    if (arg.kind == ArgKind::kWeights || arg.kind == ArgKind::kScales) {
+      step.constants[arg.name] = constant({ConstantSource::kMatrix, -1, name->second, call.first});
+      return {};
     }
     if (arg.kind == ArgKind::kVector) {
       step.constants[arg.name] = constant({ConstantSource::kVector, -1, name->second, 0});
@@ -133,7 +151,11 @@ class Builder {
                                           logits_role(call.dims.at("N")), TensorRows::kFixed);
       return {};
     }
-    const auto tensor = tensors_.find(name->second);
+    auto tensor = tensors_.find(name->second);
+    if (tensor == tensors_.end() && is_of_all_layers(name->second)) {
+      add_caches(name->second, call.dims.at("L"));
+      tensor = tensors_.find(name->second);
+    }
     if (tensor == tensors_.end()) {
       return fail(ErrorCode::kInternal, "the plan has no buffer '{}'", name->second);
     }
@@ -149,9 +171,20 @@ class Builder {
 
 }  // namespace
 
+std::optional<WeightType> DecoderPlanner::type_of(const Combination& combination, Blocks blocks,
+                                                  const DecoderCall& call) const {
+  std::optional<WeightType> type;
+  for (const std::string& matrix : call.matrices()) {
+    const WeightType own = type_of(combination, blocks, matrix);
+    if (type && *type != own) return std::nullopt;
+    type = own;
+  }
+  return type ? type : WeightType::kFloat;
+}
+
 WeightType DecoderPlanner::type_of(const Combination& combination, Blocks blocks,
                                    const std::string& matrix) const {
-  if (matrix.empty() || combination.memory != Memory::kLow) return WeightType::kFloat;
+  if (combination.memory != Memory::kLow) return WeightType::kFloat;
   const bool as_in_file = blocks == Blocks::kOfFile && weights_.is_q4_0(matrix).value_or(false);
   if (as_in_file) return WeightType::kQ4_0;
   return weights_.type_of(matrix).value_or(WeightType::kFloat);
@@ -170,13 +203,17 @@ std::vector<DecoderCall> DecoderPlanner::calls(const Combination& combination, b
 
 Result<ChosenVariant> DecoderPlanner::choose(const Combination& combination, Blocks blocks,
                                              const DecoderCall& call) const {
-  const WeightType type = type_of(combination, blocks, call.matrix());
+  const std::optional<WeightType> known = type_of(combination, blocks, call);
+  if (!known) {
+    return fail(ErrorCode::kUnavailable, "'{}': its matrices are of several types", call.name);
+  }
+  const WeightType type = *known;
   CLVET_ASSIGN_OR_RETURN(ChosenVariant chosen,
                          chooser_.choose({call.op, call.dims, call.scalars, combination, type}));
   const Precision precision = chosen.variant().precision;
   const bool alike = stores_half(precision) == stores_half(combination.precision);
   // The plan must match the requested combination.
-  const bool as_asked = precision == combination.precision || call.matrix().empty();
+  const bool as_asked = precision == combination.precision || call.matrices().empty();
   if (!alike || !as_asked) {
     return tl::unexpected(refusal(chosen.instead_of, chosen.verdict));
   }
@@ -195,7 +232,9 @@ bool DecoderPlanner::takes_fused(const Combination& combination, Blocks blocks,
                                  const DecoderCall& fused) const {
   const auto whole = choose(combination, blocks, fused);
   if (!whole) return false;
-  if (!fused.matrix().empty() && whole->variant().weights != combination.weights) return false;
+  if (!fused.matrices().empty() && whole->variant().weights != combination.weights) return false;
+  const int64_t positions = std::max(config_.context, first_capacity(kRowsOfAStep));
+  if (!lie_together(fused, whole->variant(), chooser_.features(), positions)) return false;
   // Apart, some of them may still be one.
   const auto smaller = [&](const DecoderCall& some, size_t) {
     return some.parts.size() < fused.parts.size() && takes_fused(combination, blocks, some);
@@ -218,7 +257,7 @@ PlannedDecoder DecoderPlanner::planned(const Combination& combination) const {
   PlannedDecoder planned = planned_as(Blocks::kWithOffsets);
   const auto& choices = planned.choices;
   const bool differ = std::any_of(choices.begin(), choices.end(), [&](const DecoderChoice& row) {
-    return type_of(combination, Blocks::kOfFile, row.call.matrix()) == WeightType::kQ4_0;
+    return type_of(combination, Blocks::kOfFile, row.call) == WeightType::kQ4_0;
   });
   if (!differ) return planned;
   PlannedDecoder kept = planned_as(Blocks::kOfFile);
@@ -254,7 +293,7 @@ Result<DecoderMemory> DecoderPlanner::memory(const Combination& combination,
 double DecoderPlanner::bytes_of(const Combination& combination, Blocks blocks) const {
   double bytes = 0;
   for (const DecoderCall& call : calls(combination, true)) {
-    const WeightType type = type_of(combination, blocks, call.matrix());
+    const WeightType type = type_of(combination, blocks, call).value_or(WeightType::kFloat);
     bytes += elements(call) * bytes_a_weight(combination.precision, type);
   }
   return bytes;
@@ -298,11 +337,13 @@ std::vector<DecoderChoice> DecoderPlanner::choices_of(const ExecutionPlan& plan)
     size_t next = 0;
     for (DecoderCall& call : calls_in(phase, calls(plan.combination, answer))) {
       const std::string name = next < steps.size() ? steps[next++].variant : "";
-      WantedCall wanted{call.op, call.dims, call.scalars, plan.combination,
-                        type_of(plan.combination, Blocks::kOfFile, call.matrix())};
+      const auto type = [&](Blocks blocks) {
+        return type_of(plan.combination, blocks, call).value_or(WeightType::kFloat);
+      };
+      WantedCall wanted{call.op, call.dims, call.scalars, plan.combination, type(Blocks::kOfFile)};
       Result<ChosenVariant> chosen = chooser_.choose_named(wanted, name);
       if (!chosen) {
-        wanted.type = type_of(plan.combination, Blocks::kWithOffsets, call.matrix());
+        wanted.type = type(Blocks::kWithOffsets);
         chosen = chooser_.choose_named(wanted, name);
       }
       if (chosen && !stores_alike(chosen->variant(), plan.combination)) {

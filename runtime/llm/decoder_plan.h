@@ -61,6 +61,9 @@ class DecoderPlanner {
   bool takes_fused(const Combination& combination, Blocks blocks, const DecoderCall& fused) const;
   WeightType type_of(const Combination& combination, Blocks blocks,
                      const std::string& matrix) const;
+  // Of all its matrices, kFloat where it has none; nullopt: they differ.
+  std::optional<WeightType> type_of(const Combination& combination, Blocks blocks,
+                                    const DecoderCall& call) const;
   Result<ChosenVariant> choose(const Combination& combination, Blocks blocks,
                                const DecoderCall& call) const;
   std::vector<DecoderChoice> choose_all(const Combination& combination, Blocks blocks) const;

@@ -117,6 +117,96 @@ std::optional<DecoderCall> product_and_attention(Calls calls) {
   return call;
 }
 
+// One layer's calls: norm, qkv, rope, attention; o, sum; norm, gate and up, gate; down, sum.
+constexpr size_t kCallsOfALayer = 11;
+struct LayerCalls {
+  DecoderCall attention, o, gate_up, down;
+};
+
+// Its names are those of all layers.
+std::optional<DecoderCall> named_alike(std::optional<DecoderCall> call) {
+  if (!call) return call;
+  for (auto& [role, name] : call->tensors) name = of_all_layers(name);
+  call->name = of_all_layers(call->name);
+  return call;
+}
+
+std::optional<LayerCalls> layer_at_front(Calls calls) {
+  if (calls.size() < kCallsOfALayer) return std::nullopt;
+  auto attention = named_alike(product_and_attention(calls.first(4)));
+  auto o = named_alike(product_and_sum(calls.subspan(4, 2)));
+  auto gate_up = named_alike(norm_product_and_gate(calls.subspan(6, 3)));
+  auto down = named_alike(product_and_sum(calls.subspan(9, 2)));
+  if (!attention || !o || !gate_up || !down) return std::nullopt;
+  return LayerCalls{std::move(*attention), std::move(*o), std::move(*gate_up), std::move(*down)};
+}
+
+bool same(const DecoderCall& a, const DecoderCall& b) {
+  return a.name == b.name && a.dims == b.dims && a.scalars == b.scalars && a.tensors == b.tensors;
+}
+
+// What the products of a layer hand on is what decoder_layers hands on.
+bool hand_on(const LayerCalls& layer) {
+  const std::string &x = tensor_of(layer.attention, "x"), &between = tensor_of(layer.o, "y");
+  const bool biased =
+      dim_of(layer.o, "biased") || dim_of(layer.gate_up, "biased") || dim_of(layer.down, "biased");
+  return !biased && tensor_of(layer.o, "x") == tensor_of(layer.attention, "y") &&
+         tensor_of(layer.o, "r") == x && tensor_of(layer.gate_up, "x") == between &&
+         tensor_of(layer.down, "x") == tensor_of(layer.gate_up, "y") &&
+         tensor_of(layer.down, "r") == between && tensor_of(layer.down, "y") == x &&
+         layer.attention.scalars.at("epsilon") == layer.gate_up.scalars.at("epsilon");
+}
+
+DecoderCall of_layers(const LayerCalls& layer, const std::string& qkv, int64_t layers) {
+  const auto& [attention, o, gate_up, down] = layer;
+  DecoderCall call;
+  call.name = "layers";
+  call.op = "decoder_layers";
+  for (const char* name : {"H", "KV", "D", "P", "cap", "window", "halves", "biased"})
+    call.dims[name] = dim_of(attention, name);
+  call.dims["L"] = call.dims["count"] = layers;
+  call.dims["first"] = 0;
+  call.dims["C"] = dim_of(attention, "K");
+  call.dims["F"] = dim_of(down, "K");
+  call.dims["act"] = dim_of(gate_up, "act");
+  call.scalars = gate_up.scalars;
+  call.scalars["scale"] = attention.scalars.at("scale");
+  for (const char* role : {"x", "k", "v", "new_k", "new_v", "cosines", "sines", "bias"})
+    call.tensors[role] = tensor_of(attention, role);
+  call.tensors["attn_scale"] = tensor_of(attention, "norm_scale");
+  call.tensors["ffn_scale"] = tensor_of(gate_up, "scale");
+  call.tensors["w_qkv"] = tensor_of(attention, "w");
+  call.tensors["w_o"] = tensor_of(o, "w");
+  call.tensors["w_gate_up"] = tensor_of(gate_up, "w");
+  call.tensors["w_down"] = tensor_of(down, "w");
+  call.tensors["qkv"] = qkv;
+  call.tensors["attended"] = tensor_of(attention, "y");
+  call.tensors["between"] = tensor_of(o, "y");
+  call.tensors["gated"] = tensor_of(gate_up, "y");
+  call.tensors["y"] = tensor_of(down, "y");
+  return call;
+}
+
+// From the first layer's first call on.
+std::optional<DecoderCall> layers_at_front(Calls calls) {
+  if (calls.empty() || !calls.front().name.starts_with("0.")) return std::nullopt;
+  const std::optional<LayerCalls> first = layer_at_front(calls);
+  if (!first || !hand_on(*first) || calls.front().op != "rms_norm") return std::nullopt;
+  int64_t layers = 1;
+  for (;; ++layers) {
+    const Calls rest = calls.subspan(static_cast<size_t>(layers) * kCallsOfALayer);
+    if (rest.empty() || of_all_layers(rest.front().name) == rest.front().name) break;
+    const std::optional<LayerCalls> next = layer_at_front(rest);
+    const bool alike = next && same(next->attention, first->attention) && same(next->o, first->o) &&
+                       same(next->gate_up, first->gate_up) && same(next->down, first->down);
+    if (!alike) return std::nullopt;
+  }
+  DecoderCall call = of_layers(*first, tensor_of(calls[1], "y"), layers);
+  const Calls parts = calls.first(static_cast<size_t>(layers) * kCallsOfALayer);
+  call.parts.assign(parts.begin(), parts.end());
+  return call;
+}
+
 struct Rule {
   size_t length;
   std::optional<DecoderCall> (*fused)(Calls calls);
@@ -139,15 +229,30 @@ bool is_read(Calls calls, const std::string& buffer) {
   return false;
 }
 
+// Whether what one of the parts hands on is read later, and not what the fused call writes.
+bool are_apart(const DecoderCall& call, Calls parts, Calls later) {
+  const auto writes = [&](const std::string& buffer) {
+    return std::ranges::any_of(call.tensors, [&](const auto& tensor) {
+      return tensor.second == buffer && call.writes(tensor.first);
+    });
+  };
+  return std::any_of(parts.begin(), std::prev(parts.end()), [&](const auto& part) {
+    const std::string& made = tensor_of(part, "y");
+    return !writes(made) && is_read(later, made);
+  });
+}
+
 std::optional<DecoderCall> fused_at_front(Calls calls, const TakesFused& takes, size_t place) {
+  std::optional<DecoderCall> layers = layers_at_front(calls);
+  if (layers && !are_apart(*layers, layers->parts, calls.subspan(layers->parts.size())) &&
+      takes(*layers, place)) {
+    return layers;
+  }
   for (const Rule& rule : kRules) {
     if (calls.size() < rule.length) continue;
     const Calls parts = calls.first(rule.length), later = calls.subspan(rule.length);
     std::optional<DecoderCall> call = rule.fused(parts);
-    const bool apart = std::any_of(parts.begin(), std::prev(parts.end()), [&](const auto& part) {
-      return is_read(later, tensor_of(part, "y"));
-    });
-    if (!call || apart) continue;
+    if (!call || are_apart(*call, parts, later)) continue;
     call->parts.assign(parts.begin(), parts.end());
     if (takes(*call, place)) return call;
   }
@@ -155,6 +260,10 @@ std::optional<DecoderCall> fused_at_front(Calls calls, const TakesFused& takes, 
 }
 
 }  // namespace
+
+std::span<const DecoderCall> parts_of_layer(const DecoderCall& layers, int64_t layer) {
+  return Calls(layers.parts).subspan(static_cast<size_t>(layer) * kCallsOfALayer, kCallsOfALayer);
+}
 
 std::vector<DecoderCall> fuse(std::vector<DecoderCall> calls, const TakesFused& takes) {
   std::vector<DecoderCall> made;

@@ -18,6 +18,7 @@
 #include "runtime/gguf/block_type.h"
 #include "runtime/gguf/file.h"
 #include "runtime/gguf/repack.h"
+#include "runtime/llm/decoder_calls.h"
 
 namespace clvet {
 namespace {
@@ -140,6 +141,14 @@ Result<const GgufTensor*> LlmWeights::tensor(const std::string& name) const {
 }
 
 Result<std::vector<const GgufTensor*>> LlmWeights::parts(const std::string& name) const {
+  if (is_of_all_layers(name)) {
+    std::vector<const GgufTensor*> all;
+    for (int64_t layer = 0; layer < config_.layers; ++layer) {
+      CLVET_ASSIGN_OR_RETURN(const auto own, parts(of_layer(name, layer)));
+      append(all, own);
+    }
+    return all;
+  }
   std::vector<std::string> names;
   if (name == "head") {
     names = {config_.tied_head ? "token_embd.weight" : "output.weight"};

@@ -48,7 +48,8 @@ class LlmWeights {
   // "zeros" has room for every bias; angle tables hold `capacity` rows of head_dim / 2.
   Result<std::vector<float>> vector(const std::string& name, int64_t capacity) const;
   Result<int64_t> vector_length(const std::string& name, int64_t capacity) const;
-  // What the file has a matrix or vector in, in the order of its rows.
+  // What the file has a matrix or vector in, in the order of its rows; those of all layers
+  // ("*.qkv") one layer behind the other.
   Result<std::vector<const GgufTensor*>> parts(const std::string& name) const;
   // Rows of the embedding, scaled as the model wants it: [ids.size()][width].
   Result<std::vector<float>> embeddings(std::span<const int32_t> ids) const;

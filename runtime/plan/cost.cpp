@@ -80,7 +80,8 @@ double share_of_lines(std::string_view op, double row_bytes) {
 }
 
 bool holds_numbers(const TensorRole& role) {
-  return role.kind == TensorKind::kVector || role.kind == TensorKind::kIndices;
+  return role.kind == TensorKind::kVector || role.kind == TensorKind::kIndices ||
+         role.kind == TensorKind::kState;
 }
 
 // Of a cache of `cap` positions, or of their angles, a call of M tokens at position P reads no
@@ -176,6 +177,14 @@ CallWork work_of(std::string_view op, const Dims& dims, const std::vector<Tensor
   work.bytes /= moved.lines;
   work.outputs = moved.outputs;
   work.flops = 2 * moved.outputs * terms_of(op, dims, weights);
+  // Of several matrices each weight is multiplied once.
+  double multiplied = 0;
+  for (const TensorRole& role : roles) {
+    if (role.kind != TensorKind::kWeights) continue;
+    if (&role != weights) work.flops = 0;
+    multiplied += static_cast<double>(role.elements());
+  }
+  if (work.flops == 0) work.flops = 2 * multiplied;
   return work;
 }
 

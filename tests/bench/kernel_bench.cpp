@@ -155,6 +155,9 @@ Content content_of(const Variant& variant, const CallArg& arg, const TensorRole&
     }
     return {encode_indices(indices), {}};
   }
+  if (arg.kind == ArgKind::kState) {
+    return {encode_indices(std::vector<int64_t>(static_cast<size_t>(role.c))), {}};
+  }
   const Values values = random_values(role.elements());
   if (arg.kind == ArgKind::kVector) return {encode_vector(role, values), {}};
   if (arg.kind == ArgKind::kInput || arg.kind == ArgKind::kOutput) {
@@ -214,14 +217,6 @@ Status build(const Target& target, const Program& program, int sets, Subject& su
     CLVET_RETURN_IF_ERROR(cl_check(code, "clCreateKernel"));
   }
   return {};
-}
-
-const TensorRole* role_of(const std::vector<TensorRole>& roles, const CallArg& arg) {
-  const bool weights = arg.kind == ArgKind::kWeights || arg.kind == ArgKind::kScales;
-  const auto found = std::find_if(roles.begin(), roles.end(), [&](const TensorRole& role) {
-    return weights ? role.kind == TensorKind::kWeights : role.name == arg.name;
-  });
-  return found == roles.end() ? nullptr : &*found;
 }
 
 Status set_args(const Target& target, const Variant& variant, const std::vector<TensorRole>& roles,

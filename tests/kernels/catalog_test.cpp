@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -27,6 +28,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using testing::Pair;
 using testing::StartsWith;
 
 constexpr const char* kPath = "ops/gemm/gemm_sample.json";
@@ -58,6 +60,20 @@ TEST(Manifest, IsReadFieldByField) {
   EXPECT_EQ(catalog->for_op("gemm").size(), 1u);
 }
 
+TEST(Manifest, MayNameItsWeightsItsScalesAndItsState) {
+  const auto catalog = parse(test::with_field(
+      kSample, "/args",
+      R"(["in:x", "weights:w_o", "scales:w_o", "weights", "scales", "state:met", "out:y"])"));
+  ASSERT_TRUE(catalog) << catalog.error().message;
+  std::vector<std::pair<ArgKind, std::string>> args;
+  for (const ArgSpec& arg : catalog->find("gemm_sample")->args)
+    args.emplace_back(arg.kind, arg.name);
+  EXPECT_THAT(args, ElementsAre(Pair(ArgKind::kInput, "x"), Pair(ArgKind::kWeights, "w_o"),
+                                Pair(ArgKind::kScales, "w_o"), Pair(ArgKind::kWeights, "w"),
+                                Pair(ArgKind::kScales, "w"), Pair(ArgKind::kState, "met"),
+                                Pair(ArgKind::kOutput, "y")));
+}
+
 struct BadField {
   const char* field;
   const char* value;  // as JSON; empty: the field is not there
@@ -81,9 +97,11 @@ TEST(Manifest, WithABadFieldIsRefusedNamingFileAndField) {
                            {"args", R"(["in:x"])", "hold an output"},
                            {"args", R"(["tensor:x"])", "unknown kind"},
                            {"args", R"(["in:x@disk"])", "unknown storage"},
-                           {"args", R"(["weights:w"])", "no name"},
+                           {"args", R"(["in"])", "write kind:name"},
+                           {"args", R"(["state"])", "write kind:name"},
+                           {"args", R"(["weights:"])", "empty name"},
                            {"args", R"(["in:x?"])", "empty condition"},
-                           {"args", R"(["out:y?K"])", "an output with a condition"},
+                           {"args", R"(["out:y?K"])", "only inputs, vectors and indices"},
                            {"local", R"(["8"])", "as many dimensions"},
                            {"global", "[]", "empty"},
                            {"tests", "[{}]", "tests[0].name"}};
@@ -139,6 +157,21 @@ TEST_F(SampleCall, OfFloatWeightsHasNoScales) {
   Variant variant{&manifest_, Precision::kHigh, Storage::kBuffer, Storage::kBuffer,
                   WeightType::kFloat};
   EXPECT_EQ(make_call(variant, dims_, scalars_)->args.size(), 7u);
+}
+
+TEST(ScalesOfACall, BelongToTheWeightsOfTheirName) {
+  const std::vector<TensorRole> roles = {{.name = "w", .kind = TensorKind::kWeights},
+                                         {.name = "w_o", .kind = TensorKind::kWeights},
+                                         {.name = "met", .kind = TensorKind::kState}};
+  const auto role = [&](ArgKind kind, const std::string& name) {
+    return role_of(roles, {.kind = kind, .name = name});
+  };
+  for (const ArgKind kind : {ArgKind::kWeights, ArgKind::kScales}) {
+    EXPECT_EQ(role(kind, "w"), &roles[0]);
+    EXPECT_EQ(role(kind, "w_o"), &roles[1]);
+    EXPECT_EQ(role(kind, "scales"), nullptr);
+  }
+  EXPECT_EQ(role(ArgKind::kState, "met"), &roles[2]);
 }
 
 TEST(ConditionalArgument, IsANullPointerWhereItsConditionIsZeroUnlessItIsAnImage) {
@@ -214,11 +247,8 @@ TEST_P(EmbeddedManifest, HasThreeTestShapesThatItsContractAndCallAccept) {
       const auto call = make_call(variant, test.dims, test.scalars);
       ASSERT_TRUE(call) << test.name << ": " << call.error().message;
       for (const CallArg& arg : call->args) {
-        const bool scales = arg.kind == ArgKind::kScales;
-        if (arg.kind == ArgKind::kInt || arg.kind == ArgKind::kFloat || scales) continue;
-        const auto role = std::find_if(roles->begin(), roles->end(),
-                                       [&](const TensorRole& r) { return r.name == arg.name; });
-        EXPECT_NE(role, roles->end()) << arg.name << " is no role of " << manifest().op;
+        if (arg.kind == ArgKind::kInt || arg.kind == ArgKind::kFloat) continue;
+        EXPECT_NE(role_of(*roles, arg), nullptr) << arg.name << " is no role of " << manifest().op;
       }
     }
   }

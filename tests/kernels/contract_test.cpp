@@ -402,6 +402,20 @@ struct RefusedDims {
   const char* message;
 };
 
+// Two layers of a decoder.
+Dims decoder(Dims more) {
+  more.merge(Dims{{"L", 2},
+                  {"count", 2},
+                  {"C", 64},
+                  {"F", 32},
+                  {"H", 2},
+                  {"KV", 1},
+                  {"D", 8},
+                  {"cap", 2},
+                  {"P", 1}});
+  return more;
+}
+
 class Refused : public testing::TestWithParam<RefusedDims> {};
 
 TEST_P(Refused, NamesWhatIsWrong) {
@@ -437,6 +451,20 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedDims{"transpose_channels", "conv_transpose", window(1, 1, 1, 1, 1, 0, 1, 1), "'OC'"},
         RefusedDims{"group_channels", "conv2d_group",
                     window(1, 1, 4, 1, 1, 0, 1, 1, {{"OC", 3}, {"G", 2}}), "G = 2"},
+        RefusedDims{"decoder_layers_behind_the_last", "decoder_layers", decoder({{"first", 1}}),
+                    "layers 1 to 3 must be among the 2"},
+        RefusedDims{"decoder_layers_before_the_first", "decoder_layers",
+                    decoder({{"first", -1}, {"count", 1}}), "layers -1 to 0"},
+        RefusedDims{"decoder_layers_more_than_all", "decoder_layers", decoder({{"count", 3}}),
+                    "layers 0 to 3"},
+        RefusedDims{"decoder_layers_none", "decoder_layers", decoder({{"count", 0}}),
+                    "'count' = 0"},
+        RefusedDims{"decoder_layers_row", "decoder_layers", decoder({{"C", 48}}),
+                    "C = 48 and F = 32 must be multiples of 32"},
+        RefusedDims{"decoder_layers_gate", "decoder_layers", decoder({{"F", 36}}),
+                    "C = 64 and F = 36 must be multiples of 32"},
+        RefusedDims{"decoder_layers_cache", "decoder_layers", decoder({{"P", 2}}),
+                    "cache of 2 rows"},
         RefusedDims{"pad_mode", "pad", image(1, 1, 1, 1, padded(1, 1, 1, 1, 0, 0, 0, 0, 4)),
                     "mode = 4"},
         RefusedDims{"pad_before", "pad",

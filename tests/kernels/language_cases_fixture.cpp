@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstddef>
 #include <vector>
 
 #include "tests/kernels/tiny_case.h"
@@ -93,6 +94,67 @@ TinyCase attention_of_a_product() {
   return tiny;
 }
 
+Values behind(Values first, const Values& last) {
+  first.insert(first.end(), last.begin(), last.end());
+  return first;
+}
+
+// Each value that `of` gives for a row and a column.
+template <class Of>
+Values matrix(int rows, int columns, const Of& of) {
+  Values values;
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j < columns; ++j) values.push_back(of(i, j));
+  }
+  return values;
+}
+
+// The row of heads once more, behind a layer of nines. Their norms make x 1, and what is between 1
+// to 32; gates with even numbers are negative.
+TinyCase second_layer_of_a_decoder() {
+  const TinyCase heads = attention_of_a_turned_token();
+  const auto nines = [](size_t count) { return Values(count, 9); };
+  TinyCase tiny{"decoder_layers",
+                "decoder_layers",
+                {{"L", 2}, {"first", 1}, {"count", 1}, {"C", 32}, {"F", 32}, {"act", 1}},
+                {{"x", Values(32, 5)}, {"state", {0, 0}}},
+                {},
+                heads.scalars};
+  tiny.dims.insert(heads.dims.begin(), heads.dims.end());
+  tiny.dims["biased"] = 1;
+  for (const char* angles : {"cosines", "sines"}) tiny.tensors[angles] = heads.tensors.at(angles);
+  for (const char* cache : {"k", "v"})
+    tiny.tensors[cache] = behind(nines(24), heads.tensors.at(cache));
+  Values half = heads.tensors.at("x");
+  for (double& value : half) value /= 2;
+  const auto layer = [&](const char* name, const Values& values) {
+    tiny.tensors[name] = behind(nines(values.size()), values);
+  };
+  layer("attn_scale", half);
+  layer("bias", half);
+  layer("w_qkv", matrix(32, 32, [](int i, int j) { return i == j; }));
+  // 5 + 4 * -0.75 or 5 + 4 * -1.75.
+  layer("w_o", matrix(16, 32, [](int i, int j) { return i == 1 ? (j < 16 ? -0.75 : -1.75) : 0; }));
+  layer("ffn_scale", matrix(1, 32, [](int, int j) { return j < 16 ? j + 1 : -j - 1; }));
+  layer("w_gate_up", matrix(32, 64, [](int i, int j) {
+          if (j >= 32) return i == 0 ? j - 32 : 0;
+          return i != j ? 0 : j % 2 == 1 ? 1 : -1;
+        }));
+  layer("w_down", matrix(32, 32, [](int i, int j) { return i == 1 ? j : i == 3 ? 0.5 : 0; }));
+  const auto between = [](int j) { return j < 16 ? 2 : -2; };
+  // Of gated 1 and 3, which are 2 * 1 and 4 * 3.
+  tiny.want = matrix(1, 32, [&](int, int j) { return between(j) + 2 * j + 6; });
+  const auto add = [&](const Values& values) { tiny.want = behind(tiny.want, values); };
+  const auto first = heads.want.begin();
+  add(heads.tensors.at("x"));
+  add({first, first + 16});
+  add(matrix(1, 32, [&](int, int j) { return between(j); }));
+  add(matrix(1, 32, [](int, int j) { return j % 2 == 1 ? (j + 1) * j : 0; }));
+  for (const auto cache : {first + 16, first + 40})
+    add(behind(Values(24, kUntouched), {cache, cache + 24}));
+  return tiny;
+}
+
 }  // namespace
 
 std::vector<TinyCase> language_cases() {
@@ -116,6 +178,7 @@ std::vector<TinyCase> language_cases() {
       gated_product(),
       attention_of_a_turned_token(),
       attention_of_a_product(),
+      second_layer_of_a_decoder(),
       {"gather_rows",
        "gather",
        {{"O", 1}, {"E", 3}, {"I", 5}, {"R", 1}, {"C", 2}, {"W", 1}, {"OW", 5}},

@@ -304,6 +304,58 @@ TEST(PackedSize, CountsWhatPackingMakes) {
   EXPECT_EQ(wide.scales, 3u * 48 * 2);
 }
 
+// Layers of a model, one behind the other.
+class SeveralMatrices : public testing::TestWithParam<WeightType> {
+ protected:
+  static constexpr int64_t kCount = 3;
+  static TensorRole several() {
+    TensorRole role = one_;
+    role.n = kCount;
+    return role;
+  }
+  Values part(int64_t i) const {
+    const auto size = one_.elements();
+    return {values_.begin() + i * size, values_.begin() + (i + 1) * size};
+  }
+  static constexpr auto kPack = 32;
+  inline static const TensorRole one_ = matrix(1, 70, 18);
+  const Values values_ = ramp(several().elements(), 0.01);
+};
+
+TEST_P(SeveralMatrices, ArePackedAsEachIsOneBehindTheOther) {
+  for (const Precision precision : {Precision::kHigh, Precision::kNormal}) {
+    const auto packed = [&](const TensorRole& role, const Values& values) {
+      return pack_weights(role, precision, GetParam(), Storage::kBuffer, kPack, values);
+    };
+    Bytes data, scales;
+    for (int64_t i = 0; i < kCount; ++i) {
+      const PackedWeights each = packed(one_, part(i));
+      data.insert(data.end(), each.data.begin(), each.data.end());
+      scales.insert(scales.end(), each.scales.begin(), each.scales.end());
+    }
+    const PackedWeights all = packed(several(), values_);
+    EXPECT_EQ(all.data, data);
+    EXPECT_EQ(all.scales, scales);
+    const PackedSize size = packed_size(several(), precision, GetParam(), Storage::kBuffer, kPack);
+    EXPECT_EQ(size.data, data.size());
+    EXPECT_EQ(size.scales, scales.size());
+  }
+}
+
+TEST_P(SeveralMatrices, GiveBackTheEffectiveValuesOfEach) {
+  for (const Precision precision : {Precision::kHigh, Precision::kNormal}) {
+    Values wanted;
+    for (int64_t i = 0; i < kCount; ++i) {
+      const Values each = effective_weights(one_, precision, GetParam(), part(i));
+      wanted.insert(wanted.end(), each.begin(), each.end());
+    }
+    EXPECT_EQ(effective_weights(several(), precision, GetParam(), values_), wanted);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, SeveralMatrices,
+                         testing::Values(WeightType::kFloat, WeightType::kInt8, WeightType::kQ4_0));
+
 TEST(BytesAWeight, AreThoseOfAMatrixWithoutPadding) {
   const TensorRole role = matrix(1, 64, 32);
   for (const Precision precision : {Precision::kHigh, Precision::kNormal}) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -274,6 +275,25 @@ TEST(PlanCases, MarksOnlyTheShapesThatExceedTheImageLimits) {
   }
   EXPECT_GT(fits, 0);
   EXPECT_GT(exceeds, 0);
+}
+
+TEST(PlanCases, TriesNoKernelWhoseGroupsWaitForEachOtherWhereTheyCannotRunAtOnce) {
+  DeviceFeatures features = everything();
+  for (const auto& [units, reason] :
+       {std::pair(int64_t{108},
+                  "132 of its groups must run at once, each on a compute unit, but the "
+                  "device has 108"),
+        {132, ""},
+        {0, ""}}) {
+    features.compute_units = units;
+    int of_layers = 0;
+    for (const TrialCase& trial : plan(features, Tier::kFull)) {
+      if (trial.variant.manifest->id != "decoder_layers_mma512") continue;
+      EXPECT_EQ(trial.unsupported, reason) << units;
+      ++of_layers;
+    }
+    EXPECT_GT(of_layers, 0);
+  }
 }
 
 TEST(PlanCases, LeavesGroupsLargerThanTheDevicesToAKernelOfSmallerOnes) {

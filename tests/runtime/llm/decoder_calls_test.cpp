@@ -62,6 +62,8 @@ TEST_P(DecoderCalls, AreOfTheOpsThatAreProbedForThem) {
                                  "glu",       "rms_norm",       "rope"};
   // Heads with norms of their own are not computed with their product.
   if (!config.qk_norm) expected.insert("attention_qkv");
+  // Nor are layers one call that norms follow.
+  if (!config.qk_norm && !config.post_norms) expected.insert("decoder_layers");
   EXPECT_EQ(ops, expected);
 }
 
@@ -159,6 +161,17 @@ TEST(DecoderCalls, TakeBiasAnglesAndScalesThatTheModelHas) {
     EXPECT_EQ(call.tensors.at("bias"), biased ? call.matrix() + "_bias" : "zeros");
   }
   EXPECT_EQ(cosines, (std::vector<std::string>{"cos_local", "cos_local", "cos_global"}));
+}
+
+TEST(NamesOfLayers, HaveAStarForTheNumberWhereAllAreMeant) {
+  EXPECT_EQ(of_all_layers("3.qkv"), "*.qkv");
+  EXPECT_EQ(of_all_layers("31.attn_norm"), "*.attn_norm");
+  EXPECT_EQ(of_layer("*.qkv", 12), "12.qkv");
+  for (const char* name : {"head", "out_norm", "cos_global", "*.k", ".k", "a1.k", "zeros"}) {
+    EXPECT_EQ(of_all_layers(name), name);
+  }
+  EXPECT_TRUE(is_of_all_layers("*.k"));
+  EXPECT_FALSE(is_of_all_layers("0.k"));
 }
 
 }  // namespace

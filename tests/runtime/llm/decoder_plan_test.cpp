@@ -16,6 +16,7 @@
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
 #include "kernels/contract.h"
+#include "kernels/layout.h"
 #include "probe/report/report.h"
 #include "runtime/gguf/file.h"
 #include "runtime/llm/arch.h"
@@ -50,7 +51,9 @@ constexpr Combination kLow = {Precision::kHigh, Memory::kLow, Storage::kBuffer, 
 class DecoderPlan : public testing::Test {
  protected:
   explicit DecoderPlan(uint64_t vocab = 7, const char* type = "Q8_0")
-      : bytes_(test::tiny_model("llama", {.vocab = vocab}, type).bytes()),
+      : DecoderPlan(test::TinyShape{.vocab = vocab}, type) {}
+  DecoderPlan(const test::TinyShape& shape, const char* type)
+      : bytes_(test::tiny_model("llama", shape, type).bytes()),
         file_(*test::parse_gguf(bytes_)),
         config_(*load_config(file_)),
         weights_(file_, config_) {}
@@ -480,6 +483,102 @@ TEST_F(DecoderPlan, OfImagesFusesNoProduct) {
   const auto made = plan_for({Precision::kHigh, Memory::kLow, Storage::kBuffer, Storage::kImage});
   ASSERT_TRUE(made) << made.error().message;
   for (const PlanStep& step : made->phases[0].steps) EXPECT_NE(step.op, "gemv_fused");
+}
+
+class DecoderPlanOfLayers : public DecoderPlan {
+ protected:
+  explicit DecoderPlanOfLayers(const char* type = "Q4_0")
+      : DecoderPlan(
+            {.layers = 3, .width = 128, .ff = 128, .heads = 2, .kv_heads = 1, .head_dim = 128},
+            type) {
+    judge_timed(all_pass);
+  }
+  // Each launch takes a millisecond, that of all layers `ms`.
+  void judge_timed(const test::Judge& judge, double ms = 1, const test::Limits& limits = {}) {
+    chooser_ = test::chooser_of(test::timed_report(
+        test::device_with(limits), [&](const Variant& variant, const TestShape&) {
+          return test::Told{judge(variant), is_of_layers(variant) ? ms : 1};
+        }));
+  }
+  static bool is_of_layers(const Variant& variant) {
+    return variant.manifest->op == "decoder_layers";
+  }
+  size_t launches_of_a_token() const { return plan_for(kLow)->phases[0].steps.size(); }
+  // With offsets: attention and the product before it, three products, and the head.
+  static constexpr size_t kByLayers = 3 * 4 + 1;
+};
+
+TEST_F(DecoderPlanOfLayers, RunsAllOfThemInOneLaunch) {
+  const auto made = plan_for(kLow);
+  ASSERT_TRUE(made) << made.error().message;
+  const PlanPhase& token = made->phases[0];
+  ASSERT_EQ(token.steps.size(), 2u);
+  EXPECT_EQ(token.nodes[0].name, "layers");
+  const PlanStep& step = token.steps[0];
+  EXPECT_EQ(step.op, "decoder_layers");
+  const auto constant = [&](const char* role) {
+    return made->constants.at(static_cast<size_t>(step.constants.at(role)));
+  };
+  EXPECT_EQ(constant("w_gate_up").name, "*.gate_up");
+  EXPECT_EQ(constant("w_gate_up").source, ConstantSource::kMatrix);
+  EXPECT_EQ(constant("ffn_scale").name, "*.ffn_norm");
+  EXPECT_EQ(step.tensors.at("k"), step.tensors.at("new_k"));
+  const auto& keys = made->tensors.at(static_cast<size_t>(step.tensors.at("k")));
+  EXPECT_EQ(keys.value, "*.k");
+  EXPECT_EQ(keys.rows, TensorRows::kOfText);
+  EXPECT_EQ(keys.extent.n, 3);
+  EXPECT_EQ(keys.extent.h, 256);
+  EXPECT_EQ(keys.extent.c, 128);
+  EXPECT_EQ(made->phases[1].steps.size(), 33u) << "a prompt goes layer by layer";
+  EXPECT_TRUE(planner().check(*made)) << planner().check(*made).error().message;
+}
+
+TEST_F(DecoderPlanOfLayers, RunsThemOneByOneWhereTheKernelIsWrongOrSlower) {
+  judge_timed(
+      [](const Variant& row) { return is_of_layers(row) ? Verdict::kWrong : Verdict::kPass; });
+  EXPECT_EQ(launches_of_a_token(), kByLayers);
+  for (const auto& [ms, launches] : {std::pair(1.0, size_t{2}), {1000.0, kByLayers}}) {
+    judge_timed(all_pass, ms);
+    EXPECT_EQ(launches_of_a_token(), launches) << ms;
+  }
+}
+
+// Keys of 3 layers, of the 256 positions that there is room for at first, and of 128 floats; and
+// what is behind any buffer.
+TEST_F(DecoderPlanOfLayers, RunsThemOneByOneWhereTheirCachesHaveNoRoomInOneBuffer) {
+  for (const auto& [most, launches] :
+       {std::pair(3 * 256 * 128 * 4 + 64, size_t{2}), {3 * 256 * 128 * 4 + 63, kByLayers}}) {
+    judge_timed(all_pass, 1, {.largest = std::to_string(most)});
+    EXPECT_EQ(launches_of_a_token(), launches) << most;
+  }
+}
+
+TEST_F(DecoderPlanOfLayers, CountsWhatTheLayersShareOnce) {
+  const auto memory_of = [&] { return *planner().memory(kLow, planner().planned(kLow).choices); };
+  const DecoderMemory together = memory_of();
+  // Without attention_qkv what the file has as Q4_0 stays so.
+  judge_timed([](const Variant& variant) {
+    const bool wrong = is_of_layers(variant) || variant.manifest->op == "attention_qkv";
+    return wrong ? Verdict::kWrong : Verdict::kPass;
+  });
+  const DecoderMemory apart = memory_of();
+  EXPECT_EQ(together.cache_bytes(1000), apart.cache_bytes(1000));
+  // Each of the 4 matrices and their scales has its slack once, not for each of 3 layers; norms are
+  // there as those of all layers, too.
+  const auto slack = static_cast<int64_t>(kBufferSlack);
+  const int64_t norms = 2 * (3 * 128 * 4 + slack);
+  EXPECT_EQ(together.weight_bytes(), apart.weight_bytes() - 2 * 4 * 2 * slack + norms);
+  EXPECT_EQ(together.largest(1000).name, "*.k");
+}
+
+class DecoderPlanOfLayersOfEightBits : public DecoderPlanOfLayers {
+ protected:
+  DecoderPlanOfLayersOfEightBits() : DecoderPlanOfLayers("Q8_0") {}
+};
+
+TEST_F(DecoderPlanOfLayersOfEightBits, RunsThemOneByOne) {
+  // With offsets attention and the product before it are one.
+  EXPECT_EQ(launches_of_a_token(), 3 * 4 + 1u);
 }
 
 class DecoderPlanWideHead : public DecoderPlan {

@@ -23,7 +23,10 @@ namespace {
 using ::testing::ElementsAre;
 
 bool always(const DecoderCall&, size_t) { return true; }
-bool but_of_whole_heads(const DecoderCall& call, size_t) { return call.op != "attention_qkv"; }
+bool by_layers(const DecoderCall& call, size_t) { return call.op != "decoder_layers"; }
+bool but_of_whole_heads(const DecoderCall& call, size_t place) {
+  return by_layers(call, place) && call.op != "attention_qkv";
+}
 
 LlmConfig smollm2() {
   LlmConfig config;
@@ -76,7 +79,7 @@ std::vector<DecoderCall> fused(const LlmConfig& config, const TakesFused& takes 
 
 TEST(FusedCalls, AreFourForALayerOfSmolLm2AndOneForTheHead) {
   EXPECT_EQ(decoder_calls(smollm2(), 1, 32, true).size(), 30 * 11 + 2u);
-  EXPECT_EQ(fused(smollm2()).size(), 30 * 4 + 1u);
+  EXPECT_EQ(fused(smollm2(), by_layers).size(), 30 * 4 + 1u);
   EXPECT_EQ(fused(smollm2(), but_of_whole_heads).size(), 30 * 5 + 1u);
 }
 
@@ -84,7 +87,7 @@ TEST(FusedCalls, OfSmolLm2AreTakenByKernelsOfEachDeviceClassAndWeightType) {
   const auto chooser = test::chooser_that(test::all_pass);
   const Combination low = {Precision::kHigh, Memory::kLow, Storage::kBuffer, Storage::kBuffer};
   for (const LlmConfig& config : {smollm2(), gemma3(), qwen2()}) {
-    for (const DecoderCall& call : fused(config)) {
+    for (const DecoderCall& call : fused(config, by_layers)) {
       for (const WeightType type : {WeightType::kInt4, WeightType::kInt8}) {
         const auto chosen = chooser->choose({call.op, call.dims, call.scalars, low, type});
         EXPECT_TRUE(chosen) << call.name << ": " << chosen.error().message;
@@ -146,7 +149,7 @@ TEST(FusedCalls, HaveTheTensorsOfTheirPartsInTheRolesOfTheContract) {
 }
 
 TEST(FusedCalls, OfAttentionTakeTheProductBeforeItWithItsNormAndItsBias) {
-  const DecoderCall call = fused(qwen2())[0];
+  const DecoderCall call = fused(qwen2(), by_layers)[0];
   EXPECT_EQ(call.op, "attention_qkv");
   EXPECT_EQ(call.name, "0.attention");
   EXPECT_EQ(call.parts.size(), 4u);
@@ -170,6 +173,93 @@ TEST(FusedCalls, OfAttentionTakeTheProductBeforeItWithItsNormAndItsBias) {
   EXPECT_EQ(call.scalars.at("scale"), qwen2().attention_scale);
 }
 
+TEST(FusedCalls, OfAllLayersAreOneWhereTheLayersAreAlike) {
+  const auto calls = fused(qwen2());
+  ASSERT_EQ(calls.size(), 2u);
+  const DecoderCall& layers = calls[0];
+  EXPECT_EQ(layers.op, "decoder_layers");
+  EXPECT_EQ(layers.name, "layers");
+  EXPECT_EQ(calls[1].name, "head");
+  EXPECT_EQ(layers.tensors, (decltype(layers.tensors){{"x", "hidden"},
+                                                      {"k", "*.k"},
+                                                      {"v", "*.v"},
+                                                      {"cosines", "cos_global"},
+                                                      {"sines", "sin_global"},
+                                                      {"attn_scale", "*.attn_norm"},
+                                                      {"ffn_scale", "*.ffn_norm"},
+                                                      {"bias", "*.qkv_bias"},
+                                                      {"w_qkv", "*.qkv"},
+                                                      {"w_o", "*.o"},
+                                                      {"w_gate_up", "*.gate_up"},
+                                                      {"w_down", "*.down"},
+                                                      {"qkv", "qkv"},
+                                                      {"attended", "attended"},
+                                                      {"between", "between"},
+                                                      {"gated", "gated"},
+                                                      {"new_k", "*.k"},
+                                                      {"new_v", "*.v"},
+                                                      {"y", "hidden"}}));
+  EXPECT_EQ(layers.dims, (Dims{{"L", 24},
+                               {"first", 0},
+                               {"count", 24},
+                               {"C", 896},
+                               {"F", 4864},
+                               {"H", 14},
+                               {"KV", 2},
+                               {"D", 64},
+                               {"P", 0},
+                               {"cap", 32},
+                               {"window", 0},
+                               {"halves", 1},
+                               {"biased", 1},
+                               {"act", static_cast<int64_t>(Act::kSilu)}}));
+  EXPECT_EQ(layers.scalars, (Scalars{{"act_lo", 0.0},
+                                     {"act_hi", 0.0},
+                                     {"epsilon", 1e-5},
+                                     {"scale", qwen2().attention_scale}}));
+  EXPECT_THAT(layers.matrices(), ElementsAre("*.down", "*.gate_up", "*.o", "*.qkv"));
+  EXPECT_EQ(layers.matrix(), "");
+}
+
+TEST(FusedCalls, OfAllLayersHaveElevenPartsALayer) {
+  const DecoderCall layers = fused(smollm2())[0];
+  EXPECT_EQ(layers.parts.size(), 30 * 11u);
+  EXPECT_EQ(layers.dims.at("biased"), 0);
+  EXPECT_EQ(layers.tensors.at("bias"), "zeros");
+  for (const int64_t layer : {0, 17, 29}) {
+    const auto parts = parts_of_layer(layers, layer);
+    ASSERT_EQ(parts.size(), 11u);
+    EXPECT_EQ(parts.front().name, std::to_string(layer) + ".attn_norm");
+    EXPECT_EQ(parts.back().name, std::to_string(layer) + ".add_to_hidden");
+  }
+}
+
+TEST(FusedCalls, OfLayersThatDifferStayApart) {
+  const auto ops_of = [](const std::vector<DecoderCall>& calls) {
+    std::set<std::string> ops;
+    for (const DecoderCall& call : fuse(calls, always)) ops.insert(call.op);
+    return ops;
+  };
+  const auto calls = decoder_calls(qwen2(), 1, 32, true);
+  EXPECT_TRUE(ops_of(calls).contains("decoder_layers"));
+  const auto changed = [&](size_t at, const auto& change) {
+    auto others = calls;
+    change(others[5 * 11 + at]);
+    return ops_of(others).contains("decoder_layers");
+  };
+  EXPECT_FALSE(changed(3, [](DecoderCall& call) { call.dims["window"] = 16; }));
+  EXPECT_FALSE(changed(0, [](DecoderCall& call) { call.scalars["epsilon"] = 1e-6; }));
+  EXPECT_FALSE(changed(6, [](DecoderCall& call) { call.scalars["epsilon"] = 1e-6; }));
+  EXPECT_FALSE(changed(1, [](DecoderCall& call) { call.tensors["bias"] = "zeros"; }));
+  EXPECT_FALSE(changed(8, [](DecoderCall& call) { call.dims["act"] = 8; }));
+  EXPECT_FALSE(changed(2, [](DecoderCall& call) { call.tensors["cosines"] = "cos_local"; }));
+  EXPECT_FALSE(changed(9, [](DecoderCall& call) { call.tensors["w"] = "5.o"; }));
+  EXPECT_FALSE(ops_of(decoder_calls(gemma3(), 1, 32, true)).contains("decoder_layers"));
+  LlmConfig with_norms = qwen2();
+  with_norms.qk_norm = true;
+  EXPECT_FALSE(ops_of(decoder_calls(with_norms, 1, 32, true)).contains("decoder_layers"));
+}
+
 // What only the parts of a call hand on to each other is in no buffer.
 TEST(FusedCalls, ReadNothingThatNoCallWrote) {
   for (const LlmConfig& config : {smollm2(), gemma3(), qwen2()}) {
@@ -178,6 +268,7 @@ TEST(FusedCalls, ReadNothingThatNoCallWrote) {
       const auto roles = find_op_contract(call.op)->roles(call.dims);
       ASSERT_TRUE(roles) << roles.error().message;
       for (const TensorRole& role : *roles) {
+        if (role.kind == TensorKind::kState) continue;
         const std::string& name = call.tensors.at(role.name);
         const bool cache = name.ends_with(".k") || name.ends_with(".v");
         if (role.kind == TensorKind::kInput && !cache) EXPECT_TRUE(written.contains(name)) << name;

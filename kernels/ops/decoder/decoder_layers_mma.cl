@@ -1,0 +1,108 @@
+// decoder_layers with weights in blocks of Q4_0: products as mma_row.clh has them, heads as
+// attention_early.clh, all stages of all layers in one launch of GROUPS groups that wait for each other
+// (grid.clh). While a group waits, AHEAD pairs of blocks of its next weights are on their way: more of
+// them would keep what it waits for from coming, as a compute unit's loads come in the order in which they
+// were asked for.
+#define PRODUCTS 4  // of a layer
+#if ROW_PARTS < ATTEND_ROOM || GROUP != ITEMS
+#error "a head has no room in what the products leave"
+#endif
+#define PICK(stage, qkv, o, gate_up, down) \
+  ((stage) == 0 ? (qkv) : (stage) == 1 ? (o) : (stage) == 2 ? (gate_up) : (down))
+// Matrix `stage` of layer `layer`. A panel of 32 columns has 512 bytes of each block, and 64 of scales.
+#define PRODUCT(layer, stage)                                                                 \
+  const int gated = (stage) == 2;                                                             \
+  const int K = PICK(stage, C, H * D, C, F);                                                  \
+  const int N = PICK(stage, (H + 2 * KV) * D, C, 2 * F, C);                                   \
+  const size_t blocks_before = (size_t)(layer) * (N / 32) * (K / 32);                         \
+  __global const char* w =                                                                    \
+      (__global const char*)PICK(stage, w_qkv, w_o, w_gate_up, w_down) + 512 * blocks_before; \
+  __global const char* scales =                                                               \
+      (__global const char*)PICK(stage, s_qkv, s_o, s_gate_up, s_down) + 64 * blocks_before;  \
+  ROW_SHARE(group, groups)
+// Its weights come next.
+#define SEEK_PRODUCT(layer, stage)  \
+  {                                 \
+    PRODUCT(layer, stage)           \
+    ROW_SEEK                        \
+  }
+
+// The group's heads, of the caches of one layer.
+#define ATTEND_ALL(cached_k, cached_v, made_k, made_v)                                     \
+  {                                                                                        \
+    BUFFER_FROM(of_k) = cached_k;                                                          \
+    BUFFER_FROM(of_v) = cached_v;                                                          \
+    BUFFER_TO(to_k) = made_k;                                                              \
+    BUFFER_TO(to_v) = made_v;                                                              \
+    {                                                                                      \
+      BUFFER_FROM(x) = qkv;                                                                \
+      BUFFER_FROM(k) = of_k;                                                               \
+      BUFFER_FROM(v) = of_v;                                                               \
+      BUFFER_TO(new_k) = to_k;                                                             \
+      BUFFER_TO(new_v) = to_v;                                                             \
+      __global const float4 *q_scale = cosines, *k_scale = cosines;                        \
+      const int norm = 0;                                                                  \
+      const float scale = attention_scale;                                                 \
+      for (int head = group; head < H; head += groups) {                                   \
+        ATTEND(head, parts, attended)                                                      \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                      \
+      }                                                                                    \
+    }                                                                                      \
+  }
+
+__attribute__((reqd_work_group_size(ITEMS, 1, 1)))
+__kernel void decoder_layers_mma(
+    BUFFER_FROM(start), BUFFER_FROM(k), BUFFER_FROM(v), __global const float4* restrict cosines,
+    __global const float4* restrict sines, __global const float4* restrict attn_scale,
+    __global const float4* restrict ffn_scale, __global const float4* restrict qkv_bias,
+    __global const uint2* restrict w_qkv, __global const uint2* restrict s_qkv,
+    __global const uint2* restrict w_o, __global const uint2* restrict s_o,
+    __global const uint2* restrict w_gate_up, __global const uint2* restrict s_gate_up,
+    __global const uint2* restrict w_down, __global const uint2* restrict s_down,
+    BUFFER_TO(out), BUFFER_TO(qkv), BUFFER_TO(attended), BUFFER_TO(middle), BUFFER_TO(gate),
+    BUFFER_TO(new_k), BUFFER_TO(new_v), __global uint* state, int first_layer, int count, int C,
+    int F, int H, int KV, int D, int P, int cap, int window, int halves, int code, int with_bias,
+    float act_lo, float act_hi, float epsilon, float attention_scale) {
+  ROW_LOCAL
+  ROW_REGISTERS
+  GRID_LOCAL(state)
+  const int group = get_group_id(1), groups = get_num_groups(1);
+  SEEK_PRODUCT(first_layer, 0)
+  ROW_ASK(0, AHEAD)
+  for (int at = 0; at < count * PRODUCTS; ++at) {
+    const int layer = first_layer + at / PRODUCTS, stage = at % PRODUCTS;
+    PRODUCT(layer, stage)
+    const int tiles = own * (1 + gated), norm = stage % 2 == 0, add = !norm;
+    const int biased = stage == 0 && with_bias, act = gated ? code : 0;
+    BUFFER_FROM(x) = PICK(stage, at == 0 ? start : out, attended, middle, gate);
+    BUFFER_FROM(r) = stage == 1 ? (layer == first_layer ? start : out) : middle;
+    BUFFER_TO(y) = PICK(stage, qkv, middle, gate, out);
+    __global const float4* scale = (stage == 0 ? attn_scale : ffn_scale) + layer * (C / 4);
+    __global const float4* bias = qkv_bias + layer * (N / 4);
+    if (at > 0) {
+      grid_wait(state)
+    }
+    ROW_ASK_X
+    ROW_ASK(AHEAD, PAIRS)
+    ROW_SUMS(ROW_NOTHING)
+    ROW_END
+    if (stage == 0) {
+      grid_arrive(state)
+      grid_wait(state)
+      const size_t before = (size_t)layer * cap * KV * (D / 4);
+      ATTEND_ALL(buffer_at(k, before), buffer_at(v, before), buffer_at(new_k, before),
+                 buffer_at(new_v, before))
+    }
+    if (at + 1 < count * PRODUCTS) {
+      grid_arrive(state)
+      SEEK_PRODUCT(layer + stage / (PRODUCTS - 1), (stage + 1) % PRODUCTS)
+      ROW_ASK(0, AHEAD)
+    }
+  }
+  barrier(CLK_GLOBAL_MEM_FENCE);
+  if (grid_lost) {
+    for (int texel = item; texel < C / 4; texel += ITEMS) buffer_store4(out, texel, (float4)(NAN));
+  } else if (count % 2 == 0) {
+    grid_arrive(state)
+  }
+}

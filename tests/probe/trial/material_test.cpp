@@ -1,0 +1,101 @@
+// What trials are fed: the memory objects behind the arguments.
+#include "probe/trial/material.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "kernels/catalog.h"
+#include "kernels/combination.h"
+#include "kernels/contract.h"
+#include "kernels/layout.h"
+#include "probe/trial/cases.h"
+#include "probe/trial/request.h"
+#include "probe/worker/protocol.h"
+
+namespace clvet {
+namespace {
+
+const std::vector<TrialCase>& all_cases() {
+  static const Catalog kCatalog = *Catalog::embedded();
+  static const std::vector<TrialCase> kCases =
+      *plan_cases(kCatalog, {"gpu", true, true, 16384, 16384, {}}, Tier::kFull);
+  return kCases;
+}
+
+bool is_number(const ArgSpec& arg) {
+  return arg.kind == ArgKind::kInt || arg.kind == ArgKind::kFloat;
+}
+
+// A descriptor stands beside the request for each.
+TEST(MemoryObjects, OfEachTrialFitIntoOneMessage) {
+  for (const TrialCase& trial : all_cases()) {
+    const auto& args = trial.variant.manifest->args;
+    const auto numbers = std::count_if(args.begin(), args.end(), is_number);
+    EXPECT_LE(args.size() - static_cast<size_t>(numbers), kMaxMessageFds) << trial.id;
+  }
+}
+
+// A trial of an op that has several matrices, and a state.
+class DecoderTrial : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto trial = std::find_if(all_cases().begin(), all_cases().end(), [](const auto& row) {
+      return row.variant.manifest->id == "decoder_layers_mma64" && row.shape->name == "two";
+    });
+    ASSERT_NE(trial, all_cases().end());
+    manifest_ = trial->variant.manifest;
+    MaterialStore store;
+    material_ = *store.get(*trial);
+    prepared_ = *prepare_trial(*trial, *material_);
+  }
+  const MemoryRequest& memory(ArgKind kind, const std::string& name) const {
+    const auto& args = manifest_->args;
+    const auto arg = std::find_if(args.begin(), args.end(), [&](const ArgSpec& row) {
+      return row.kind == kind && row.name == name;
+    });
+    const auto index = static_cast<size_t>(arg - args.begin());
+    return prepared_.request.memory.at(
+        static_cast<size_t>(prepared_.request.args.at(index).memory));
+  }
+  // Without its guards.
+  Bytes bytes(ArgKind kind, const std::string& name) const {
+    const MemoryRequest& object = memory(kind, name);
+    const int fd = prepared_.fds.at(static_cast<size_t>(object.fd)).get();
+    const Mapping mapping = *Mapping::of(fd, object.read_bytes(), false);
+    const auto first = mapping.bytes().begin() + static_cast<ptrdiff_t>(object.guard);
+    return {first, first + static_cast<ptrdiff_t>(object.bytes)};
+  }
+
+  const Manifest* manifest_ = nullptr;
+  std::shared_ptr<const Material> material_;
+  PreparedTrial prepared_;
+};
+
+TEST_F(DecoderTrial, BeginsWithAStateOfZeros) {
+  const Bytes state = bytes(ArgKind::kState, "state");
+  EXPECT_GE(state.size(), 2 * sizeof(int));
+  EXPECT_THAT(state, testing::Each(std::byte{0}));
+}
+
+TEST_F(DecoderTrial, HasTheNumbersAndScalesOfEachMatrixUnderItsName) {
+  int matrices = 0;
+  for (const TensorRole& role : material_->roles) {
+    if (role.kind != TensorKind::kWeights) continue;
+    const PackedWeights packed =
+        pack_weights(role, Precision::kHigh, WeightType::kQ4_0, Storage::kBuffer, manifest_->pack,
+                     material_->inputs->tensors.at(role.name));
+    EXPECT_EQ(bytes(ArgKind::kWeights, role.name), packed.data) << role.name;
+    EXPECT_EQ(bytes(ArgKind::kScales, role.name), packed.scales) << role.name;
+    ++matrices;
+  }
+  EXPECT_EQ(matrices, 4);
+}
+
+}  // namespace
+}  // namespace clvet
