@@ -73,8 +73,6 @@ Status DeviceDecoder::allocate() {
     if (tensor.rows == TensorRows::kOfText) continue;
     CLVET_ASSIGN_OR_RETURN(tensors_.back(), device_.buffer(device_bytes(tensor)));
   }
-  constexpr size_t kStateBytes = 2 * sizeof(cl_int);
-  CLVET_ASSIGN_OR_RETURN(state_, filled_buffer(device_, Bytes(kStateBytes)));
   return {};
 }
 
@@ -203,7 +201,12 @@ Result<cl_mem> DeviceDecoder::object_of(const PlanStep& step, const Launch& laun
   if (const auto tensor = step.tensors.find(arg.name); tensor != step.tensors.end()) {
     return tensors_.at(static_cast<size_t>(tensor->second)).get();
   }
-  if (arg.kind == ArgKind::kState) return state_.get();
+  if (arg.kind == ArgKind::kState) {
+    if (!state_) {
+      CLVET_ASSIGN_OR_RETURN(state_, filled_buffer(device_, Bytes(kStateBytes)));
+    }
+    return state_.get();
+  }
   const bool matrix_arg = arg.kind == ArgKind::kWeights || arg.kind == ArgKind::kScales;
   const auto constant = step.constants.find(arg.name);
   if (constant == step.constants.end()) {

@@ -109,6 +109,7 @@ Result<DecoderMemory> DecoderMemory::of(std::span<const PlannedCall> calls, cons
     const TensorRole logits = logits_role(call->dims.at("N"));
     memory.steps_.push_back(buffer_row("logits", activation_bytes(logits, activations)));
   }
+  if (joint) memory.steps_.push_back(buffer_row("state", kStateBytes));
   for (const DecoderBuffer& buffer : decoder_buffers(config)) {
     if (buffer.name == "logits") continue;
     if (!buffer.cache || !joint) {
