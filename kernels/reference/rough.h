@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 
 #include "kernels/contract.h"
 #include "kernels/reference/rows.h"

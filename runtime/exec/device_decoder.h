@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "kernels/call.h"
+#include "kernels/combination.h"
 #include "kernels/contract.h"
 #include "kernels/layout.h"
 #include "probe/cl/handles.h"

@@ -1,10 +1,11 @@
 // A depthwise convolution and the convolution by single pixels behind it, as in the blocks of small
 // networks.
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "kernels/contract.h"
 #include "runtime/graph/attribute.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/passes.h"

@@ -1,5 +1,4 @@
 // Squeeze and excite: x times what two 1 x 1 convolutions make of the means of its channels.
-#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
