@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "kernels/act.h"
@@ -27,6 +28,12 @@ struct HeadsShape {
         window(dim_or(dims, "window", 0)),
         halves(dim_or(dims, "halves", 0) == 1) {}
 };
+
+// Dims of a call whose heads have no norms of their own.
+inline Dims without_norms(Dims dims) {
+  dims["norm"] = 0;
+  return dims;
+}
 
 // What errors of the heads of queries and keys become as these turn.
 inline void turn_errors(const CallValues& values, const HeadsShape& at, Rough& heads) {
@@ -78,7 +85,7 @@ inline Values moves(const Asked& asked, const Seen& seen, double scale, std::spa
 // A call of a part: as `values`, with x the row of heads and no norm.
 inline CallValues of_heads(const CallValues& values, const HeadsShape& at, const Values& heads) {
   CallValues call = values;
-  call.dims["norm"] = 0;
+  call.dims = without_norms(std::move(call.dims));
   call.dims["M"] = 1;
   call.tensors["x"] = heads;
   for (const char* scale : {"q_scale", "k_scale"}) {

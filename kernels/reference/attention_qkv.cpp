@@ -23,21 +23,11 @@ namespace {
 constexpr const char* kRest = "attention_rope";
 
 struct Shape {
-  int64_t n, k, h, kv, d;
+  int64_t n, k;
   bool biased;
   explicit Shape(const Dims& dims)
-      : n(dim(dims, "N")),
-        k(dim(dims, "K")),
-        h(dim(dims, "H")),
-        kv(dim(dims, "KV")),
-        d(dim(dims, "D")),
-        biased(dim_or(dims, "biased", 0) == 1) {}
+      : n(dim(dims, "N")), k(dim(dims, "K")), biased(dim_or(dims, "biased", 0) == 1) {}
 };
-
-Dims dims_of_rest(Dims dims) {
-  dims["norm"] = 0;
-  return dims;
-}
 
 bool belongs_to_norm(const TensorRole& role) {
   return role.name == "q_scale" || role.name == "k_scale";
@@ -46,12 +36,14 @@ bool belongs_to_norm(const TensorRole& role) {
 Result<std::vector<TensorRole>> roles(const Dims& dims) {
   constexpr std::array names = {"N", "K"};
   CLVET_RETURN_IF_ERROR(need_positive("attention_qkv", dims, names));
-  CLVET_ASSIGN_OR_RETURN(auto rest, find_op_contract(kRest)->roles(dims_of_rest(dims)));
+  CLVET_ASSIGN_OR_RETURN(auto rest, find_op_contract(kRest)->roles(without_norms(dims)));
   const Shape at(dims);
-  if (at.n != (at.h + 2 * at.kv) * at.d) {
+  const HeadsShape heads(dims);
+  const int64_t all = (heads.h + 2 * heads.kv) * heads.d;
+  if (at.n != all) {
     return fail(ErrorCode::kInvalidArgument,
                 "attention_qkv: N = {} is not (H + 2 KV) D = {}, the values of all heads", at.n,
-                (at.h + 2 * at.kv) * at.d);
+                all);
   }
   std::vector<TensorRole> roles = matmul_roles(1, 1, at.n, at.k);
   roles.pop_back();

@@ -48,16 +48,11 @@ struct Shape {
   int64_t cache() const { return cap * kv * d; }
 };
 
-Dims dims_of_heads(Dims dims) {
-  dims["norm"] = 0;
-  return dims;
-}
-
 Result<std::vector<TensorRole>> roles(const Dims& dims) {
   constexpr std::array names = {"L", "count", "C", "F"};
   CLVET_RETURN_IF_ERROR(need_positive("decoder_layers", dims, names));
   CLVET_ASSIGN_OR_RETURN(const auto heads,
-                         find_op_contract("attention_rope")->roles(dims_of_heads(dims)));
+                         find_op_contract("attention_rope")->roles(without_norms(dims)));
   const Shape at(dims);
   if (at.first < 0 || at.first > at.layers - at.count) {
     return fail(ErrorCode::kInvalidArgument,
@@ -164,7 +159,7 @@ class Layers {
   }
 
   Rough attended(int64_t layer, const Rough& heads, ReferenceResult& caches) const {
-    CallValues call{dims_of_heads(values_.dims), values_.scalars, {}};
+    CallValues call{values_.dims, values_.scalars, {}};
     for (const char* name : {"cosines", "sines"})
       call.tensors[name] = values_.tensors.find(name)->second;
     for (const char* name : {"k", "v"}) {

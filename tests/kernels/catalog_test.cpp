@@ -248,7 +248,7 @@ TEST_P(EmbeddedManifest, HasThreeTestShapesThatItsContractAndCallAccept) {
       ASSERT_TRUE(call) << test.name << ": " << call.error().message;
       for (const CallArg& arg : call->args) {
         if (arg.kind == ArgKind::kInt || arg.kind == ArgKind::kFloat) continue;
-        EXPECT_NE(role_of(*roles, arg), nullptr) << arg.name << " is no role of " << manifest().op;
+        EXPECT_NE(role_of(*roles, arg), nullptr) << manifest().op << " has no tensor " << arg.name;
       }
     }
   }

@@ -84,7 +84,7 @@ __kernel void decoder_layers_mma(
     }
     ROW_ASK_X
     ROW_ASK(AHEAD, PAIRS)
-    ROW_SUMS(ROW_NOTHING)
+    ROW_SUMS
     ROW_END
     if (stage == 0) {
       grid_arrive(state)

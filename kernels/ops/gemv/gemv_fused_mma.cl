@@ -14,6 +14,6 @@ __kernel void gemv_fused_mma(BUFFER_IN(x), __global const float4* restrict scale
   ROW_ASK_X
   ROW_SEEK
   ROW_ASK(0, PAIRS)
-  ROW_SUMS(ROW_NOTHING)
+  ROW_SUMS
   ROW_END
 }
