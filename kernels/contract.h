@@ -29,7 +29,7 @@ enum class TensorKind {
              // has one
   kVector,   // constant float vector of `c` values (bias, scale), always float32 on the device
   kIndices,  // `c` row numbers, known at run time, always int32 on the device
-  kState,    // `c` words that launches share, int32, 0 before the first one and after each
+  kState,    // `c` words that launches share, int32, 0 before the first one
 };
 
 // A tensor of an op call, seen as channels-last. A matrix [rows, columns] is {1, rows, 1, columns}

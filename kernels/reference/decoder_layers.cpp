@@ -22,13 +22,16 @@ namespace {
 //   qkv       = rms_norm(x, attn_scale) * w_qkv (+ bias, where biased = 1)
 //   attended  = attention_rope of qkv, over the layer's caches k and v, whose row P it writes
 //   between   = x + attended * w_o
-//   gated     = act(g) * u, where g and u are the halves of rms_norm(between, ffn_scale) *
-//   w_gate_up y         = between + gated * w_down
+//   gated     = act(g) * u, where g and u are the halves of
+//               rms_norm(between, ffn_scale) * w_gate_up
+//   y         = between + gated * w_down
 // of which y is the next layer's x. The outputs are the last layer's, and the caches. Matrices,
 // scales, biases and caches of all L layers lie one behind the other. In float, with float32
-// between the stages: of precision high alone. F and C are multiples of 32. `state` has two words:
-// what groups of a launch that wait for each other need; where they did not all run at once, y has
-// NaN among its values, and so has that of each launch behind.
+// between the stages: of precision high alone. F and C are multiples of 32. What a stage makes is
+// less than a unit in its last place away from the float that it would be: groups of a launch that
+// wait for each other have that place for whether a value is there. `state` is theirs: 16 words,
+// then qkv, attended, between, gated and y as they hand them on. Where they did not all run at
+// once, y has NaN among its values, and so has that of each launch behind.
 struct Shape {
   int64_t layers, first, count, c, f, h, kv, d, cap;
   bool biased;
@@ -46,6 +49,7 @@ struct Shape {
   int64_t columns() const { return (h + 2 * kv) * d; }
   int64_t asked() const { return h * d; }
   int64_t cache() const { return cap * kv * d; }
+  int64_t state() const { return 16 + columns() + asked() + c + f + c; }
 };
 
 Result<std::vector<TensorRole>> roles(const Dims& dims) {
@@ -85,7 +89,7 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
   roles.push_back(matrix("w_o", at.asked(), at.c));
   roles.push_back(matrix("w_gate_up", at.c, 2 * at.f));
   roles.push_back(matrix("w_down", at.f, at.c));
-  roles.push_back(row("state", TensorKind::kState, 2));
+  roles.push_back(row("state", TensorKind::kState, at.state()));
   roles.push_back(row("y", TensorKind::kOutput, at.c));
   roles.push_back(row("qkv", TensorKind::kOutput, at.columns()));
   roles.push_back(row("attended", TensorKind::kOutput, at.asked()));
@@ -103,6 +107,12 @@ Rough sum_of(const Rough& a, const Rough& b) {
     made.error[i] = std::hypot(a.error[i], b.error[i]) + std::fabs(made.value[i]);
   }
   return made;
+}
+
+// Floats without their last bit: two roundoffs at most.
+Rough shortened(Rough row) {
+  for (size_t i = 0; i < row.value.size(); ++i) row.error[i] += 2 * std::fabs(row.value[i]);
+  return row;
 }
 
 // act(g) * u of the halves of `row`.
@@ -138,14 +148,17 @@ class Layers {
     const double of_norm = roundoffs_of_rms(static_cast<double>(at_.c));
     const double* bias = at_.biased ? part("bias", layer, at_.columns()) : nullptr;
     const Normed x = normed(stream.x, part("attn_scale", layer, at_.c), epsilon_);
-    stream.qkv = product(x.row, part("w_qkv", layer, at_.c * at_.columns()),
-                         static_cast<size_t>(at_.columns()), bias, of_norm + x.moved);
-    stream.attended = attended(layer, stream.qkv, caches);
-    stream.between = sum_of(stream.x, multiplied(stream.attended, "w_o", layer, at_.c, 0));
+    stream.qkv = shortened(product(x.row, part("w_qkv", layer, at_.c * at_.columns()),
+                                   static_cast<size_t>(at_.columns()), bias, of_norm + x.moved));
+    stream.attended = shortened(attended(layer, stream.qkv, caches));
+    stream.between =
+        shortened(sum_of(stream.x, multiplied(stream.attended, "w_o", layer, at_.c, 0)));
     const Normed row = normed(stream.between, part("ffn_scale", layer, at_.c), epsilon_);
-    stream.gated = gated(multiplied(row.row, "w_gate_up", layer, 2 * at_.f, of_norm + row.moved),
-                         epilogue_of(values_));
-    stream.x = sum_of(stream.between, multiplied(stream.gated, "w_down", layer, at_.c, 0));
+    stream.gated =
+        shortened(gated(multiplied(row.row, "w_gate_up", layer, 2 * at_.f, of_norm + row.moved),
+                        epilogue_of(values_)));
+    stream.x =
+        shortened(sum_of(stream.between, multiplied(stream.gated, "w_down", layer, at_.c, 0)));
   }
 
  private:

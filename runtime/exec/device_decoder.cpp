@@ -203,7 +203,7 @@ Result<cl_mem> DeviceDecoder::object_of(const PlanStep& step, const Launch& laun
   }
   if (arg.kind == ArgKind::kState) {
     if (!state_) {
-      CLVET_ASSIGN_OR_RETURN(state_, filled_buffer(device_, Bytes(kStateBytes)));
+      CLVET_ASSIGN_OR_RETURN(state_, filled_buffer(device_, Bytes(state_bytes(launch.roles))));
     }
     return state_.get();
   }

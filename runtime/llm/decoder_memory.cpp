@@ -79,6 +79,11 @@ bool lie_together(const DecoderCall& call, const Variant& variant, const DeviceF
   return fits(activation_bytes(row, variant.precision), layers->second * positions);
 }
 
+size_t state_bytes(std::span<const TensorRole> roles) {
+  const auto state = std::ranges::find(roles, TensorKind::kState, &TensorRole::kind);
+  return state == roles.end() ? 0 : sizeof(int32_t) * static_cast<size_t>(state->c);
+}
+
 TensorRole buffer_role(const DecoderBuffer& buffer, int64_t rows) {
   return {.name = buffer.name, .h = rows, .c = buffer.columns};
 }
@@ -104,12 +109,14 @@ Result<DecoderMemory> DecoderMemory::of(std::span<const PlannedCall> calls, cons
     for (const auto& [role, name] : call->tensors) {
       if (role == "k" || role == "v") joint |= is_of_all_layers(name);
     }
+    CLVET_ASSIGN_OR_RETURN(const auto roles, find_op_contract(call->op)->roles(call->dims));
+    if (const size_t state = state_bytes(roles); state > 0)
+      memory.steps_.push_back(buffer_row("state", state));
     const auto to = call->tensors.find("y");
     if (to == call->tensors.end() || to->second != "logits") continue;
     const TensorRole logits = logits_role(call->dims.at("N"));
     memory.steps_.push_back(buffer_row("logits", activation_bytes(logits, activations)));
   }
-  if (joint) memory.steps_.push_back(buffer_row("state", kStateBytes));
   for (const DecoderBuffer& buffer : decoder_buffers(config)) {
     if (buffer.name == "logits") continue;
     if (!buffer.cache || !joint) {

@@ -46,8 +46,8 @@ inline MatrixForm form_of(const DecoderCall& call, const Variant& variant) {
 TensorRole matrix_role(const DecoderCall& call, const std::string& matrix);
 // The matrices that lie behind the name: those of the layers, or itself.
 std::vector<std::string> each_of(const std::string& matrix, int64_t layers);
-// What the launches of a call of all layers share (TensorKind::kState): two words.
-inline constexpr size_t kStateBytes = 2 * sizeof(int32_t);
+// What the launches of a call share (TensorKind::kState); 0: nothing.
+size_t state_bytes(std::span<const TensorRole> roles);
 // Parts of a buffer that are buffers of their own begin at multiples of so many bytes on any
 // device.
 inline constexpr size_t kPartAlign = 512;

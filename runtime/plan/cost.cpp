@@ -176,6 +176,7 @@ CallWork work_of(std::string_view op, const Dims& dims, const std::vector<Tensor
   work.bytes += moved.written + (moved.read - unread);
   work.bytes /= moved.lines;
   work.outputs = moved.outputs;
+  if (op == "decoder_layers") work.layers = dim_or_one(dims, "count");
   work.flops = 2 * moved.outputs * terms_of(op, dims, weights);
   // Of several matrices each weight is multiplied once.
   double multiplied = 0;
@@ -228,11 +229,15 @@ double CostModel::kernel_ms(const std::vector<TimedLaunch>& timed, const CallWor
     // disturbance.
     const double whole = piped ? std::min(row.piped_ms, row.ms) : row.ms;
     // A launch that took less than an empty one is lost in the noise.
-    const double ms = std::max(whole - (piped ? piped_launch_ms_ : launch_ms_), 0.02 * whole);
+    double ms = std::max(whole - (piped ? piped_launch_ms_ : launch_ms_), 0.02 * whole);
+    // Launches of layers do not run beside each other: none takes longer than they come.
+    const bool alone = !in_turn_ && row.work.layers > 0 && row.piped_ms > 0;
+    if (alone) ms = std::min(ms, row.piped_ms);
     if (ms > 0 && std::isfinite(ms)) own.push_back({row.work, ms, kNoise * whole / ms});
   }
   if (own.empty()) return 0;
-  return in_turn_ ? time_on_line(own, work, costs_) : time_by_power_law(own, work, costs_);
+  if (in_turn_) return time_on_line(own, work, costs_);
+  return work.layers > 0 ? time_of_layers(own, work, costs_) : time_by_power_law(own, work, costs_);
 }
 
 }  // namespace clvet

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 namespace clvet {
@@ -129,6 +130,13 @@ double time_by_power_law(const std::vector<OwnTime>& timed, const CallWork& work
   const double rate = best_rate(timed, std::min(work.outputs, costs.elements));
   const double least = std::max(rate > 0 ? work.flops / rate : 0, work.bytes * costs.ms_a_byte);
   return by_law > least ? by_law : least - kEdge * (least - by_law);
+}
+
+double time_of_layers(const std::vector<OwnTime>& timed, const CallWork& work,
+                      const UnitCosts& costs) {
+  double layer = std::numeric_limits<double>::infinity();
+  for (const OwnTime& row : timed) layer = std::min(layer, row.ms / std::max(row.work.layers, 1.0));
+  return work.layers * layer + work.bytes * costs.ms_a_byte;
 }
 
 }  // namespace clvet

@@ -1,14 +1,14 @@
-// Two ways from timed launches to the time of another one.
+// Ways from timed launches to the time of another one.
 #pragma once
 
 #include <vector>
 
 namespace clvet {
 
-// What one launch has to do: multiplications and additions, bytes that it reads or writes, and the
-// elements that it computes.
+// What one launch has to do: multiplications and additions, bytes that it reads or writes, the
+// elements that it computes, and the layers that do so one behind the other; 0: it has none.
 struct CallWork {
-  double flops = 0, bytes = 0, outputs = 0;
+  double flops = 0, bytes = 0, outputs = 0, layers = 0;
 };
 
 // A kernel's own time for some work, the launch apart, and the share of it that is noise.
@@ -39,5 +39,11 @@ double time_on_line(const std::vector<OwnTime>& timed, const CallWork& work,
 // within 1.9 of what was measured (by lines: 3.4). `timed` is not empty.
 double time_by_power_law(const std::vector<OwnTime>& timed, const CallWork& work,
                          const UnitCosts& costs);
+
+// For those devices and launches of layers: what a layer costs where it has next to nothing to do,
+// the least that one of `timed` took, and what the memory costs besides: a trial has no room for
+// layers that are large. `timed` is not empty.
+double time_of_layers(const std::vector<OwnTime>& timed, const CallWork& work,
+                      const UnitCosts& costs);
 
 }  // namespace clvet

@@ -11,5 +11,5 @@ __kernel void attention_rope_early(BUFFER_IN(x), __global const float4* restrict
   __local float4 room[ATTEND_ROOM];
   const int item = get_local_id(0);
   const int head = get_global_id(1);
-  ATTEND(head, room, y)
+  ATTEND(head, room)
 }

@@ -1,8 +1,11 @@
 // decoder_layers with weights in blocks of Q4_0: products as mma_row.clh has them, heads as
-// attention_early.clh, all stages of all layers in one launch of GROUPS groups that wait for each other
-// (grid.clh). While a group waits, AHEAD pairs of blocks of its next weights are on their way: more of
-// them would keep what it waits for from coming, as a compute unit's loads come in the order in which they
-// were asked for.
+// attention_early.clh, all stages of all layers in one launch of GROUPS groups. What a stage makes its groups
+// hand to those of the next one (grid.clh), in `state` from its texel FIRST_SHARED on: qkv, attended, between,
+// gated and y. A group writes what it hands on in a layer only behind stages that needed all of it in the
+// layer before, so each layer is a turn. While it waits, AHEAD pairs of blocks of its next weights are on
+// their way: more of them would keep what it waits for from coming, as a compute unit's loads come in the
+// order in which they were asked for.
+#define FIRST_SHARED 4
 #define PRODUCTS 4  // of a layer
 #if ROW_PARTS < ATTEND_ROOM || GROUP != ITEMS
 #error "a head has no room in what the products leave"
@@ -27,27 +30,44 @@
     ROW_SEEK                        \
   }
 
+// Of x, which is another stage's y, but for the first layer's: that is there.
+#define TAKE(texel) grid_take(x + (texel))
+#define AWAIT(v, texel)                   \
+  if (!there) {                           \
+    grid_await(v, x + (texel), turn_of_x) \
+  }
+#define GIVE(texel, v)                               \
+  {                                                  \
+    const float4 given = grid_short(v);              \
+    buffer_store4(y, texel, given);                  \
+    grid_give(shared_y + (texel), given, turn_of_y); \
+  }
+
 // The group's heads, of the caches of one layer.
-#define ATTEND_ALL(cached_k, cached_v, made_k, made_v)                                     \
-  {                                                                                        \
-    BUFFER_FROM(of_k) = cached_k;                                                          \
-    BUFFER_FROM(of_v) = cached_v;                                                          \
-    BUFFER_TO(to_k) = made_k;                                                              \
-    BUFFER_TO(to_v) = made_v;                                                              \
-    {                                                                                      \
-      BUFFER_FROM(x) = qkv;                                                                \
-      BUFFER_FROM(k) = of_k;                                                               \
-      BUFFER_FROM(v) = of_v;                                                               \
-      BUFFER_TO(new_k) = to_k;                                                             \
-      BUFFER_TO(new_v) = to_v;                                                             \
-      __global const float4 *q_scale = cosines, *k_scale = cosines;                        \
-      const int norm = 0;                                                                  \
-      const float scale = attention_scale;                                                 \
-      for (int head = group; head < H; head += groups) {                                   \
-        ATTEND(head, parts, attended)                                                      \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                      \
-      }                                                                                    \
-    }                                                                                      \
+#define ATTEND_ALL(cached_k, cached_v, made_k, made_v)              \
+  {                                                                 \
+    BUFFER_FROM(of_k) = cached_k;                                   \
+    BUFFER_FROM(of_v) = cached_v;                                   \
+    BUFFER_TO(to_k) = made_k;                                       \
+    BUFFER_TO(to_v) = made_v;                                       \
+    {                                                               \
+      BUFFER_FROM(x) = shared_qkv;                                  \
+      BUFFER_FROM(k) = of_k;                                        \
+      BUFFER_FROM(v) = of_v;                                        \
+      BUFFER_TO(y) = attended;                                      \
+      BUFFER_TO(new_k) = to_k;                                      \
+      BUFFER_TO(new_v) = to_v;                                      \
+      __global float4* const shared_y = shared_attended;            \
+      __global const float4 *q_scale = cosines, *k_scale = cosines; \
+      const int norm = 0;                                           \
+      const bool there = false;                                     \
+      const uint turn_of_x = turn_of_y;                             \
+      const float scale = attention_scale;                          \
+      for (int head = group; head < H; head += groups) {            \
+        ATTEND(head, parts)                                         \
+        barrier(CLK_LOCAL_MEM_FENCE);                               \
+      }                                                             \
+    }                                                               \
   }
 
 __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
@@ -66,6 +86,12 @@ __kernel void decoder_layers_mma(
   ROW_LOCAL
   ROW_REGISTERS
   GRID_LOCAL(state)
+  __global float4* const shared_qkv = (__global float4*)state + FIRST_SHARED;
+  __global float4* const shared_attended = shared_qkv + (H + 2 * KV) * (D / 4);
+  __global float4* const shared_between = shared_attended + H * (D / 4);
+  __global float4* const shared_gated = shared_between + C / 4;
+  __global float4* const shared_out = shared_gated + F / 4;
+  const uint turns_before = *state;
   const int group = get_group_id(1), groups = get_num_groups(1);
   SEEK_PRODUCT(first_layer, 0)
   ROW_ASK(0, AHEAD)
@@ -74,35 +100,31 @@ __kernel void decoder_layers_mma(
     PRODUCT(layer, stage)
     const int tiles = own * (1 + gated), norm = stage % 2 == 0, add = !norm;
     const int biased = stage == 0 && with_bias, act = gated ? code : 0;
-    BUFFER_FROM(x) = PICK(stage, at == 0 ? start : out, attended, middle, gate);
+    const bool there = at == 0;
+    __global const float4* x = PICK(stage, there ? start : (__global const float4*)shared_out,
+                                    shared_attended, shared_between, shared_gated);
     BUFFER_FROM(r) = stage == 1 ? (layer == first_layer ? start : out) : middle;
     BUFFER_TO(y) = PICK(stage, qkv, middle, gate, out);
+    __global float4* const shared_y =
+        PICK(stage, shared_qkv, shared_between, shared_gated, shared_out);
+    const uint turn_of_y = turns_before + at / PRODUCTS + 1, turn_of_x = turn_of_y - (stage == 0);
     __global const float4* scale = (stage == 0 ? attn_scale : ffn_scale) + layer * (C / 4);
     __global const float4* bias = qkv_bias + layer * (N / 4);
-    if (at > 0) {
-      grid_wait(state)
-    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     ROW_ASK_X
     ROW_ASK(AHEAD, PAIRS)
     ROW_SUMS
     ROW_END
     if (stage == 0) {
-      grid_arrive(state)
-      grid_wait(state)
+      barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
       const size_t before = (size_t)layer * cap * KV * (D / 4);
       ATTEND_ALL(buffer_at(k, before), buffer_at(v, before), buffer_at(new_k, before),
                  buffer_at(new_v, before))
     }
     if (at + 1 < count * PRODUCTS) {
-      grid_arrive(state)
       SEEK_PRODUCT(layer + stage / (PRODUCTS - 1), (stage + 1) % PRODUCTS)
       ROW_ASK(0, AHEAD)
     }
   }
-  barrier(CLK_GLOBAL_MEM_FENCE);
-  if (grid_lost) {
-    for (int texel = item; texel < C / 4; texel += ITEMS) buffer_store4(out, texel, (float4)(NAN));
-  } else if (count % 2 == 0) {
-    grid_arrive(state)
-  }
+  if (group == 0 && item == 0) *state = turns_before + count;
 }

@@ -140,5 +140,24 @@ TEST(PowerLaw, HasAFiniteTimeForAnyWorkAndAnyTimes) {
   EXPECT_EQ(cost.kernel_ms({{{1, 1, 1}, kInf}}, {1, 1, 1}), 0);
 }
 
+// A launch of two layers that read next to nothing takes 0.06 ms, of large ones 0.1 ms.
+TEST(TimeOfLayers, IsThatOfAsManyLayersAndOfTheMemory) {
+  const UnitCosts costs{0, 1e-9, 0};
+  const std::vector<OwnTime> timed = {{{1e6, 1e5, 1e3, 2}, 0.06, 0}, {{1e7, 1e7, 1e4, 1}, 0.1, 0}};
+  EXPECT_NEAR(time_of_layers(timed, {1e10, 1e9, 1e5, 32}, costs), 32 * 0.03 + 1, 1e-9);
+}
+
+TEST(TimeOfLayers, OfAGpuIsWhatItsCostModelPredicts) {
+  PeaksReport peaks;
+  peaks.launch_us = 10;
+  peaks.bandwidth_gbs = 1000;
+  const CallWork layers{1e10, 1e9, 1e5, 32};
+  const TimedLaunch timed{{1e6, 1e5, 1e3, 2}, 0.08, 0};
+  EXPECT_NEAR(CostModel(peaks, false, 0).kernel_ms({timed}, layers), 32 * 0.035 + 1, 1e-9);
+  // Among others a launch came each 0.06 ms: it takes no longer.
+  const TimedLaunch piped{timed.work, timed.ms, 0.06};
+  EXPECT_NEAR(CostModel(peaks, false, 0).kernel_ms({piped}, layers), 32 * 0.03 + 1, 1e-9);
+}
+
 }  // namespace
 }  // namespace clvet
