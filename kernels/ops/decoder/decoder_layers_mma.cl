@@ -12,17 +12,20 @@
 #endif
 #define PICK(stage, qkv, o, gate_up, down) \
   ((stage) == 0 ? (qkv) : (stage) == 1 ? (o) : (stage) == 2 ? (gate_up) : (down))
-// Matrix `stage` of layer `layer`. A panel of 32 columns has 512 bytes of each block, and 64 of scales.
+// Matrix `stage` of layer `layer`, and the group's share of it, which is in `shares`. A panel of 32 columns has
+// 512 bytes of each block, and 64 of scales.
+#define ROWS_OF(stage) PICK(stage, C, H* D, C, F)
+#define COLUMNS_OF(stage) PICK(stage, (H + 2 * KV) * D, C, 2 * F, C)
 #define PRODUCT(layer, stage)                                                                 \
   const int gated = (stage) == 2;                                                             \
-  const int K = PICK(stage, C, H * D, C, F);                                                  \
-  const int N = PICK(stage, (H + 2 * KV) * D, C, 2 * F, C);                                   \
-  const size_t blocks_before = (size_t)(layer) * (N / 32) * (K / 32);                         \
+  const int K = ROWS_OF(stage), N = COLUMNS_OF(stage);                                        \
+  const int first = shares[stage].x, own = shares[stage].y;                                   \
+  const size_t blocks_before = (size_t)(layer) * ((uint)N / 32 * ((uint)K / 32));             \
   __global const char* w =                                                                    \
       (__global const char*)PICK(stage, w_qkv, w_o, w_gate_up, w_down) + 512 * blocks_before; \
   __global const char* scales =                                                               \
       (__global const char*)PICK(stage, s_qkv, s_o, s_gate_up, s_down) + 64 * blocks_before;  \
-  ROW_SHARE(group, groups)
+  ROW_RUN
 // Its weights come next.
 #define SEEK_PRODUCT(layer, stage)  \
   {                                 \
@@ -93,9 +96,16 @@ __kernel void decoder_layers_mma(
   __global float4* const shared_out = shared_gated + F / 4;
   const uint turns_before = *state;
   const int group = get_group_id(1), groups = get_num_groups(1);
+  __local int2 shares[PRODUCTS];
+  if (item < PRODUCTS) {
+    const int gated = item == 2, N = COLUMNS_OF(item);
+    ROW_SHARE(group, groups)
+    shares[item] = (int2)(first, own);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
   SEEK_PRODUCT(first_layer, 0)
   ROW_ASK(0, AHEAD)
-  for (int at = 0; at < count * PRODUCTS; ++at) {
+  for (uint at = 0; at < (uint)count * PRODUCTS; ++at) {
     const int layer = first_layer + at / PRODUCTS, stage = at % PRODUCTS;
     PRODUCT(layer, stage)
     const int tiles = own * (1 + gated), norm = stage % 2 == 0, add = !norm;
@@ -121,7 +131,7 @@ __kernel void decoder_layers_mma(
       ATTEND_ALL(buffer_at(k, before), buffer_at(v, before), buffer_at(new_k, before),
                  buffer_at(new_v, before))
     }
-    if (at + 1 < count * PRODUCTS) {
+    if (at + 1 < (uint)count * PRODUCTS) {
       SEEK_PRODUCT(layer + stage / (PRODUCTS - 1), (stage + 1) % PRODUCTS)
       ROW_ASK(0, AHEAD)
     }

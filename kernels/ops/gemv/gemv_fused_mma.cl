@@ -9,6 +9,7 @@ __kernel void gemv_fused_mma(BUFFER_IN(x), __global const float4* restrict scale
   ROW_LOCAL
   ROW_REGISTERS
   ROW_SHARE((int)get_global_id(1), (int)get_num_groups(1))
+  ROW_RUN
   const int tiles = own * (1 + gated);
   if (own == 0) return;
   ROW_ASK_X
