@@ -27,11 +27,11 @@ namespace {
 //   y         = between + gated * w_down
 // of which y is the next layer's x. The outputs are the last layer's, and the caches. Matrices,
 // scales, biases and caches of all L layers lie one behind the other. In float, with float32
-// between the stages: of precision high alone. F and C are multiples of 32. What a stage makes is
-// less than a unit in its last place away from the float that it would be: groups of a launch that
-// wait for each other have that place for whether a value is there. `state` is theirs: 16 words,
-// then qkv, attended, between, gated and y as they hand them on. Where they did not all run at
-// once, y has NaN among its values, and so has that of each launch behind.
+// between the stages: of precision high alone. F and C are multiples of 32. A stage may multiply
+// what another made without its last bit, but sums keep it: groups of a launch that wait for each
+// other have that bit for whether a value is there. `state` is theirs: 16 words, then qkv,
+// attended, between, gated and y as they hand them on. Where they did not all run at once, y has
+// NaN among its values, and so has that of each launch behind.
 struct Shape {
   int64_t layers, first, count, c, f, h, kv, d, cap;
   bool biased;
@@ -109,8 +109,8 @@ Rough sum_of(const Rough& a, const Rough& b) {
   return made;
 }
 
-// Floats without their last bit: two roundoffs at most.
-Rough shortened(Rough row) {
+// What a stage has of another's floats, without their last bit: two roundoffs at most.
+Rough handed_on(Rough row) {
   for (size_t i = 0; i < row.value.size(); ++i) row.error[i] += 2 * std::fabs(row.value[i]);
   return row;
 }
@@ -147,18 +147,17 @@ class Layers {
   void run(int64_t layer, Stream& stream, ReferenceResult& caches) const {
     const double of_norm = roundoffs_of_rms(static_cast<double>(at_.c));
     const double* bias = at_.biased ? part("bias", layer, at_.columns()) : nullptr;
-    const Normed x = normed(stream.x, part("attn_scale", layer, at_.c), epsilon_);
-    stream.qkv = shortened(product(x.row, part("w_qkv", layer, at_.c * at_.columns()),
-                                   static_cast<size_t>(at_.columns()), bias, of_norm + x.moved));
-    stream.attended = shortened(attended(layer, stream.qkv, caches));
+    const Normed x = normed(handed_on(stream.x), part("attn_scale", layer, at_.c), epsilon_);
+    stream.qkv = product(x.row, part("w_qkv", layer, at_.c * at_.columns()),
+                         static_cast<size_t>(at_.columns()), bias, of_norm + x.moved);
+    stream.attended = attended(layer, handed_on(stream.qkv), caches);
     stream.between =
-        shortened(sum_of(stream.x, multiplied(stream.attended, "w_o", layer, at_.c, 0)));
-    const Normed row = normed(stream.between, part("ffn_scale", layer, at_.c), epsilon_);
-    stream.gated =
-        shortened(gated(multiplied(row.row, "w_gate_up", layer, 2 * at_.f, of_norm + row.moved),
-                        epilogue_of(values_)));
+        sum_of(stream.x, multiplied(handed_on(stream.attended), "w_o", layer, at_.c, 0));
+    const Normed row = normed(handed_on(stream.between), part("ffn_scale", layer, at_.c), epsilon_);
+    stream.gated = gated(multiplied(row.row, "w_gate_up", layer, 2 * at_.f, of_norm + row.moved),
+                         epilogue_of(values_));
     stream.x =
-        shortened(sum_of(stream.between, multiplied(stream.gated, "w_down", layer, at_.c, 0)));
+        sum_of(stream.between, multiplied(handed_on(stream.gated), "w_down", layer, at_.c, 0));
   }
 
  private:

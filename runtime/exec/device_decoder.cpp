@@ -78,7 +78,7 @@ Status DeviceDecoder::allocate() {
 
 Status DeviceDecoder::reserve(int64_t capacity) {
   if (capacity <= capacity_) return {};
-  capacity = std::max(capacity, next_capacity(capacity_, config_));
+  capacity = device_capacity(std::max(capacity, next_capacity(capacity_, config_)));
   const auto bytes_for = [](DeviceTensor tensor, int64_t positions) {
     tensor.extent.h = positions;
     return device_bytes(tensor);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/numbers.h"
 #include "base/result.h"
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
@@ -23,6 +24,7 @@ namespace clvet {
 namespace {
 
 constexpr int64_t kFirstCapacity = 256;
+constexpr int64_t kPositionsTogether = 8;
 
 }  // namespace
 
@@ -31,6 +33,8 @@ int64_t first_capacity(int64_t rows) { return std::max(kFirstCapacity, rows); }
 int64_t next_capacity(int64_t capacity, const LlmConfig& config) {
   return std::max(capacity, std::min(2 * capacity, config.context));
 }
+
+int64_t device_capacity(int64_t positions) { return round_up(positions, kPositionsTogether); }
 
 MatrixForm form_of(const std::string& matrix, int64_t first, const Variant& variant) {
   MatrixForm form{matrix,
@@ -76,7 +80,9 @@ bool lie_together(const DecoderCall& call, const Variant& variant, const DeviceF
     if (form.storage != Storage::kBuffer || !both) return false;
   }
   const TensorRole row{.c = call.dims.at("KV") * call.dims.at("D")};
-  return fits(activation_bytes(row, variant.precision), layers->second * positions);
+  const size_t together =
+      activation_bytes(row, variant.precision) * static_cast<size_t>(kPositionsTogether);
+  return fits(together, layers->second * (device_capacity(positions) / kPositionsTogether));
 }
 
 size_t state_bytes(std::span<const TensorRole> roles) {
@@ -182,12 +188,14 @@ int64_t DecoderMemory::weight_bytes() const {
 }
 
 int64_t DecoderMemory::cache_bytes(int64_t capacity) const {
+  capacity = device_capacity(capacity);
   int64_t sum = 0;
   for (const Row& row : caches_) sum += row.bytes_a_position * capacity;
   return sum;
 }
 
 int64_t DecoderMemory::bytes(int64_t capacity) const {
+  capacity = device_capacity(capacity);
   int64_t sum = 0;
   for (const auto* rows : {&weights_, &steps_, &caches_}) {
     for (const Row& row : *rows) sum += row.bytes + row.bytes_a_position * capacity;
@@ -196,6 +204,7 @@ int64_t DecoderMemory::bytes(int64_t capacity) const {
 }
 
 DecoderMemory::Piece DecoderMemory::largest(int64_t capacity) const {
+  capacity = device_capacity(capacity);
   Piece largest;
   for (const auto* rows : {&weights_, &steps_, &caches_}) {
     for (const Row& row : *rows) {

@@ -26,6 +26,9 @@ inline constexpr int64_t kRowsOfAStep = 64;
 // full. Doubled, so that copies are few, and no further than the model can use.
 int64_t first_capacity(int64_t rows);
 int64_t next_capacity(int64_t capacity, const LlmConfig& config);
+// Those of a device, for so many at least: rows of 64 bytes and their multiples then fill parts of
+// kPartAlign bytes.
+int64_t device_capacity(int64_t positions);
 
 // A matrix, or some of its rows, as a kernel wants it on a device; kernels that want it alike share
 // it.

@@ -1,4 +1,4 @@
-// decoder_layers with weights in blocks of Q4_0: products as mma_row.clh has them, heads as
+// decoder_layers with weights of 4 bits: products as mma_row.clh has them, heads as
 // attention_early.clh, all stages of all layers in one launch of GROUPS groups. What a stage makes its groups
 // hand to those of the next one (grid.clh), in `state` from its texel FIRST_SHARED on: qkv, attended, between,
 // gated and y. A group writes what it hands on in a layer only behind stages that needed all of it in the
@@ -13,7 +13,7 @@
 #define PICK(stage, qkv, o, gate_up, down) \
   ((stage) == 0 ? (qkv) : (stage) == 1 ? (o) : (stage) == 2 ? (gate_up) : (down))
 // Matrix `stage` of layer `layer`, and the group's share of it, which is in `shares`. A panel of 32 columns has
-// 512 bytes of each block, and 64 of scales.
+// 512 bytes of each block.
 #define ROWS_OF(stage) PICK(stage, C, H* D, C, F)
 #define COLUMNS_OF(stage) PICK(stage, (H + 2 * KV) * D, C, 2 * F, C)
 #define PRODUCT(layer, stage)                                                                 \
@@ -24,7 +24,8 @@
   __global const char* w =                                                                    \
       (__global const char*)PICK(stage, w_qkv, w_o, w_gate_up, w_down) + 512 * blocks_before; \
   __global const char* scales =                                                               \
-      (__global const char*)PICK(stage, s_qkv, s_o, s_gate_up, s_down) + 64 * blocks_before;  \
+      (__global const char*)PICK(stage, s_qkv, s_o, s_gate_up, s_down) +                      \
+      ROW_SCALE_BYTES * blocks_before;                                                        \
   ROW_RUN
 // Its weights come next.
 #define SEEK_PRODUCT(layer, stage)  \
@@ -39,11 +40,12 @@
   if (!there) {                           \
     grid_await(v, x + (texel), turn_of_x) \
   }
-#define GIVE(texel, v)                               \
-  {                                                  \
-    const float4 given = grid_short(v);              \
-    buffer_store4(y, texel, given);                  \
-    grid_give(shared_y + (texel), given, turn_of_y); \
+// Sums go on from y, which keeps all bits: they may be far larger than what is added to them.
+#define GIVE(texel, v)                                           \
+  {                                                              \
+    const float4 given = v;                                      \
+    buffer_store4(y, texel, given);                              \
+    grid_give(shared_y + (texel), grid_short(given), turn_of_y); \
   }
 
 // The group's heads, of the caches of one layer.

@@ -49,6 +49,14 @@ TEST(DecoderCapacity, DoublesUpToTheContextAndNeverShrinks) {
   EXPECT_EQ(next_capacity(int64_t{1} << 40, one_layer(1500)), int64_t{1} << 40);
 }
 
+// So layers' parts of one cache begin where devices let parts of buffers begin.
+TEST(DecoderCapacity, OfADeviceIsForAMultipleOfEightPositions) {
+  std::vector<int64_t> made;
+  for (const int64_t positions : {0, 1, 8, 9, 256, 1500})
+    made.push_back(device_capacity(positions));
+  EXPECT_EQ(made, (std::vector<int64_t>{0, 8, 8, 16, 256, 1504}));
+}
+
 // No calls: the caches and the buffers of a step alone.
 class Buffers : public ::testing::TestWithParam<Precision> {
  protected:
@@ -69,7 +77,8 @@ class Buffers : public ::testing::TestWithParam<Precision> {
 
 TEST_P(Buffers, GrowByKeysAndValuesOfEachPosition) {
   // Two heads of 16, keys and values.
-  EXPECT_EQ(memory().cache_bytes(1), 2 * 32 * element());
+  EXPECT_EQ(memory().cache_bytes(8), 8 * 2 * 32 * element());
+  EXPECT_EQ(memory().cache_bytes(1), memory().cache_bytes(8));
   EXPECT_EQ(memory().cache_bytes(1000), 1000 * 2 * 32 * element());
   EXPECT_EQ(memory().bytes(1000) - memory().bytes(0), memory().cache_bytes(1000));
   EXPECT_EQ(memory().weight_bytes(), 0);
