@@ -1,10 +1,10 @@
-// decoder_layers with weights of 4 bits: products as mma_row.clh has them, heads as
-// attention_early.clh, all stages of all layers in one launch of GROUPS groups. What a stage makes its groups
-// hand to those of the next one (grid.clh), in `state` from its texel FIRST_SHARED on: qkv, attended, between,
-// gated and y. A group writes what it hands on in a layer only behind stages that needed all of it in the
-// layer before, so each layer is a turn. While it waits, AHEAD pairs of blocks of its next weights are on
-// their way: more of them would keep what it waits for from coming, as a compute unit's loads come in the
-// order in which they were asked for.
+// decoder_layers with weights of 4 bits: products as mma_row.clh has them, heads as attention_early.clh, all
+// stages of all layers in one launch of GROUPS groups. What a stage makes its groups hand to those of the
+// next one (grid.clh), in `state` from its texel FIRST_SHARED on: qkv, attended, between, gated and y. A
+// group writes what it hands on in a layer only behind stages that needed all of it in the layer before, so
+// each layer is a turn. While it waits, AHEAD pairs of blocks of its next weights are on their way: more of
+// them would keep what it waits for from coming, as a compute unit's loads come in the order in which they
+// were asked for.
 #define FIRST_SHARED 4
 #define PRODUCTS 4  // of a layer
 #if ROW_PARTS < ATTEND_ROOM || GROUP != ITEMS
@@ -12,9 +12,9 @@
 #endif
 #define PICK(stage, qkv, o, gate_up, down) \
   ((stage) == 0 ? (qkv) : (stage) == 1 ? (o) : (stage) == 2 ? (gate_up) : (down))
-// Matrix `stage` of layer `layer`, and the group's share of it, which is in `shares`. A panel of 32 columns has
-// 512 bytes of each block.
-#define ROWS_OF(stage) PICK(stage, C, H* D, C, F)
+// Matrix `stage` of layer `layer`, and the group's share of it, which is in `shares`. A panel of 32 columns
+// has 512 bytes of each block.
+#define ROWS_OF(stage) PICK(stage, C, H * D, C, F)
 #define COLUMNS_OF(stage) PICK(stage, (H + 2 * KV) * D, C, 2 * F, C)
 #define PRODUCT(layer, stage)                                                                 \
   const int gated = (stage) == 2;                                                             \
@@ -28,10 +28,10 @@
       ROW_SCALE_BYTES * blocks_before;                                                        \
   ROW_RUN
 // Its weights come next.
-#define SEEK_PRODUCT(layer, stage)  \
-  {                                 \
-    PRODUCT(layer, stage)           \
-    ROW_SEEK                        \
+#define SEEK_PRODUCT(layer, stage) \
+  {                                \
+    PRODUCT(layer, stage)          \
+    ROW_SEEK                       \
   }
 
 // Of x, which is another stage's y, but for the first layer's: that is there.
