@@ -188,27 +188,24 @@ int64_t DecoderMemory::weight_bytes() const {
 }
 
 int64_t DecoderMemory::cache_bytes(int64_t capacity) const {
-  capacity = device_capacity(capacity);
   int64_t sum = 0;
-  for (const Row& row : caches_) sum += row.bytes_a_position * capacity;
+  for (const Row& row : caches_) sum += row.of_positions(capacity);
   return sum;
 }
 
 int64_t DecoderMemory::bytes(int64_t capacity) const {
-  capacity = device_capacity(capacity);
   int64_t sum = 0;
   for (const auto* rows : {&weights_, &steps_, &caches_}) {
-    for (const Row& row : *rows) sum += row.bytes + row.bytes_a_position * capacity;
+    for (const Row& row : *rows) sum += row.bytes + row.of_positions(capacity);
   }
   return sum;
 }
 
 DecoderMemory::Piece DecoderMemory::largest(int64_t capacity) const {
-  capacity = device_capacity(capacity);
   Piece largest;
   for (const auto* rows : {&weights_, &steps_, &caches_}) {
     for (const Row& row : *rows) {
-      const int64_t bytes = row.bytes + row.bytes_a_position * capacity;
+      const int64_t bytes = row.bytes + row.of_positions(capacity);
       if (bytes > largest.bytes) largest = {row.name, bytes};
     }
   }

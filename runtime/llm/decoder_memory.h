@@ -91,6 +91,9 @@ class DecoderMemory {
   struct Row {
     std::string name;
     int64_t bytes = 0, bytes_a_position = 0;
+    int64_t of_positions(int64_t capacity) const {
+      return bytes_a_position * device_capacity(capacity);
+    }
   };
   static Row buffer_row(const std::string& name, size_t bytes);
   void add_buffer(const DecoderBuffer& buffer, Precision activations);
