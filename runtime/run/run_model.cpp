@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +27,8 @@
 namespace clvet {
 namespace {
 
-// As many answers as were asked for. The last one, which leaves, agrees with the first.
+// As many answers as were asked for. The last one, which leaves, agrees with the first. What a
+// device can read where it lies is copied there once.
 class Repeats {
  public:
   Repeats(OpenNetwork& session, const std::map<std::string, Tensor>& inputs,
@@ -44,12 +47,22 @@ class Repeats {
   }
 
   const std::vector<double>& ms() const { return ms_; }
+  const std::map<std::string, Tensor>& inputs() const { return inputs_; }
 
  private:
   void begin() {
     place_ = session_.place();
     last_ = first_;
     ms_.clear();
+    if (options_.repeat > 0) std::ranges::for_each(inputs_, [&](auto& row) { share(row); });
+  }
+
+  void share(std::pair<const std::string, Tensor>& input) {
+    auto& [name, values] = input;
+    std::optional<Tensor> shared = session_.lend_input(name);
+    if (!shared || shared->type() != values.type() || shared->raw() == values.raw()) return;
+    if (values.bytes() > 0) std::memcpy(shared->raw(), values.raw(), values.bytes());
+    values = std::move(*shared);
   }
 
   // Times of one place only, and answers of it alone, are compared.
@@ -66,7 +79,7 @@ class Repeats {
   }
 
   OpenNetwork& session_;
-  const std::map<std::string, Tensor>& inputs_;
+  std::map<std::string, Tensor> inputs_;
   const ModelRunOptions& options_;
   Outputs first_, last_;
   size_t place_ = 0;
@@ -86,7 +99,7 @@ Result<Answered> answered(OpenNetwork& session, const std::map<std::string, Tens
   if (!options.steps) {
     Repeats repeats(session, inputs, options);
     CLVET_ASSIGN_OR_RETURN(Outputs outputs, repeats.run());
-    return Answered{std::move(outputs), inputs, repeats.ms(), {}};
+    return Answered{std::move(outputs), repeats.inputs(), repeats.ms(), {}};
   }
   CLVET_ASSIGN_OR_RETURN(StepAnswers steps, run_steps(session, inputs, *options.steps));
   Answered answered{std::move(steps.outputs), std::move(steps.inputs), std::move(steps.ms), {}};
