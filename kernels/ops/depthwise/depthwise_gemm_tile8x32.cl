@@ -1,6 +1,7 @@
 // y = act(middle * w + bias), middle = middle_act(depthwise 3 x 3 of x + middle_bias), for processors with
-// wide SIMD (kernels/common/tile8x32.clh): 8 pixels, one after the other, and all columns an item. Its
-// middle lies in local memory, which a processor has in its first cache, as [panel of 16][pixel][16].
+// wide SIMD (kernels/common/tile8x32.clh): TILE_HEIGHT pixels, one after the other, an item, and all
+// columns, or every second pair of panels where two items share the pixels. Its middle lies in local
+// memory, which a processor has in its first cache, as [panel of 16][pixel][16].
 // With `add`, r is added before the activation.
 //
 // Of the window of pixel i, corner[i] is the texel of the first tap, and bit k of inside[i] says that tap k lies
@@ -26,7 +27,7 @@
 #define READ(i) middle4[i * 4]
 #define RUN(QUAD)                                                      \
   for (int quad = 0; quad < quads; ++quad) {                           \
-    __local const float4* middle4 = (__local const float4*)middle + quad / 4 * 32 + quad % 4; \
+    __local const float4* middle4 = (__local const float4*)middle + quad / 4 * 4 * TILE_HEIGHT + quad % 4; \
     QUAD(READ)                                                         \
     TILE_KEEP_AFTER(quad, quads)                                       \
   }
@@ -44,16 +45,17 @@ __kernel void depthwise_gemm_tile8x32(BUFFER_IN(x), __global const float* restri
                                       int OW, int middle_act, float middle_act_lo,
                                       float middle_act_hi, int add, int act, float act_lo,
                                       float act_hi) {
-  __local float16 middle[8 * MIDDLE_PANELS];
-  const int row = get_global_id(0) * 8;
+  __local float16 middle[TILE_HEIGHT * MIDDLE_PANELS];
+  const int part = get_global_id(0), parts = get_global_size(0);
+  const int row = get_global_id(1) * TILE_HEIGHT;
   const int quads = (C + 3) / 4, quads_o = (OC + 3) / 4;
   const int pitch = (C + 15) / 16 * 16, down = W * quads;
-  int inside[8], corner[8];
-  for (int i = 0; i < 8; ++i) PLACE(i)
+  int inside[TILE_HEIGHT], corner[TILE_HEIGHT];
+  for (int i = 0; i < TILE_HEIGHT; ++i) PLACE(i)
   for (int panel = 0; panel < (C + 15) / 16; ++panel) {
     NINE(TAP)
     const float16 start = vload16(0, middle_bias + panel * 16);
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < TILE_HEIGHT; ++i) {
       LINE(0) LINE(1) LINE(2)
       float16 v = start;
       if (inside[i] == ALL_TAPS) {
@@ -61,13 +63,13 @@ __kernel void depthwise_gemm_tile8x32(BUFFER_IN(x), __global const float* restri
       } else {
         NINE(EDGE_TERM)
       }
-      middle[panel * 8 + i] = ACT_BOUNDED(middle_act)
+      middle[panel * TILE_HEIGHT + i] = ACT_BOUNDED(middle_act)
                                   ? act_bounded(v, middle_act, middle_act_lo, middle_act_hi)
                                   : activate(v, middle_act, middle_act_lo, middle_act_hi);
     }
   }
   const int panels = (OC + 15) / 16;
-  for (int left = 0; left < panels; left += 2) {
+  for (int left = part * 2; left < panels; left += parts * 2) {
     const int right = min(left + 1, panels - 1);
     TILE_OPEN(left, right, panels, quads);
     if (left + 1 < panels) {
@@ -76,7 +78,7 @@ __kernel void depthwise_gemm_tile8x32(BUFFER_IN(x), __global const float* restri
       RUN(TILE_QUAD_LEFT)
     }
     if (add) {
-      EACH_OF_8(ADD_ROW)
+      EACH_ROW(ADD_ROW)
     }
     TILE_FINISH(left, panels, row * quads_o, quads_o, M - row, OC)
   }

@@ -1,4 +1,4 @@
-// y[M, N] = act(x * w + bias), 8 rows by 32 columns an item (kernels/common/tile8x32.clh). Items that
+// y[M, N] = act(x * w + bias), TILE_HEIGHT rows by 32 columns an item (kernels/common/tile8x32.clh). Items that
 // are neighbours share the larger one of x and w. With ADD, r is added before the activation.
 #define OPEN_ROW(i) BUFFER_FROM(x##i) = buffer_at(x, min(row + i, M - 1) * quads);
 #define READ(i) buffer_load4(x##i, quad)
@@ -27,9 +27,9 @@ __kernel void gemm_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restri
   TILE_IDS(M < N)
   const int left = tile_column * 2;
   const int right = min(left + 1, panels - 1);
-  const int row = tile_row * 8;
+  const int row = tile_row * TILE_HEIGHT;
   const int quads = (K + 3) / 4, quads_o = (N + 3) / 4;
-  EACH_OF_8(OPEN_ROW)
+  EACH_ROW(OPEN_ROW)
   TILE_OPEN(left, right, panels, quads);
   for (int block = 0; block < quads; block += 8) {
     const int end = min(block + 8, quads);
@@ -41,6 +41,6 @@ __kernel void gemm_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restri
       RUN(TILE_QUAD_LEFT)
     }
   }
-  EACH_OF_8(ADD_ROW)
+  EACH_ROW(ADD_ROW)
   TILE_FINISH(left, panels, row * quads_o, quads_o, M - row, N)
 }
