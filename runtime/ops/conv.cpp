@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -128,6 +129,19 @@ Values bias_values(const OpCall& call) {
   return Values(static_cast<size_t>(call.shape(1)[0]), 0.0);
 }
 
+// Of a network's first layer: planes that are read where they are need not be put in another order.
+constexpr int64_t kFewPlanes = 4;
+
+std::optional<OtherCalls> way_of_planes(const OpCall& call, const LoweredCall& conv) {
+  const bool few = conv.op == "conv2d" && conv.dims.at("C") <= kFewPlanes;
+  const bool windows = conv.dims.at("KH") * conv.dims.at("KW") > 1;
+  if (!few || !windows || call.shape(0).size() != 4) return std::nullopt;
+  LoweredCall planes = conv;
+  planes.op = "conv2d_planes";
+  planes.inputs[0].view = View::kChannelsLast;
+  return OtherCalls{{std::move(planes)}, 1};
+}
+
 Lowering lower(const OpCall& call, View) {
   if (!on_device(call.type(0).dtype)) return host_only("the tensor is not of a float type");
   const auto problem = problem_of(call);
@@ -150,6 +164,8 @@ Lowering lower(const OpCall& call, View) {
   lowered.view = View::kChannelsFirst;
   Lowering lowering = kernel_call(std::move(lowered));
   lowering.others = winograd_ways(lowering.calls[0]);
+  if (auto planes = way_of_planes(call, lowering.calls[0]))
+    lowering.others.push_back(std::move(*planes));
   return lowering;
 }
 

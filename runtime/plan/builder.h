@@ -106,6 +106,8 @@ class PlanBuilder {
   // The same values as wanted; -1 where no trusted kernel makes them so.
   int convert(int source, const Wanted& wanted);
   int change_order(int source, const Wanted& wanted);
+  // That of the move; nullopt: no one call makes it.
+  static std::optional<LoweredCall> order_call(const DeviceTensor& from, const Wanted& wanted);
   int change_storage(int source, const Wanted& wanted);
   // The same order in buffers, as float32 or half as wanted.
   int change_number(int source, bool half);
@@ -146,6 +148,8 @@ class PlanBuilder {
   double cost_of(const Node& node, const std::vector<LoweredCall>& calls,
                  const std::vector<ChosenVariant>& chosen) const;
   double copy_cost(ValueId value, const TensorRole& role, Storage storage, bool half) const;
+  // Of putting in order what the host has and nothing has brought to the device yet.
+  double order_cost(ValueId value, const Wanted& wanted) const;
   void name_weights();
   void name_memory();
   // Of a plan that is followed: those of the node that its steps make.

@@ -143,8 +143,10 @@ double PlanBuilder::cost_of(const Node& node, const std::vector<LoweredCall>& ca
       if (arg.kind != ArgKind::kInput || !role) continue;
       for (const LoweredInput& input : calls[i].inputs) {
         if (input.role != arg.name || input.input < 0) continue;
-        ms += copy_cost(node.inputs[static_cast<size_t>(input.input)], *role, arg.storage,
-                        stores_half(chosen[i].variant().precision));
+        const ValueId value = node.inputs[static_cast<size_t>(input.input)];
+        const bool half = stores_half(chosen[i].variant().precision);
+        ms += copy_cost(value, *role, arg.storage, half);
+        ms += order_cost(value, {*role, input.view, input.rank, Storage::kBuffer, half});
       }
     }
   }

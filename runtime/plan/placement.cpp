@@ -1,4 +1,5 @@
 // The half of the builder that brings values where a kernel wants them.
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -245,20 +246,44 @@ Result<ChosenVariant> PlanBuilder::choose_copy(const WantedCall& wanted) const {
   return chooser_.choose_named(wanted, steps[next].variant);
 }
 
-int PlanBuilder::change_order(int source, const Wanted& wanted) {
-  const DeviceTensor& from = tensor_at(source);
-  if (fits(from, wanted)) return source;
+std::optional<LoweredCall> PlanBuilder::order_call(const DeviceTensor& from, const Wanted& wanted) {
   const Shape shape = padded_shape(from.shape, wanted.rank);
   auto lowered =
       change_view(shape, padded_view(from.view, from.shape.size(), wanted.rank), wanted.view);
-  if (!lowered) return -1;
+  if (!lowered) return std::nullopt;
   put_nhwc(from.extent, lowered->dims);
   lowered->dims["ON"] = wanted.role.n;
   lowered->dims["OH"] = wanted.role.h;
   lowered->dims["OW"] = wanted.role.w;
-  const std::string op = "move";
+  return lowered;
+}
+
+double PlanBuilder::order_cost(ValueId value, const Wanted& wanted) const {
+  const bool brought = std::ranges::count(tensor_values_, value) > 0;
+  if (brought || graph_.constant(value) || !on_host_[static_cast<size_t>(value)]) return 0;
+  DeviceTensor tensor;
+  tensor.shape = padded_shape(*graph_.values[static_cast<size_t>(value)].shape, wanted.rank);
+  tensor.extent = {wanted.role.n, wanted.role.h, wanted.role.w, wanted.role.c};
+  tensor.view = wanted.view;
+  if (lies_as_on_host(tensor)) return 0;
+  const auto plain = plain_form(tensor);
+  const auto moved = plain ? order_call(*plain, wanted) : std::nullopt;
+  const double by_host = host_order_ms(tensor);
+  if (!moved) return by_host;
   const Scalars none;
-  WantedCall call{op, lowered->dims, none, copy_combination(wanted.half)};
+  WantedCall call{moved->op, moved->dims, none, copy_combination(wanted.half)};
+  call.combination.activations = wanted.storage;
+  const auto chosen = chooser_.choose(call);
+  return chosen && chosen->ms > 0 ? std::min(chosen->ms + chosen->launch_ms, by_host) : by_host;
+}
+
+int PlanBuilder::change_order(int source, const Wanted& wanted) {
+  const DeviceTensor& from = tensor_at(source);
+  if (fits(from, wanted)) return source;
+  const auto lowered = order_call(from, wanted);
+  if (!lowered) return -1;
+  const Scalars none;
+  WantedCall call{lowered->op, lowered->dims, none, copy_combination(wanted.half)};
   call.combination.activations = wanted.storage;
   const auto chosen = choose_copy(call);
   if (!chosen || chosen->variant().activations != wanted.storage) return -1;

@@ -1,4 +1,4 @@
-// When one kernel takes the place of the several calls of a node.
+// When another kernel takes the place of the calls of a node.
 #include <gmock/gmock.h>
 
 #include <cstddef>
@@ -91,6 +91,20 @@ test::ModelBuilder pair_of(bool adds) {
   return model;
 }
 
+// Of two images with three planes each.
+Graph first_layer() {
+  test::ModelBuilder model;
+  model.input("x", {2, 3, 6, 8});
+  model.constant("w", {kHidden, 3, 3, 3}, test::values(kHidden * 27));
+  model.constant("b", {kHidden}, test::values(kHidden, 2));
+  onnx::NodeProto& conv = model.node("Conv", {"x", "w", "b"}, {"c"});
+  test::set_ints(conv, "pads", {1, 0, 1, 1});
+  test::set_ints(conv, "strides", {2, 2});
+  model.node("Relu", {"c"}, {"y"});
+  model.output("y");
+  return for_device(model);
+}
+
 Graph depthwise_pair() { return for_device(pair_of(false)); }
 Graph depthwise_residual() { return for_device(pair_of(true)); }
 
@@ -130,12 +144,13 @@ INSTANTIATE_TEST_SUITE_P(
              "squeeze_excite",
              {"pool_global", "gemm", "gemm", "eltwise_binary"}},
         Case{"ConvAdd", residual, "gemm_add", {"gemm", "eltwise_binary"}},
+        Case{"FirstLayer", first_layer, "conv2d_planes", {"conv2d"}},
         Case{"DepthwisePair", depthwise_pair, "depthwise_gemm", {"depthwise", "gemm"}},
         Case{"DepthwiseResidual", depthwise_residual, "depthwise_gemm", {"depthwise", "gemm_add"}}),
     [](const auto& info) { return info.param.name; });
 
 TEST_P(OneLaunch, IsTakenWhereItIsPredictedToBeFaster) {
-  const ExecutionPlan plan = plan_by(taking(1));
+  const ExecutionPlan plan = plan_by(taking(0.5));
   EXPECT_THAT(test::kernel_ops(plan), ElementsAre(GetParam().whole));
   EXPECT_THAT(plan.fallbacks, IsEmpty());
 }
@@ -156,7 +171,7 @@ TEST_P(OneLaunch, IsWhatAPlanSaysAndSoAreTheSeveral) {
     const bool is_sum = variant.manifest->op == "gemm_add";
     return is_sum ? test::Told{Verdict::kPass, 50} : taking(50)(variant, shape);
   };
-  for (const test::Teller& tell : {taking(1), taking(50), slow_sums}) {
+  for (const test::Teller& tell : {taking(0.5), taking(50), slow_sums}) {
     const Report report = test::timed_report(test::device_with(), tell);
     const auto chooser = test::chooser_of(report);
     const ExecutionPlan plan = plan_by(tell);
@@ -175,7 +190,7 @@ TEST_P(OneLaunch, ComputesWhatTheHostComputesAndSoDoTheSeveral) {
   ASSERT_TRUE(want) << want.error().message;
   const auto table = test::table();
   const DeviceFeatures features = features_of(test::device_with());
-  for (const double ms : {1.0, 50.0}) {
+  for (const double ms : {0.5, 50.0}) {
     for (const Combination& combination : {test::kBuffers, test::kImages}) {
       const ExecutionPlan plan = plan_by(taking(ms), combination);
       const auto got = test::PlanInterpreter(graph_, plan, *table, features).run(inputs);
