@@ -6,8 +6,8 @@ They have the layers of SqueezeNet 1.1, MobileNetV1, MobileNetV2 and ResNet-50 v
 anything.
 """
 
+import argparse
 import pathlib
-import sys
 
 import numpy
 import onnx
@@ -129,7 +129,9 @@ NETWORKS = {"squeezenet": squeezenet, "mobilenet_v1": mobilenet_v1, "mobilenet_v
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    folder = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
     for name, network in NETWORKS.items():
         network().save(folder / f"{name}.onnx")

@@ -7,16 +7,9 @@
 // Of the window of pixel i, corner[i] is the texel of the first tap, and bit k of inside[i] says that tap k lies
 // inside.
 #define ALL_TAPS 511
-#define PLACE(i)                                                                          \
-  {                                                                                       \
-    const int pixel = min(row + i, M - 1);                                                \
-    const int line = pixel / OW;                                                          \
-    const int iy = line % OH * stride_h - pad_top, ix = pixel % OW * stride_w - pad_left; \
-    inside[i] = 0;                                                                        \
-    for (int k = 0; k < 9; ++k)                                                           \
-      inside[i] |= ((uint)(iy + k / 3) < (uint)H && (uint)(ix + k % 3) < (uint)W) << k;   \
-    corner[i] = ((line / OH * H + iy) * W + ix) * quads;                                    \
-  }
+// Which of three neighbours, the first at `at`, lie between 0 and `end`.
+#define THREE(at, end) \
+  (((uint)(at) < (uint)(end)) | ((uint)(at) + 1 < (uint)(end)) << 1 | ((uint)(at) + 2 < (uint)(end)) << 2)
 #define TAP(k) const float16 tap##k = vload16(0, taps + (k)*pitch + panel * 16);
 #define LINE(k) BUFFER_FROM(line##k) = buffer_at(x, corner[i] + panel * 4 + (k)*down);
 #define TERM(k) TERM_OF((k) / 3 == 0 ? line0 : (k) / 3 == 1 ? line1 : line2, k)
@@ -25,11 +18,11 @@
   if ((inside[i] & 1 << (k)) != 0) TERM(k)
 #define NINE(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8)
 #define READ(i) middle4[i * 4]
-#define RUN(QUAD)                                                      \
-  for (int quad = 0; quad < quads; ++quad) {                           \
+#define RUN(QUAD)                                                                                          \
+  for (int quad = 0; quad < quads; ++quad) {                                                               \
     __local const float4* middle4 = (__local const float4*)middle + quad / 4 * 4 * TILE_HEIGHT + quad % 4; \
-    QUAD(READ)                                                         \
-    TILE_KEEP_AFTER(quad, quads)                                       \
+    QUAD(READ)                                                                                             \
+    TILE_KEEP_AFTER(quad, quads)                                                                           \
   }
 #define ADD_ROW(i)                                                           \
   if (row + i < M) {                                                         \
@@ -51,7 +44,16 @@ __kernel void depthwise_gemm_tile8x32(BUFFER_IN(x), __global const float* restri
   const int quads = (C + 3) / 4, quads_o = (OC + 3) / 4;
   const int pitch = (C + 15) / 16 * 16, down = W * quads;
   int inside[TILE_HEIGHT], corner[TILE_HEIGHT];
-  for (int i = 0; i < TILE_HEIGHT; ++i) PLACE(i)
+  WALK_OPEN(row, OW, OH)
+  for (int i = 0; i < TILE_HEIGHT; ++i) {
+    const int iy = walk_y * stride_h - pad_top, ix = walk_x * stride_w - pad_left;
+    const int lines = THREE(iy, H), columns = THREE(ix, W);
+    inside[i] = columns * ((lines & 1) | (lines & 2) << 2 | (lines & 4) << 4);
+    corner[i] = ((walk_n * H + iy) * W + ix) * quads;
+    if (row + i + 1 < M) {  // beyond the last pixel that one again
+      WALK_NEXT(OW, OH)
+    }
+  }
   for (int panel = 0; panel < (C + 15) / 16; ++panel) {
     NINE(TAP)
     const float16 start = vload16(0, middle_bias + panel * 16);

@@ -52,21 +52,23 @@ __kernel void winograd_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* re
   const int panel = get_global_id(1) * 2, pair = panel + 1 < panels;
   for (int from = 0; from < quads; from += CHUNK / 4) {
     const int begun = from > 0, here = min(quads - from, CHUNK / 4);
+    WALK_OPEN(first, across, down)
     for (int tile = 0; tile < 8; ++tile) {
-      const int of = first + min(tile, tiles - 1);  // beyond the last tile that one again
-      const int line = of / across;
-      const int iy = line % down * 2 - pad_top, ix = of % across * 2 - pad_left;
+      const int iy = walk_y * 2 - pad_top, ix = walk_x * 2 - pad_left;
       const int line0 = iy >= 0 && iy < H, line1 = iy + 1 >= 0 && iy + 1 < H;
       const int line2 = iy + 2 >= 0 && iy + 2 < H, line3 = iy + 3 >= 0 && iy + 3 < H;
       const int column0 = ix >= 0 && ix < W, column1 = ix + 1 >= 0 && ix + 1 < W;
       const int column2 = ix + 2 >= 0 && ix + 2 < W, column3 = ix + 3 >= 0 && ix + 3 < W;
-      const int corner = ((line / down * H + iy) * W + ix) * quads + from;
+      const int corner = ((walk_n * H + iy) * W + ix) * quads + from;
       for (int run = 0; run * 4 < here; ++run) {
         const int at = corner + run * 4, left = here - run * 4;
         if (line0 && line3 && column0 && column3 && left >= 4)
           TRANSFORM(INSIDE)
         else
           TRANSFORM(BORDER)
+      }
+      if (tile + 1 < tiles) {  // beyond the last tile that one again
+        WALK_NEXT(across, down)
       }
     }
     for (int p = 0; p < 16; ++p) {
@@ -85,9 +87,9 @@ __kernel void winograd_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* re
       EACH_OF_8(TILE_KEEP)
     }
   }
+  WALK_OPEN(first, across, down)
   for (int tile = 0; tile < tiles; ++tile) {
-    const int line = (first + tile) / across;
-    const int oy = line % down * 2, ox = (first + tile) % across * 2;
+    const int oy = walk_y * 2, ox = walk_x * 2;
     for (int half_row = 0; half_row <= pair; ++half_row) {
       const int t = (panel + half_row) * 4;
       COLUMN(0)
@@ -100,9 +102,10 @@ __kernel void winograd_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* re
         const float16 z = pick_of_4(i, upper0 + upper1 + upper2, upper1 - upper2 - upper3,
                                     lower0 + lower1 + lower2, lower1 - lower2 - lower3);
         const float16 v = activate(z + bias[panel + half_row], act, act_lo, act_hi);
-        const int at = ((line / down * OH + y_out) * OW + x_out) * quads_o + t;
+        const int at = ((walk_n * OH + y_out) * OW + x_out) * quads_o + t;
         run_store(y, at, quads_o - t, v, t, OC)
       }
     }
+    WALK_NEXT(across, down)
   }
 }
