@@ -20,11 +20,11 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// A convolution of a picture of 3 planes to one of 5 planes.
+// A convolution of a picture of 5 planes to another one.
 Graph picture(int64_t width) {
   test::ModelBuilder model;
-  model.input("x", {1, 3, 64, width}).output("y");
-  model.constant("w", {5, 3, 3, 3}, test::values(5 * 3 * 3 * 3));
+  model.input("x", {1, 5, 64, width}).output("y");
+  model.constant("w", {5, 5, 3, 3}, test::values(5 * 5 * 3 * 3));
   test::set_ints(model.node("Conv", {"x", "w"}, {"y"}), "pads", {1, 1, 1, 1});
   return test::ready(model);
 }
