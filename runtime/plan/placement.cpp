@@ -13,6 +13,7 @@
 #include "kernels/layout.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/ops/contract/op_def.h"
 #include "runtime/ops/contract/view.h"
 #include "runtime/ops/support/lowering.h"
 #include "runtime/ops/support/movement.h"
