@@ -1,11 +1,9 @@
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "base/result.h"
-#include "kernels/act.h"
 #include "kernels/contract.h"
-#include "kernels/reference/row_sums.h"
+#include "kernels/reference/convolved.h"
 #include "kernels/reference/window.h"
 
 namespace clvet::op_contract_conv2d_planes {
@@ -26,28 +24,11 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
 
 ReferenceResult reference(const CallValues& values) {
   const Window window(values.dims);
-  const auto channels = static_cast<size_t>(dim(values.dims, "OC"));
   const int64_t plane = window.h * window.w;
-  const Values& x = values.tensors.find("x")->second;
-  const Values& w = values.tensors.find("w")->second;
-  const Values& bias = values.tensors.find("bias")->second;
-  ReferenceResult result;
-  result.reduction = window.kh * window.kw * window.c + 1;
-  for (int64_t output = 0; output < window.outputs(); ++output) {
-    RowSums sums(bias);
-    window.each(output, [&](int64_t tap, int64_t at) {
-      const int64_t pixel = at / window.c, image = pixel / plane;
-      for (int64_t ci = 0; ci < window.c; ++ci) {
-        const double factor =
-            x[static_cast<size_t>((image * window.c + ci) * plane + pixel % plane)];
-        const double* row = w.data() + static_cast<size_t>(tap * window.c + ci) * channels;
-        for (size_t o = 0; o < channels; ++o) sums.add(o, factor * row[o]);
-      }
-    });
-    sums.append_to(result);
-  }
-  apply_epilogue(epilogue_of(values), result);
-  return result;
+  return convolved(values, window, [&](int64_t at, int64_t c) {
+    const int64_t pixel = at / window.c, image = pixel / plane;
+    return (image * window.c + c) * plane + pixel % plane;
+  });
 }
 
 }  // namespace
