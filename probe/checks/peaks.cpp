@@ -13,6 +13,7 @@
 #include "base/numbers.h"
 #include "base/result.h"
 #include "probe/cl/handles.h"
+#include "probe/process/spread_threads.h"
 #include "probe/process/stage_page.h"
 #include "probe/report/report.h"
 #include "probe/worker/drive.h"
@@ -234,6 +235,7 @@ Status handle_peaks(DriverSession& session, Message& message, nlohmann::json& re
                        : what == "maps"      ? time_maps
                                              : time_stream;
   Bench bench{session, message.body, reply, {}};
+  const SpreadThreads spread(session.processor);
   const DrivenStatus status = measure(bench);
   release_buffers(bench);
   release_program(session);

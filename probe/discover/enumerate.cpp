@@ -141,6 +141,7 @@ Status handle_enumerate(DriverSession& session, Message& request, nlohmann::json
 }
 
 Status handle_open(DriverSession& session, Message& request, nlohmann::json& reply) {
+  session.processor = request.body.value("processor", false);
   if (!ensure_library(session, request.body.at("library").get<std::string>(), reply)) return {};
   if (find_device(session, request.body, reply) && open_context(session, reply)) {
     open_queue(session, reply);

@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/result.h"
 #include "kernels/launch_batch.h"
+#include "probe/process/spread_threads.h"
 #include "probe/process/stage_page.h"
 #include "probe/report/report.h"
 #include "probe/trial/held_trial.h"
@@ -82,6 +83,7 @@ DrivenStatus time_launches(DriverSession& session, const TrialRequest& request,
                            std::vector<PlacedMemory>& memory, nlohmann::json& reply) {
   constexpr int kMostWindows = 3;
   if (request.timing_seconds <= 0) return {};
+  const SpreadThreads spread(session.processor);
   LaunchTimes best;
   for (int window = 0; window < kMostWindows; ++window) {
     LaunchTimes times;

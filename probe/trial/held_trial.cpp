@@ -7,6 +7,7 @@
 
 #include "base/json.h"  // IWYU pragma: keep
 #include "base/result.h"
+#include "probe/process/spread_threads.h"
 #include "probe/process/stage_page.h"
 #include "probe/report/report.h"
 #include "probe/trial/placed_memory.h"
@@ -21,6 +22,7 @@ namespace {
 DrivenStatus run_round(DriverSession& session, HeldTrial& held, int launches,
                        nlohmann::json& reply) {
   CLVET_DRIVE(clear_outputs(session, held.memory));
+  const SpreadThreads spread(session.processor);
   const auto ms = time_batch(session, held.request, held.memory, launches);
   if (!ms) return tl::unexpected(ms.error());
   reply["ms"] = *ms;

@@ -147,7 +147,8 @@ Result<Outcome> DeviceRunner::open_device() {
   Outcome outcome = ask({{"do", "open"},
                          {"library", route_.library},
                          {"platform", route_.platform},
-                         {"device", route_.device}});
+                         {"device", route_.device},
+                         {"processor", is_processor(*device_)}});
   if (auto fault = own_fault(outcome)) return tl::unexpected<Error>(*fault);
   return outcome;
 }

@@ -102,7 +102,8 @@ Status Tuner::ensure_worker() {
   const Outcome outcome = ask({{"do", "open"},
                                {"library", route_.library},
                                {"platform", route_.platform},
-                               {"device", route_.device}});
+                               {"device", route_.device},
+                               {"processor", is_processor(*device_)}});
   if (auto fault = own_fault(outcome)) return tl::unexpected<Error>(*fault);
   if (stopped_ || shows_open_device(outcome)) return {};
   lane_.end_worker();

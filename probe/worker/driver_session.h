@@ -33,7 +33,8 @@ struct DriverSession {
   cl_device_id device = nullptr;
   ClContext context;
   ClQueue queue;
-  BuiltProgram built;  // of the trial in hand, or of the last one
+  bool processor = false;  // the device computes where this process runs
+  BuiltProgram built;      // of the trial in hand, or of the last one
   // What does nothing, for the time that a launch alone takes; empty where it was not asked for
   // yet, or `no_idle`: where the driver does not make it.
   BuiltProgram idle;
@@ -50,7 +51,7 @@ using WorkerHandler = Status (*)(DriverSession& session, Message& request, nlohm
 
 // probe/discover/enumerate.cpp: {"library"} -> platforms and devices with all their properties.
 Status handle_enumerate(DriverSession& session, Message& request, nlohmann::json& reply);
-// probe/discover/enumerate.cpp: {"library","platform","device"} -> context and queue.
+// probe/discover/enumerate.cpp: {"library","platform","device","processor"} -> context and queue.
 Status handle_open(DriverSession& session, Message& request, nlohmann::json& reply);
 // probe/discover/objects.cpp: {} -> the driver objects mapped by now.
 Status handle_objects(DriverSession& session, Message& request, nlohmann::json& reply);

@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +41,27 @@ TEST(MemoryObjects, OfEachTrialFitIntoOneMessage) {
     const auto numbers = std::count_if(args.begin(), args.end(), is_number);
     EXPECT_LE(args.size() - static_cast<size_t>(numbers), kMaxMessageFds) << trial.id;
   }
+}
+
+bool is_subnormal(double value) {
+  return std::fpclassify(static_cast<float>(value)) == FP_SUBNORMAL;
+}
+
+// A product with one takes a processor as long as a hundred others: timed trials would measure
+// that.
+TEST(Inputs, HoldOneSubnormalFloatAtMost) {
+  const std::set<std::string> wanted{"gemm/det_body", "conv2d_planes/stem", "depthwise/det_5x5",
+                                     "eltwise_unary/relu"};
+  std::set<std::string> seen;
+  MaterialStore store;
+  for (const TrialCase& trial : all_cases()) {
+    const std::string name = trial.variant.manifest->op + "/" + trial.shape->name;
+    if (!wanted.contains(name) || !seen.insert(name).second) continue;
+    const auto material = *store.get(trial);
+    const Values& x = material->inputs->tensors.at("x");
+    EXPECT_EQ(std::count_if(x.begin(), x.end(), is_subnormal), x.size() > 185 ? 1 : 0) << name;
+  }
+  EXPECT_EQ(seen, wanted);
 }
 
 // A trial of an op that has several matrices, and a state.

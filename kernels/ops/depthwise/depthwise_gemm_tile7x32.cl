@@ -1,7 +1,8 @@
 // y = act(middle * w + bias), middle = middle_act(depthwise 3 x 3 of x + middle_bias), for processors with
 // wide SIMD (kernels/common/tile8x32.clh): TILE_HEIGHT pixels, one after the other, an item, and all
 // columns, or every second pair of panels where two items share the pixels. Its middle lies in local
-// memory, which a processor has in its first cache, as [panel of 16][pixel][16].
+// memory, which a processor has in its first cache, a row a pixel. One panel is left free between rows:
+// rows of 4 KiB would share the same few lines of that cache.
 // With `add`, r is added before the activation.
 //
 // Of the window of pixel i, corner[i] is the texel of the first tap, and bit k of inside[i] says that tap k lies
@@ -17,12 +18,14 @@
 #define EDGE_TERM(k) \
   if ((inside[i] & 1 << (k)) != 0) TERM(k)
 #define NINE(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8)
-#define READ(i) middle4[i * 4]
-#define RUN(QUAD)                                                                                          \
-  for (int quad = 0; quad < quads; ++quad) {                                                               \
-    __local const float4* middle4 = (__local const float4*)middle + quad / 4 * 4 * TILE_HEIGHT + quad % 4; \
-    QUAD(READ)                                                                                             \
-    TILE_KEEP_AFTER(quad, quads)                                                                           \
+// A pointer a row, from an offset that compilers cannot see through: with one pointer for all rows LLVM
+// begins with the loads of them all, and spills.
+#define OPEN_ROW(i) __local const float4* middle##i = (__local const float4*)(middle + min(i, last) * stride);
+#define READ(i) middle##i[quad]
+#define RUN(QUAD)                            \
+  for (int quad = 0; quad < quads; ++quad) { \
+    QUAD(READ)                               \
+    TILE_KEEP_AFTER(quad, quads)             \
   }
 #define ADD_ROW(i)                                                           \
   if (row + i < M) {                                                         \
@@ -30,7 +33,7 @@
     TILE_PLUS(i, r, at, own)                                                 \
   }
 
-__kernel void depthwise_gemm_tile8x32(BUFFER_IN(x), __global const float* restrict taps,
+__kernel void depthwise_gemm_tile7x32(BUFFER_IN(x), __global const float* restrict taps,
                                       __global const float* restrict middle_bias, W_ARGS,
                                       __global const float16* restrict bias, BUFFER_IN(r),
                                       BUFFER_OUT(y), int M, int H, int W, int C, int OC,
@@ -38,26 +41,26 @@ __kernel void depthwise_gemm_tile8x32(BUFFER_IN(x), __global const float* restri
                                       int OW, int middle_act, float middle_act_lo,
                                       float middle_act_hi, int add, int act, float act_lo,
                                       float act_hi) {
-  __local float16 middle[TILE_HEIGHT * MIDDLE_PANELS];
+  __local float16 middle[TILE_HEIGHT * (MIDDLE_PANELS + 1)];
   const int part = get_global_id(0), parts = get_global_size(0);
-  const int row = get_global_id(1) * TILE_HEIGHT;
+  const int row = get_global_id(1) * TILE_HEIGHT, last = min(TILE_HEIGHT, M - row) - 1;
   const int quads = (C + 3) / 4, quads_o = (OC + 3) / 4;
-  const int pitch = (C + 15) / 16 * 16, down = W * quads;
+  const int middle_panels = (C + 15) / 16, stride = middle_panels + 1;
+  const int pitch = middle_panels * 16, down = W * quads;
   int inside[TILE_HEIGHT], corner[TILE_HEIGHT];
   WALK_OPEN(row, OW, OH)
-  for (int i = 0; i < TILE_HEIGHT; ++i) {
+  for (int i = 0; i <= last; ++i) {
     const int iy = walk_y * stride_h - pad_top, ix = walk_x * stride_w - pad_left;
     const int lines = THREE(iy, H), columns = THREE(ix, W);
     inside[i] = columns * ((lines & 1) | (lines & 2) << 2 | (lines & 4) << 4);
     corner[i] = ((walk_n * H + iy) * W + ix) * quads;
-    if (row + i + 1 < M) {  // beyond the last pixel that one again
-      WALK_NEXT(OW, OH)
-    }
+    WALK_NEXT(OW, OH)
   }
-  for (int panel = 0; panel < (C + 15) / 16; ++panel) {
+  const int bound = ACT_BOUNDED(middle_act) ? middle_act : 0;
+  for (int panel = 0; panel < middle_panels; ++panel) {
     NINE(TAP)
     const float16 start = vload16(0, middle_bias + panel * 16);
-    for (int i = 0; i < TILE_HEIGHT; ++i) {
+    for (int i = 0; i <= last; ++i) {
       LINE(0) LINE(1) LINE(2)
       float16 v = start;
       if (inside[i] == ALL_TAPS) {
@@ -65,11 +68,18 @@ __kernel void depthwise_gemm_tile8x32(BUFFER_IN(x), __global const float* restri
       } else {
         NINE(EDGE_TERM)
       }
-      middle[panel * TILE_HEIGHT + i] = ACT_BOUNDED(middle_act)
-                                  ? act_bounded(v, middle_act, middle_act_lo, middle_act_hi)
-                                  : activate(v, middle_act, middle_act_lo, middle_act_hi);
+      middle[i * stride + panel] = act_bounded(v, bound, middle_act_lo, middle_act_hi);
     }
   }
+  // Apart from the sums: a call among them would take their taps from the registers.
+  if (!ACT_BOUNDED(middle_act)) {
+    for (int i = 0; i <= last; ++i) {
+      for (int at = i * stride; at < i * stride + middle_panels; ++at) {
+        middle[at] = activate(middle[at], middle_act, middle_act_lo, middle_act_hi);
+      }
+    }
+  }
+  EACH_ROW(OPEN_ROW)
   const int panels = (OC + 15) / 16;
   for (int left = part * 2; left < panels; left += parts * 2) {
     const int right = min(left + 1, panels - 1);
