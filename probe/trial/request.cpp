@@ -8,6 +8,8 @@
 
 #include "base/json.h"
 #include "kernels/catalog.h"
+#include "probe/report/report.h"
+#include "probe/worker/device_route.h"
 
 namespace clvet {
 namespace {
@@ -112,6 +114,14 @@ TrialRequest trial_from_message(const nlohmann::json& message) {
 
 nlohmann::json to_message(const RoundRequest& request) {
   return {{"do", "round"}, {"slot", request.slot}, {"launches", request.launches}};
+}
+
+nlohmann::json open_message(const DeviceRoute& route, const DeviceReport& device) {
+  return {{"do", "open"},
+          {"library", route.library},
+          {"platform", route.platform},
+          {"device", route.device},
+          {"processor", is_processor(device)}};
 }
 
 nlohmann::json drop_message() { return {{"do", "drop"}}; }

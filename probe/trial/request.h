@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "kernels/catalog.h"
+#include "probe/report/report.h"
+#include "probe/worker/device_route.h"
 
 namespace clvet {
 
@@ -72,6 +74,8 @@ inline constexpr unsigned char kSentinel = 0xFE;
 uint64_t texel_bytes(TexelType type);
 // Lets no input have more copies than `most_bytes` hold, or one.
 void limit_copies(TrialRequest& request, uint64_t most_bytes);
+// Context and queue of `device`, which `route` reaches.
+nlohmann::json open_message(const DeviceRoute& route, const DeviceReport& device);
 nlohmann::json to_message(const TrialRequest& request);
 TrialRequest trial_from_message(const nlohmann::json& message);
 nlohmann::json to_message(const RoundRequest& request);

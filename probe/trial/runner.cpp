@@ -144,11 +144,7 @@ WorkerSettings DeviceRunner::worker_settings() const {
 // Starts the lane's worker and opens the device in it. An error: no worker can be started.
 Result<Outcome> DeviceRunner::open_device() {
   CLVET_RETURN_IF_ERROR(lane().start(worker_settings()));
-  Outcome outcome = ask({{"do", "open"},
-                         {"library", route_.library},
-                         {"platform", route_.platform},
-                         {"device", route_.device},
-                         {"processor", is_processor(*device_)}});
+  Outcome outcome = ask(open_message(route_, *device_));
   if (auto fault = own_fault(outcome)) return tl::unexpected<Error>(*fault);
   return outcome;
 }

@@ -99,11 +99,7 @@ Status Tuner::ensure_worker() {
   if (workers_ > 0 && lane_.alive()) return {};
   CLVET_RETURN_IF_ERROR(lane_.start(settings_));
   ++workers_;
-  const Outcome outcome = ask({{"do", "open"},
-                               {"library", route_.library},
-                               {"platform", route_.platform},
-                               {"device", route_.device},
-                               {"processor", is_processor(*device_)}});
+  const Outcome outcome = ask(open_message(route_, *device_));
   if (auto fault = own_fault(outcome)) return tl::unexpected<Error>(*fault);
   if (stopped_ || shows_open_device(outcome)) return {};
   lane_.end_worker();
