@@ -109,7 +109,8 @@ TEST(PlanCases, TakesWhatIsForTheCoreTierOfAClassBesideTheVariantThatRanksFirst)
     return kernels;
   };
   EXPECT_THAT(products(everything("gpu")),
-              testing::ElementsAre("gemm_local16", "gemm_local32", "gemm_local64", "gemm_tile4x4"));
+              testing::ElementsAre("gemm_layers16", "gemm_layers8", "gemm_local16", "gemm_local32",
+                                   "gemm_local64", "gemm_tile4x4"));
   EXPECT_THAT(products(everything("cpu")), testing::ElementsAre("gemm_tile7x32", "gemm_tile8x32"));
 }
 
