@@ -388,7 +388,7 @@ Result<std::vector<VerdictReport>> DeviceRunner::run(const std::vector<TrialCase
   for (size_t g = 0; g < groups.size(); ++g) {
     const auto rest = std::span(groups).subspan(g);
     put_in_order(rest, journal);
-    CLVET_RETURN_IF_ERROR(choose_lane(rest, journal));
+    CLVET_RETURN_IF_ERROR(choose_lane(rest, cases, journal));
     CLVET_RETURN_IF_ERROR(try_group(groups[g], cases, journal, verdicts));
   }
   for (Lane& lane : lanes_) lane.clear();

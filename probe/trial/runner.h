@@ -2,7 +2,8 @@
 //
 // Each case runs alone in the one worker that uses the device. Only the compilers of the next
 // programs work side by side, in a lane each; a CPU's first launch compiles too, so there the first
-// case of each program is run as well. Nothing is timed meanwhile.
+// case of each program is run as well, and then those of its other cases that are not timed.
+// Nothing is timed meanwhile.
 #pragma once
 
 #include <atomic>
@@ -85,7 +86,6 @@ class DeviceRunner {
     std::shared_ptr<const Material> material;
     PreparedTrial prepared;
     Outcome outcome;
-    Group* group = nullptr;  // that it begins, beside others
   };
   // Groups that lanes take from as they come to it.
   struct Line {
@@ -147,12 +147,20 @@ class DeviceRunner {
   void open_lanes(size_t wanted);
   std::vector<Group*> next_to_begin(std::span<Group> groups, const Journal& journal);
   Result<Attempt> prepare_ahead(const TrialCase& trial);
-  Result<std::optional<Attempt>> take_next(Line& line, size_t lane, Journal& journal);
-  void note_begun(Line& line, const Attempt& made, std::optional<VerdictReport> verdict,
-                  Journal& journal);
-  Status begin_in_lane(Line& line, size_t lane, Journal& journal);
-  Status begin_together(std::span<Group> groups, Journal& journal);
-  Status choose_lane(std::span<Group> groups, Journal& journal);
+  Group* take_group(Line& line, size_t lane);
+  bool begins(const Group& group, const TrialCase& trial, const Journal& journal);
+  Result<std::optional<Attempt>> take_case(Line& line, const Group& group, const TrialCase& trial,
+                                           Journal& journal);
+  Status note_begun(Line& line, const Group& group, const TrialCase& trial, const Outcome& outcome,
+                    std::optional<VerdictReport> verdict, Journal& journal);
+  Status begin_group(Line& line, const Group& group, const std::vector<TrialCase>& cases,
+                     Journal& journal);
+  Status begin_in_lane(Line& line, size_t lane, const std::vector<TrialCase>& cases,
+                       Journal& journal);
+  Status begin_together(std::span<Group> groups, const std::vector<TrialCase>& cases,
+                        Journal& journal);
+  Status choose_lane(std::span<Group> groups, const std::vector<TrialCase>& cases,
+                     Journal& journal);
   bool may_be_of_company(const VerdictReport& found, bool beside);
   Result<VerdictReport> attempt_alone(const TrialCase& trial, const VerdictReport& found,
                                       bool& confirmed);
@@ -178,7 +186,8 @@ class DeviceRunner {
   int done_ = 0;                               // cases
   std::optional<VerdictReport> device_fault_;  // the device cannot be opened, or is lost
   std::string lost_by_;                        // the case that lost the device
-  // Cases begun beside others, by their id, with the verdict where one was found.
+  // Cases begun beside others, by their id, that have not passed, with the verdict where one was
+  // found.
   std::map<std::string, std::optional<VerdictReport>> begun_;
   bool answered_ = false;  // the device did since the last ones were begun beside others
   RunnerTotals totals_;

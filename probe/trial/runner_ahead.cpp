@@ -82,51 +82,89 @@ Result<DeviceRunner::Attempt> DeviceRunner::prepare_ahead(const TrialCase& trial
   const bool done = !request.build_only && !trial.timed;
   request.release_program = done && is_last_of_program(trial);
   request.timing_seconds = 0;
+  limit_copies(request, 0);
   return made;
 }
 
-// Takes the next group of `line` into this lane. Nothing where none is left, where something went
-// wrong, or where the lane's worker has ended.
-Result<std::optional<DeviceRunner::Attempt>> DeviceRunner::take_next(Line& line, size_t lane,
+// The next group of `line`, for this lane; null where none is left, where something went wrong, or
+// where the lane's worker has ended.
+DeviceRunner::Group* DeviceRunner::take_group(Line& line, size_t lane) {
+  const std::lock_guard lock(line.mutex);
+  if (line.closed || line.next == line.groups.size() || !lanes_[lane].alive()) return nullptr;
+  Group* group = line.groups[line.next++];
+  group->lane = lane;
+  return group;
+}
+
+// A further case of a group is run beside others too where that is all there is to do with it, on
+// a processor: nothing there waits for the one device.
+bool DeviceRunner::begins(const Group& group, const TrialCase& trial, const Journal& journal) {
+  if (&trial != group.first && (trial.timed || !is_processor(*device_))) return false;
+  return !known_verdict(trial) && !journal.find(key_of(trial));
+}
+
+// The case ready to be run; nothing where it waits for its turn.
+Result<std::optional<DeviceRunner::Attempt>> DeviceRunner::take_case(Line& line, const Group& group,
+                                                                     const TrialCase& trial,
                                                                      Journal& journal) {
   const std::lock_guard lock(line.mutex);
-  if (line.closed || line.next == line.groups.size() || !lanes_[lane].alive()) return std::nullopt;
-  Group& group = *line.groups[line.next++];
-  CLVET_ASSIGN_OR_RETURN(Attempt made, prepare_ahead(*group.first));
-  CLVET_RETURN_IF_ERROR(journal.begin(key_of(*group.first), 1, false));
-  made.group = &group;
-  group.lane = lane;
+  if (line.closed || !lanes_[*group.lane].alive() || !begins(group, trial, journal)) {
+    return std::nullopt;
+  }
+  CLVET_ASSIGN_OR_RETURN(Attempt made, prepare_ahead(trial));
+  CLVET_RETURN_IF_ERROR(journal.begin(key_of(trial), 1, false));
   return made;
 }
 
-void DeviceRunner::note_begun(Line& line, const Attempt& made, std::optional<VerdictReport> verdict,
-                              Journal& journal) {
+Status DeviceRunner::note_begun(Line& line, const Group& group, const TrialCase& trial,
+                                const Outcome& outcome, std::optional<VerdictReport> verdict,
+                                Journal& journal) {
   const std::lock_guard lock(line.mutex);
-  const Outcome& outcome = made.outcome;
-  journal.stop(key_of(*made.group->first));
   take_note(outcome);
   note_build(outcome);
+  if (verdict && verdict->verdict == Verdict::kPass) {
+    ++totals_.attempts;
+    verdict->attempts = 1;
+    learn(trial, *verdict);
+    return journal.end(key_of(trial), *verdict, true);
+  }
+  journal.stop(key_of(trial));
   // What went wrong may have spoilt the process for the programs that would follow in it.
   const bool spoilt = outcome.kind != OutcomeKind::kReply || outcome.reply.contains("fault") ||
                       (verdict && endangers_device(verdict->verdict));
-  if (spoilt) lanes_[*made.group->lane].end_worker();
+  if (spoilt) lanes_[*group.lane].end_worker();
   // What is learned from a failure may keep others from being begun.
-  const bool failed = verdict && verdict->verdict != Verdict::kPass;
-  if (stopped_ || spoilt || failed) line.closed = true;
-  begun_[made.group->first->id] = std::move(verdict);
+  if (stopped_ || spoilt || verdict) line.closed = true;
+  begun_[trial.id] = std::move(verdict);
+  return {};
 }
 
-// One after the other, until the line is empty.
-Status DeviceRunner::begin_in_lane(Line& line, size_t lane, Journal& journal) {
-  for (;;) {
-    CLVET_ASSIGN_OR_RETURN(std::optional<Attempt> made, take_next(line, lane, journal));
-    if (!made) return {};
-    made->outcome = lanes_[lane].call(to_message(made->prepared.request), raw_fds(made->prepared));
-    note_begun(line, *made, verdict_ahead(*made->group->first, *made), journal);
+Status DeviceRunner::begin_group(Line& line, const Group& group,
+                                 const std::vector<TrialCase>& cases, Journal& journal) {
+  for (const size_t i : group.cases) {
+    const TrialCase& trial = cases[i];
+    CLVET_ASSIGN_OR_RETURN(std::optional<Attempt> made, take_case(line, group, trial, journal));
+    if (!made) continue;
+    made->outcome =
+        lanes_[*group.lane].call(to_message(made->prepared.request), raw_fds(made->prepared));
+    auto verdict = verdict_ahead(trial, *made);
+    CLVET_RETURN_IF_ERROR(
+        note_begun(line, group, trial, made->outcome, std::move(verdict), journal));
   }
+  return {};
 }
 
-Status DeviceRunner::begin_together(std::span<Group> groups, Journal& journal) {
+// One group after the other, until the line is empty.
+Status DeviceRunner::begin_in_lane(Line& line, size_t lane, const std::vector<TrialCase>& cases,
+                                   Journal& journal) {
+  while (const Group* group = take_group(line, lane)) {
+    CLVET_RETURN_IF_ERROR(begin_group(line, *group, cases, journal));
+  }
+  return {};
+}
+
+Status DeviceRunner::begin_together(std::span<Group> groups, const std::vector<TrialCase>& cases,
+                                    Journal& journal) {
   if (stopped_) return {};
   Line line;
   line.groups = next_to_begin(groups, journal);
@@ -137,7 +175,7 @@ Status DeviceRunner::begin_together(std::span<Group> groups, Journal& journal) {
   answered_ = false;
   std::vector<Status> ended(lanes);
   in_threads(lanes, [&](size_t i) {
-    ended[i] = begin_in_lane(line, i, journal);
+    ended[i] = begin_in_lane(line, i, cases, journal);
     if (!ended[i]) line.closed = true;
   });
   for (const Status& status : ended) CLVET_RETURN_IF_ERROR(status);
@@ -145,8 +183,9 @@ Status DeviceRunner::begin_together(std::span<Group> groups, Journal& journal) {
 }
 
 // Of the first group, which begins beside the next ones where that can be.
-Status DeviceRunner::choose_lane(std::span<Group> groups, Journal& journal) {
-  if (!groups.front().lane) CLVET_RETURN_IF_ERROR(begin_together(groups, journal));
+Status DeviceRunner::choose_lane(std::span<Group> groups, const std::vector<TrialCase>& cases,
+                                 Journal& journal) {
+  if (!groups.front().lane) CLVET_RETURN_IF_ERROR(begin_together(groups, cases, journal));
   lane_ = std::min(groups.front().lane.value_or(0), lanes_.size() - 1);
   return {};
 }

@@ -193,8 +193,7 @@ Result<VerdictReport> DeviceRunner::try_often_enough(const TrialCase& trial, Jou
     if (!ahead && !ensure_worker()) {
       return !stopped_ && device_fault_ ? device_failure(trial) : blank_verdict(trial, device_->id);
     }
-    const bool done = ahead && ahead->verdict == Verdict::kPass;
-    if (!done) CLVET_RETURN_IF_ERROR(journal.begin(key, tries.attempts + 1, tries.careful));
+    CLVET_RETURN_IF_ERROR(journal.begin(key, tries.attempts + 1, tries.careful));
     begun = {};
     CLVET_ASSIGN_OR_RETURN(VerdictReport verdict, try_once(trial, ahead, tries));
     if (stopped_) return verdict;

@@ -383,11 +383,12 @@ TEST_P(Company, ThatADriverDoesNotStandChangesNoVerdict) {
 }
 
 std::string name_of_company(size_t index) {
-  return Words{"Refuses", "Crashes", "BuildsOne", "LosesItsFiles"}.at(index);
+  return Words{"Refuses", "Crashes", "LaunchesForOne", "BuildsOne", "LosesItsFiles"}.at(index);
 }
 
 INSTANTIATE_TEST_SUITE_P(OverPocl, Company,
                          testing::Values("device-for-one-process.json", "builds-alone-only.json",
+                                         "launches-alone-only.json",
                                          "builds-beside-no-program.json", "no-files-once.json"),
                          [](const auto& info) { return name_of_company(info.index); });
 
