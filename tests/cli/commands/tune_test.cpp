@@ -44,7 +44,7 @@ class TuneCommand : public testing::Test {
   // What is `rule` happens; every other kernel is slow.
   std::string scenario(const std::string& rule) const {
     return R"({"rules": [)" + rule + R"(, {"match": {"call": "clEnqueueNDRangeKernel",
-      "kernel": "gemm_tile"}, "do": {"action": "delay", "ms": 4}}]})";
+      "kernel": "gemm_tile|gemm_layers"}, "do": {"action": "delay", "ms": 4}}]})";
   }
   std::string at_point(const std::string& action) const {
     return R"({"match": {"call": "clEnqueueNDRangeKernel", )" + kPoint + R"(}, "do": )" + action +
