@@ -45,7 +45,7 @@ class Process {
   Process& operator=(const Process&) = delete;
   pid_t pid() const { return pid_; }
   // Waits for its end; after `seconds` it is killed.
-  Finished wait(double seconds = 120);
+  Finished wait(double seconds = 300);
 
  private:
   const TempDir dir_;
