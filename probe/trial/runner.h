@@ -145,6 +145,7 @@ class DeviceRunner {
   static std::vector<Group> groups_of(const std::vector<size_t>& order,
                                       const std::vector<TrialCase>& cases);
   void open_lanes(size_t wanted);
+  bool is_fresh(const TrialCase& trial, const Journal& journal);
   std::vector<Group*> next_to_begin(std::span<Group> groups, const Journal& journal);
   Result<Attempt> prepare_ahead(const TrialCase& trial);
   Group* take_group(Line& line, size_t lane);

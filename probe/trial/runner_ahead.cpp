@@ -61,15 +61,18 @@ void DeviceRunner::open_lanes(size_t wanted) {
   lane_ = 0;
 }
 
+// Nothing is known of it.
+bool DeviceRunner::is_fresh(const TrialCase& trial, const Journal& journal) {
+  return !known_verdict(trial) && !journal.find(key_of(trial));
+}
+
 // The next groups, a few a lane, that begin with a case of which nothing is known.
 std::vector<DeviceRunner::Group*> DeviceRunner::next_to_begin(std::span<Group> groups,
                                                               const Journal& journal) {
   std::vector<Group*> next;
   for (Group& group : groups) {
     if (next.size() == kGroupsInLane * lanes_.size()) break;
-    const bool fresh =
-        group.first && !known_verdict(*group.first) && !journal.find(key_of(*group.first));
-    if (fresh) next.push_back(&group);
+    if (group.first && is_fresh(*group.first, journal)) next.push_back(&group);
     if (next.empty()) break;  // the first one has nothing to begin: those after it wait their turn
   }
   return next;
@@ -100,7 +103,7 @@ DeviceRunner::Group* DeviceRunner::take_group(Line& line, size_t lane) {
 // a processor: nothing there waits for the one device.
 bool DeviceRunner::begins(const Group& group, const TrialCase& trial, const Journal& journal) {
   if (&trial != group.first && (trial.timed || !is_processor(*device_))) return false;
-  return !known_verdict(trial) && !journal.find(key_of(trial));
+  return is_fresh(trial, journal);
 }
 
 // The case ready to be run; nothing where it waits for its turn.

@@ -1,7 +1,9 @@
 // y = act(middle * w + bias), middle = middle_act(depthwise 3 x 3 of x + middle_bias). A work-group makes the
-// middle of ROWS pixels, one after the other, in local memory, then their product (kernels/common/kept_rows.clh);
-// SHARE items make the middle of a pixel. With `add`, r is added before the activation.
-#define SHARE (ITEMS / ROWS)
+// middle of ROWS pixels, one after the other, in local memory, then their product (kernels/common/kept_rows.clh).
+// With `add`, r is added before the activation.
+#define MIDDLE(quad) \
+  activate(windowed(buffer_at(x, image + (quad)), taps + (quad), pitch, iy, ix, H, W, quads, \
+                    middle_bias[quad]), middle_act, middle_act_lo, middle_act_hi)
 #define STORE(row, texel, sum)                                                             \
   const int to = (row)*quads_o + (texel);                                                  \
   float4 v = (sum) + bias[texel];                                                          \
@@ -30,14 +32,10 @@ __kernel void depthwise_gemm_group(BUFFER_IN(x), __global const float4* restrict
                                    float act_lo, float act_hi) {
   const int quads = (C + 3) / 4, quads_o = (OC + 3) / 4, pitch = (C + 15) / 16 * 4;
   KEPT_OPEN;
-  const int own = item / SHARE, pixel = min(first + own, M - 1);
-  const int line = pixel / OW;
+  const int pixel = min(first + own, M - 1);
+  const int line = pixel / OW, image = line / OH * H * W * quads;
   const int iy = line % OH * stride_h - pad_top, ix = pixel % OW * stride_w - pad_left;
-  for (int quad = item % SHARE; quad < quads; quad += SHARE) {
-    const float4 v = windowed(buffer_at(x, line / OH * H * W * quads + quad), taps + quad, pitch, iy,
-                              ix, H, W, quads, middle_bias[quad]);
-    kept[own * quads + quad] = activate(v, middle_act, middle_act_lo, middle_act_hi);
-  }
+  KEPT_FILL(quads, MIDDLE)
   KEPT_RUN(quads, (OC + 15) / 16 * 16)
   KEPT_FINISH(M, quads_o, STORE)
 }

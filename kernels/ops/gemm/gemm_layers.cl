@@ -1,13 +1,6 @@
 // y[M, N] = act(x * w + bias), by rows that a work-group keeps (kernels/common/kept_rows.clh). With ADD, r is added
 // before the activation.
-#if ADD
-#define R_IN BUFFER_IN(r),
-#define PLUS_R(i) +to_float4(buffer_load4(r, i))
-#else
-#define R_IN
-#define PLUS_R(i)
-#endif
-#define SHARE (ITEMS / ROWS)
+#define TEXEL(quad) to_float4(buffer_load4(x, from + (quad)))
 #define STORE(row, texel, sum)                                                   \
   const int to = (row)*quads_n + (texel);                                        \
   const float4 v = activate((sum) + bias[texel] PLUS_R(to), act, act_lo, act_hi); \
@@ -18,9 +11,8 @@ __kernel void gemm_layers(BUFFER_IN(x), W_ARGS, __global const float4* restrict 
                           float act_hi) {
   const int quads = (K + 3) / 4, quads_n = (N + 3) / 4;
   KEPT_OPEN;
-  const int own = item / SHARE, from = min(first + own, M - 1) * quads;
-  for (int quad = item % SHARE; quad < quads; quad += SHARE)
-    kept[own * quads + quad] = to_float4(buffer_load4(x, from + quad));
+  const int from = min(first + own, M - 1) * quads;
+  KEPT_FILL(quads, TEXEL)
   KEPT_RUN(quads, (N + 15) / 16 * 16)
   KEPT_FINISH(M, quads_n, STORE)
 }

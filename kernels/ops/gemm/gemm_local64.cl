@@ -1,13 +1,6 @@
 // y[M, N] = act(x * w + bias), a tile of the product for each work-group (kernels/common/group_tile.clh).
 // The third axis of groups is that of the products of gemm_batch, whose matrices lie one after the other.
 // With ADD, r is added before the activation.
-#if ADD
-#define R_IN BUFFER_IN(r),
-#define PLUS_R(i) +to_float4(buffer_load4(r, i))
-#else
-#define R_IN
-#define PLUS_R(i)
-#endif
 #define READ(n, quad) \
   ((quad) < quads ? to_float4(buffer_load4(x, at + (quad))) : (float4)0.0f)
 #define MOVE

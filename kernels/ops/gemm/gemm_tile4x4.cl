@@ -3,13 +3,6 @@
 // the products of gemm_batch, whose matrices lie one after the other; as a constant of the text, BATCH
 // takes no register from the others, which have none to spare on Mali. With ADD, r is added before the
 // activation.
-#if ADD
-#define R_IN ACT_IN(r),
-#define PLUS_R(pos) +to_float4(load4(r, pos))
-#else
-#define R_IN
-#define PLUS_R(pos)
-#endif
 #define STEP(row, at)                   \
   {                                     \
     const real4 v = load4(x, at);       \

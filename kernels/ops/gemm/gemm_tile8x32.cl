@@ -9,14 +9,12 @@
   }
 
 #if ADD
-#define R_IN BUFFER_IN(r),
 #define ADD_ROW(i)                                                             \
   if (row + i < M) {                                                           \
     const int at = (row + i) * quads_o + left * 4, own = quads_o - left * 4;   \
     TILE_PLUS(i, r, at, own)                                                   \
   }
 #else
-#define R_IN
 #define ADD_ROW(i)
 #endif
 

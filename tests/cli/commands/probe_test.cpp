@@ -237,7 +237,7 @@ TEST(Budget, EndsTheProbeInTimeWithWhatIsKnown) {
       R"({"rules":[{"match":{"call":"clBuildProgram"},"do":{"action":"delay","ms":100}}]})");
   const auto done = bench.probe({"--budget", "5"});
   EXPECT_EQ(done.exit_code, 1) << done.err;
-  EXPECT_LT(done.seconds, 15) << "all cases take half a minute";
+  EXPECT_LT(done.seconds, 12) << "all cases take half a minute";
   const Report report = bench.report();
   EXPECT_FALSE(report.complete);
   int missing = 0, tried = 0;
