@@ -45,6 +45,10 @@ struct TensorRole {
   int64_t elements() const;             // logical count, without padding
 };
 
+// The products of an op with several matrices, each of whose weights is multiplied once for a row,
+// or a pixel, of the first output. 0: there is one matrix, or none.
+double products_of_matrices(const std::vector<TensorRole>& roles);
+
 // Logical values in row-major order of (n,h,w,c), of (taps,cin,cout), or of (c), without padding.
 using Values = std::vector<double>;
 

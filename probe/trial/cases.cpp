@@ -29,22 +29,18 @@ int rank_of(const Manifest& manifest, const std::string& device_class) {
   return found == manifest.rank.end() ? 0 : found->second;
 }
 
-// The work of a call as far as it ranks shapes: multiply-adds where the op has weights, each once
-// where it has several matrices, else the elements that are read and written.
+// The work of a call as far as it ranks shapes: multiply-adds where the op has weights, else the
+// elements that are read and written.
 double work_of(const OpContract& contract, const TestShape& shape) {
   const auto roles = contract.roles(shape.dims);
   if (!roles) return 0;
-  double outputs = 0, elements = 0, reduction = 0, weights = 0;
-  int matrices = 0;
+  if (const double products = products_of_matrices(*roles)) return products;
+  double outputs = 0, elements = 0, reduction = 0;
   for (const TensorRole& role : *roles) {
     elements += static_cast<double>(role.elements());
     if (role.kind == TensorKind::kOutput) outputs += static_cast<double>(role.elements());
-    if (role.kind != TensorKind::kWeights) continue;
-    reduction = static_cast<double>(role.taps * role.cin);
-    weights += static_cast<double>(role.elements());
-    ++matrices;
+    if (role.kind == TensorKind::kWeights) reduction = static_cast<double>(role.taps * role.cin);
   }
-  if (matrices > 1) return weights;
   return reduction > 0 ? outputs * reduction : elements;
 }
 

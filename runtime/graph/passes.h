@@ -57,6 +57,9 @@ void gather_sums(Graph& graph);
 // The same of a depthwise convolution and the convolution by single pixels, or the node that
 // gather_sums() made of one, that alone reads it.
 void gather_pairs(Graph& graph);
+// The same of two convolutions of one input, the first of them by single pixels, and the Concat of
+// their channels.
+void gather_branches(Graph& graph);
 
 // Says of nodes whose constant weights are levels of 8 bits that they are, where the graph has any
 // (Node::has_level_weights, Graph::has_levels). Of a graph whose nodes stay as they are.

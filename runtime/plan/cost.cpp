@@ -178,14 +178,7 @@ CallWork work_of(std::string_view op, const Dims& dims, const std::vector<Tensor
   work.outputs = moved.outputs;
   if (op == "decoder_layers") work.layers = dim_or_one(dims, "count");
   work.flops = 2 * moved.outputs * terms_of(op, dims, weights);
-  // Of several matrices each weight is multiplied once.
-  double multiplied = 0;
-  for (const TensorRole& role : roles) {
-    if (role.kind != TensorKind::kWeights) continue;
-    if (&role != weights) work.flops = 0;
-    multiplied += static_cast<double>(role.elements());
-  }
-  if (work.flops == 0) work.flops = 2 * multiplied;
+  if (const double multiplied = products_of_matrices(roles)) work.flops = 2 * multiplied;
   return work;
 }
 

@@ -395,6 +395,18 @@ TEST(Contract, NamesTheDimThatIsAbsentOrWrong) {
   EXPECT_THAT(find_op_contract("eltwise_binary")->roles(wide).error().message, HasSubstr("C2"));
 }
 
+TEST(ProductsOfMatrices, AreThoseOfEachPixelOfTheFirstOutput) {
+  const auto matrix = [](int64_t taps) {
+    return TensorRole{.kind = TensorKind::kWeights, .taps = taps, .cin = 5, .cout = 7};
+  };
+  const TensorRole x = {.kind = TensorKind::kInput, .n = 9, .c = 5};
+  const TensorRole y = {.kind = TensorKind::kOutput, .n = 2, .h = 3, .w = 4, .c = 14};
+  const TensorRole other = {.kind = TensorKind::kOutput, .n = 100};
+  EXPECT_EQ(products_of_matrices({x, matrix(1), matrix(9), y, other}), 24.0 * (35 + 9 * 35));
+  EXPECT_EQ(products_of_matrices({x, matrix(1), y}), 0);
+  EXPECT_EQ(products_of_matrices({x, y}), 0);
+}
+
 struct RefusedDims {
   const char* name;
   const char* op;
@@ -451,6 +463,12 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedDims{"transpose_channels", "conv_transpose", window(1, 1, 1, 1, 1, 0, 1, 1), "'OC'"},
         RefusedDims{"group_channels", "conv2d_group",
                     window(1, 1, 4, 1, 1, 0, 1, 1, {{"OC", 3}, {"G", 2}}), "G = 2"},
+        RefusedDims{"branches_without_a_window", "conv2d_branches",
+                    window(4, 4, 1, 1, 1, 0, 4, 4, {{"OC", 3}, {"P", 3}}), "P = 3"},
+        RefusedDims{"branches_without_pixels", "conv2d_branches",
+                    window(4, 4, 1, 1, 1, 0, 4, 4, {{"OC", 3}}), "'P'"},
+        RefusedDims{"branches_beyond_the_input", "conv2d_branches",
+                    window(4, 4, 1, 1, 2, 0, 3, 2, {{"OC", 3}, {"P", 1}}), "output of 3 x 2"},
         RefusedDims{"decoder_layers_behind_the_last", "decoder_layers", decoder({{"first", 1}}),
                     "layers 1 to 3 must be among the 2"},
         RefusedDims{"decoder_layers_before_the_first", "decoder_layers",

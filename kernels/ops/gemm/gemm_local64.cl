@@ -18,7 +18,7 @@ __kernel void gemm_local64(BUFFER_IN(x), W_ARGS, __global const float4* restrict
   const int quads_n = (N + 3) / 4;
   const int matrix = BATCH ? get_group_id(2) : 0, top = matrix * M;
   const int first = get_group_id(1) * TILE_ROWS;
-  GROUP_TILE_OPEN(matrix * quads, quads, (N + 15) / 16 * 16);
+  GROUP_TILE_OPEN(matrix * quads, 0, quads, (N + 15) / 16 * 16);
   const int at = (top + min(first + a_row, M - 1)) * quads;
   GROUP_TILE_RUN(quads)
   GROUP_TILE_FINISH(STORE)

@@ -126,6 +126,14 @@ bool may_expand(const Graph& graph, const Node& node) {
   return call && !has_kernel(*call);
 }
 
+// What several nodes are becomes one where that has a kernel.
+void gather_steps(Graph& graph) {
+  gather_squeezes(graph);
+  gather_sums(graph);
+  gather_pairs(graph);
+  gather_branches(graph);
+}
+
 }  // namespace
 
 Status expand_composites(Graph& graph) {
@@ -144,9 +152,7 @@ Status expand_composites(Graph& graph) {
   }
   if (!any) {
     remove_dead_code(graph);
-    gather_squeezes(graph);
-    gather_sums(graph);
-    gather_pairs(graph);
+    gather_steps(graph);
     find_level_weights(graph);
     return {};
   }
@@ -157,9 +163,7 @@ Status expand_composites(Graph& graph) {
   fuse_activations(graph);
   remove_dead_code(graph);
   CLVET_RETURN_IF_ERROR(sort_topologically(graph));
-  gather_squeezes(graph);
-  gather_sums(graph);
-  gather_pairs(graph);
+  gather_steps(graph);
   find_level_weights(graph);
   return {};
 }

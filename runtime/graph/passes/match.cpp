@@ -20,6 +20,10 @@
 
 namespace clvet {
 
+ValueId input_of(const Node& node, size_t i) {
+  return i < node.inputs.size() ? node.inputs[i] : kNoValue;
+}
+
 int only_consumer(const Graph& graph, const Links& links, ValueId value) {
   if (graph.is_output(value) || links.consumers[value].size() != 1) return -1;
   return links.consumers[value][0];

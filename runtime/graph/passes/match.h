@@ -1,6 +1,7 @@
 // What the passes have in common.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -15,6 +16,8 @@
 
 namespace clvet {
 
+// kNoValue where the node has no input `i`.
+ValueId input_of(const Node& node, size_t i);
 // The one node that reads `value`, if nothing else does and it is no output; else -1.
 int only_consumer(const Graph& graph, const Links& links, ValueId value);
 // The node of ONNX's own domain, without an activation behind it, that makes `value`; else null.

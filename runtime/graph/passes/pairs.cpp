@@ -16,10 +16,6 @@
 namespace clvet {
 namespace {
 
-ValueId input_of(const Node& node, size_t i) {
-  return i < node.inputs.size() ? node.inputs[i] : kNoValue;
-}
-
 // Constant filters [C, 1, KH, KW] of images of C > 1 channels.
 bool is_depthwise(const Graph& graph, const Node& conv) {
   const Tensor* w = graph.constant(conv.inputs[1]);

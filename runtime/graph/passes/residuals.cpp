@@ -28,8 +28,7 @@ bool rewrite(Graph& graph, const Links& links, Node& add, size_t side) {
   if (!shape || graph.constant(other) || graph.values[product].shape != shape ||
       graph.values[other].shape != shape || !is_pointwise(graph, *conv))
     return false;
-  const ValueId bias = conv->inputs.size() > 2 ? conv->inputs[2] : kNoValue;
-  become_step(add, kConvAdd, {conv->inputs[0], conv->inputs[1], bias, other}, {});
+  become_step(add, kConvAdd, {conv->inputs[0], conv->inputs[1], input_of(*conv, 2), other}, {});
   return true;
 }
 

@@ -22,6 +22,10 @@ inline constexpr std::string_view kConvAdd = "ConvAdd";
 // middle_act_hi), and a convolution by filters [M, C, 1, 1] (3) and perhaps a bias (4), to which
 // input 5, where there is one, of the output's shape is added.
 inline constexpr std::string_view kDepthwisePair = "DepthwisePair";
+// Two convolutions of input 0 [N, C, H, W] whose channels are joined: by filters [P, C, 1, 1]
+// (input 1) and perhaps a bias (2), without a border, and by filters [M, C, KH, KW] (3) and perhaps
+// a bias (4). The attributes are the second one's; the first one has its strides.
+inline constexpr std::string_view kConvBranches = "ConvBranches";
 
 // Levels: the quantised numbers of a tensor, kept as floats. Those of 8 and 16 bits are exact.
 //

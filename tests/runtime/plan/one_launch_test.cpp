@@ -105,6 +105,26 @@ Graph first_layer() {
   return for_device(model);
 }
 
+// Of two images, with steps of two lines, an uneven border and a Relu behind each.
+Graph fire() {
+  constexpr int64_t kPixels = 64;
+  test::ModelBuilder model;
+  model.input("x", {2, kChannels, 5, 4});
+  model.constant("w1", {kPixels, kChannels, 1, 1}, test::values(kPixels * kChannels));
+  model.constant("b1", {kPixels}, test::values(kPixels, 2));
+  model.constant("w2", {kHidden, kChannels, 3, 2}, test::values(kHidden * kChannels * 6, 3));
+  model.constant("b2", {kHidden}, test::values(kHidden, 4));
+  test::set_ints(model.node("Conv", {"x", "w1", "b1"}, {"p"}), "strides", {2, 1});
+  onnx::NodeProto& window = model.node("Conv", {"x", "w2", "b2"}, {"w"});
+  test::set_ints(window, "pads", {1, 0, 1, 1});
+  test::set_ints(window, "strides", {2, 1});
+  model.node("Relu", {"p"}, {"pr"});
+  model.node("Relu", {"w"}, {"wr"});
+  test::set_int(model.node("Concat", {"pr", "wr"}, {"y"}), "axis", 1);
+  model.output("y");
+  return for_device(model);
+}
+
 Graph depthwise_pair() { return for_device(pair_of(false)); }
 Graph depthwise_residual() { return for_device(pair_of(true)); }
 
@@ -145,6 +165,7 @@ INSTANTIATE_TEST_SUITE_P(
              {"pool_global", "gemm", "gemm", "eltwise_binary"}},
         Case{"ConvAdd", residual, "gemm_add", {"gemm", "eltwise_binary"}},
         Case{"FirstLayer", first_layer, "conv2d_planes", {"conv2d"}},
+        Case{"ConvBranches", fire, "conv2d_branches", {"conv2d", "conv2d", "concat"}},
         Case{"DepthwisePair", depthwise_pair, "depthwise_gemm", {"depthwise", "gemm"}},
         Case{"DepthwiseResidual", depthwise_residual, "depthwise_gemm", {"depthwise", "gemm_add"}}),
     [](const auto& info) { return info.param.name; });
