@@ -95,8 +95,9 @@ class DeviceRunner {
     std::atomic<bool> closed = false;  // something went wrong: no more are begun
   };
   // So many are begun before their other cases follow: a lane that is done takes the next group and
-  // does not wait for the others.
-  static constexpr size_t kGroupsInLane = 4;
+  // does not wait for the others until there is none. A processor cannot be lost, as a GPU can with
+  // all that was begun on it.
+  size_t groups_in_lane() const;
   // How often a case was tried, and how.
   struct Tries {
     bool careful = false;

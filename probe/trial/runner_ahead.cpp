@@ -66,12 +66,14 @@ bool DeviceRunner::is_fresh(const TrialCase& trial, const Journal& journal) {
   return !known_verdict(trial) && !journal.find(key_of(trial));
 }
 
+size_t DeviceRunner::groups_in_lane() const { return is_processor(*device_) ? 16 : 4; }
+
 // The next groups, a few a lane, that begin with a case of which nothing is known.
 std::vector<DeviceRunner::Group*> DeviceRunner::next_to_begin(std::span<Group> groups,
                                                               const Journal& journal) {
   std::vector<Group*> next;
   for (Group& group : groups) {
-    if (next.size() == kGroupsInLane * lanes_.size()) break;
+    if (next.size() == groups_in_lane() * lanes_.size()) break;
     if (group.first && is_fresh(*group.first, journal)) next.push_back(&group);
     if (next.empty()) break;  // the first one has nothing to begin: those after it wait their turn
   }

@@ -122,6 +122,8 @@ Result<VerdictReport> DeviceRunner::attempt(const TrialCase& trial, bool careful
   TrialRequest& request = made.prepared.request;
   request.careful = careful;
   request.release_program = is_last_of_program(trial);
+  // There is no empty launch to be timed in turn with them.
+  if (is_processor(*device_)) request.timing_seconds /= 2;
   // Where the empty kernel came through when it was measured alone.
   request.beside_idle = !is_processor(*device_) && device_->peaks.launch_us;
   limit_copies(request, room_for_copies(*device_));
