@@ -143,8 +143,10 @@ class DeviceRunner {
   void put_in_order(std::span<Group> groups, const Journal& journal) const;
   Status try_group(const Group& group, const std::vector<TrialCase>& cases, Journal& journal,
                    std::vector<VerdictReport>& verdicts);
-  static std::vector<Group> groups_of(const std::vector<size_t>& order,
-                                      const std::vector<TrialCase>& cases);
+  // One program's cases that follow each other. On a processor those that are timed, which run when
+  // all that was begun beside others has ended, are the last ones.
+  std::vector<Group> groups_of(const std::vector<size_t>& order,
+                               const std::vector<TrialCase>& cases) const;
   void open_lanes(size_t wanted);
   bool is_fresh(const TrialCase& trial, const Journal& journal);
   std::vector<Group*> next_to_begin(std::span<Group> groups, const Journal& journal);

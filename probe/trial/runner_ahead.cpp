@@ -30,17 +30,23 @@ bool shows_open_device(const Outcome& outcome) {
          number_in(outcome.reply, "cl_error", -1) == 0;
 }
 
-std::vector<DeviceRunner::Group> DeviceRunner::groups_of(const std::vector<size_t>& order,
-                                                         const std::vector<TrialCase>& cases) {
+std::vector<DeviceRunner::Group> DeviceRunner::groups_of(
+    const std::vector<size_t>& order, const std::vector<TrialCase>& cases) const {
   std::vector<Group> groups;
   for (const size_t i : order) {
     const std::string& program = cases[i].program->key;
     if (groups.empty() || cases[groups.back().cases.front()].program->key != program) {
       groups.emplace_back();
     }
-    Group& group = groups.back();
-    group.cases.push_back(i);
-    if (!group.first && cases[i].unsupported.empty()) group.first = &cases[i];
+    groups.back().cases.push_back(i);
+  }
+  for (Group& group : groups) {
+    if (is_processor(*device_)) {
+      std::ranges::stable_partition(group.cases, [&](size_t i) { return !cases[i].timed; });
+    }
+    const auto first =
+        std::ranges::find_if(group.cases, [&](size_t i) { return cases[i].unsupported.empty(); });
+    if (first != group.cases.end()) group.first = &cases[*first];
   }
   return groups;
 }

@@ -344,14 +344,16 @@ TEST(OverPocl, ANameThatIsNoUtf8IsMadeValidEverywhere) {
   EXPECT_THAT(done.out, testing::Not(HasSubstr("\xFF")));
 }
 
-// More programs than one worker is given at once, and several cases of each.
+// More programs than one worker is given at once, and several cases of each: some that are timed
+// before and behind one that is not.
 TEST(Programs, AreBuiltOnceForAllOfTheirCases) {
   if (!kPocl.library) GTEST_SKIP() << "PoCL is not installed here";
   test::Bench bench(*kPocl.library, R"json({"rules": [{
       "match": {"call": "clBuildProgram", "source_regex": "__kernel void gemm_tile4x4"},
       "do": {"action": "delay", "ms": 0}}]})json");
   const auto done =
-      bench.probe(case_options({"gemm_tile4x4/*/image/*/odd", "gemm_tile4x4/*/image/*/*head"}));
+      bench.probe(case_options({"gemm_tile4x4/*/image/*/odd", "gemm_tile4x4/*/image/*/relu_nan",
+                                "gemm_tile4x4/*/image/*/*head", "gemm_tile4x4/*/image/*/blocks"}));
   EXPECT_EQ(done.exit_code, 0) << done.err << done.out;
   std::multiset<std::string> tried;
   for (const VerdictReport& row : bench.report().verdicts) {
