@@ -1,6 +1,5 @@
 // A depthwise convolution and the convolution by single pixels behind it, as in the blocks of small
 // networks.
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <utility>
