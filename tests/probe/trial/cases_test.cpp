@@ -114,6 +114,20 @@ TEST(PlanCases, TakesWhatIsForTheCoreTierOfAClassBesideTheVariantThatRanksFirst)
   EXPECT_THAT(products(everything("cpu")), testing::ElementsAre("gemm_tile7x32", "gemm_tile8x32"));
 }
 
+// What a processor computes by one kernel, or by others.
+TEST(PlanCases, TakesNoKernelOfAnOpForProcessorsThatOnlyPlansForGpusHave) {
+  std::map<std::string, std::set<std::string>> ops;
+  for (const char* device_class : {"cpu", "gpu"}) {
+    for (const TrialCase& trial : plan(everything(device_class)))
+      ops[device_class].insert(trial.variant.manifest->op);
+  }
+  for (const char* op : {"winograd_in", "gemm_batch", "winograd_out", "conv2d_branches"}) {
+    EXPECT_TRUE(ops["gpu"].contains(op)) << op;
+    EXPECT_FALSE(ops["cpu"].contains(op)) << op;
+  }
+  EXPECT_TRUE(ops["cpu"].contains("winograd"));
+}
+
 TEST(PlanCases, DoesNotAskForMoreLocalMemoryThanThereIs) {
   DeviceFeatures features = everything();
   features.local_bytes = 16 << 10;
