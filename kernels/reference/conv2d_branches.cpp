@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "kernels/act.h"
 #include "kernels/contract.h"
+#include "kernels/reference/convolved.h"
 #include "kernels/reference/row_sums.h"
 #include "kernels/reference/window.h"
 
@@ -53,22 +54,11 @@ Result<std::vector<TensorRole>> roles(const Dims& dims) {
                                  window.output(channels)};
 }
 
-// Adds a convolution by w [tap][channel][filter] to the sums from `first` on.
-void add_branch(const Window& window, int64_t output, const Values& x, const Values& w,
-                size_t filters, size_t first, RowSums& sums) {
-  window.each(output, [&](int64_t tap, int64_t at) {
-    for (int64_t c = 0; c < window.c; ++c) {
-      const double* row = w.data() + static_cast<size_t>(tap * window.c + c) * filters;
-      for (size_t o = 0; o < filters; ++o)
-        sums.add(first + o, x[static_cast<size_t>(at + c)] * row[o]);
-    }
-  });
-}
-
 ReferenceResult reference(const CallValues& values) {
   const auto tensor = [&](const char* name) -> const Values& {
     return values.tensors.find(name)->second;
   };
+  const auto place = [](int64_t at, int64_t c) { return at + c; };
   const Values& bias = tensor("bias");
   const Window window(values.dims), pixels = pixels_of(window);
   const auto of_pixels = static_cast<size_t>(dim(values.dims, "P"));
@@ -76,9 +66,9 @@ ReferenceResult reference(const CallValues& values) {
   result.reduction = window.kh * window.kw * window.c + 1;
   for (int64_t output = 0; output < window.outputs(); ++output) {
     RowSums sums(bias);
-    add_branch(pixels, output, tensor("x"), tensor("w_pixel"), of_pixels, 0, sums);
-    add_branch(window, output, tensor("x"), tensor("w_window"), bias.size() - of_pixels, of_pixels,
-               sums);
+    add_convolved(pixels, output, tensor("x"), tensor("w_pixel"), of_pixels, 0, place, sums);
+    add_convolved(window, output, tensor("x"), tensor("w_window"), bias.size() - of_pixels,
+                  of_pixels, place, sums);
     sums.append_to(result);
   }
   apply_epilogue(epilogue_of(values), result);

@@ -146,7 +146,7 @@ Lowering lower(const OpCall& call, View preferred) {
   if (join.kind != LoweringKind::kKernel) return join;
   const LoweredCall whole = whole_call(call, window.calls[0]);
   Lowering lowering = kernel_calls(joined(pixels.calls, std::move(window.calls), join.calls));
-  // What the ways have in common is no part of what another one saves.
+  // Another way of the window's convolution saves a part of its time, and nothing of the rest.
   const auto of_all = [](double most) { return (1 + most) / 2; };
   for (OtherCalls& other : window.others) {
     lowering.others.push_back(

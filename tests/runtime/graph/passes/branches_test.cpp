@@ -92,11 +92,7 @@ void gather(Graph& graph) {
 }
 
 std::vector<std::string> ops_of(const Choice& choice, bool has_levels = false) {
-  Graph graph = test::folded(model_of(choice));
-  EXPECT_TRUE(optimise(graph));
-  graph.has_levels = has_levels;
-  gather_branches(graph);
-  return test::ops_of(graph);
+  return test::ops_gathered(model_of(choice), gather_branches, has_levels);
 }
 
 const Tensor kX = Tensor::of<float>({1, 1, 1, 3}, {1, -2, 3});

@@ -30,6 +30,15 @@ Graph folded(const ModelBuilder& model) {
   return graph;
 }
 
+std::vector<std::string> ops_gathered(const ModelBuilder& model, void (*gather)(Graph&),
+                                      bool has_levels) {
+  Graph graph = folded(model);
+  EXPECT_TRUE(optimise(graph));
+  graph.has_levels = has_levels;
+  gather(graph);
+  return ops_of(graph);
+}
+
 std::vector<std::string> ops_after(const ModelBuilder& model, void (*run)(Graph&),
                                    const std::map<std::string, Tensor>& inputs, const Tensor& want,
                                    double relative) {

@@ -70,11 +70,7 @@ void gather(Graph& graph) {
 }
 
 std::vector<std::string> ops_of(const Choice& choice, bool has_levels = false) {
-  Graph graph = test::folded(model_of(choice));
-  EXPECT_TRUE(optimise(graph));
-  graph.has_levels = has_levels;
-  gather_sums(graph);
-  return test::ops_of(graph);
+  return test::ops_gathered(model_of(choice), gather_sums, has_levels);
 }
 
 // The products are 1 + 2 * 3, -2 + 2 * 4, -3 and -4.

@@ -64,11 +64,7 @@ ModelBuilder model_of(const Choice& choice) {
 }
 
 std::vector<std::string> ops_of(const Choice& choice, bool has_levels = false) {
-  Graph graph = test::folded(model_of(choice));
-  EXPECT_TRUE(optimise(graph));
-  graph.has_levels = has_levels;
-  gather_squeezes(graph);
-  return test::ops_of(graph);
+  return test::ops_gathered(model_of(choice), gather_squeezes, has_levels);
 }
 
 void gather(Graph& graph) {
