@@ -2,9 +2,10 @@
 // stages of all layers in one launch of GROUPS groups. What a stage makes its groups hand to those of the
 // next one (grid.clh), in `state` from its texel FIRST_SHARED on: qkv, attended, between, gated and y. A
 // group writes what it hands on in a layer only behind stages that needed all of it in the layer before, so
-// each layer is a turn. While it waits, AHEAD pairs of blocks of its next weights are on their way: more of
-// them would keep what it waits for from coming, as a compute unit's loads come in the order in which they
-// were asked for.
+// each layer is a turn. While it waits, AHEAD pairs of blocks of its next weights are on their way, asked for
+// with the last tile before, or behind a head: more of them would keep what it waits for from coming, as a
+// compute unit's loads come in the order in which they were asked for. Its own sums, of which an item goes on
+// with those that it made, are in `kept`, of KEPT tiles.
 #define FIRST_SHARED 4
 #define PRODUCTS 4  // of a layer
 #if ROW_PARTS < ATTEND_ROOM || GROUP != ITEMS
@@ -33,13 +34,25 @@
     PRODUCT(layer, stage)          \
     ROW_SEEK                       \
   }
+// The product behind that of `stage`.
+#define NEXT_PRODUCT PRODUCT(layer + stage / (PRODUCTS - 1), (stage + 1) % PRODUCTS)
+#define ROW_NEXT \
+  here = next;   \
+  here.left = min(next.left, 2 * AHEAD);
+#define ROW_MORE(texel) kept[(texel) - first * 8]
+#define ROW_KEEP(texel, v) \
+  if (add) ROW_MORE(texel) = v;
 
 // Of x, which is another stage's y, but for the first layer's: that is there.
 #define TAKE(texel) grid_take(x + (texel))
-#define AWAIT(v, texel)                   \
-  if (!there) {                           \
-    grid_await(v, x + (texel), turn_of_x) \
-  }
+#define MISSING(v) grid_missing(v, turn_of_x)
+#define NEVER grid_never(turn_of_x)
+#define AWAIT(look, again, lose)  \
+  if (!there) {                   \
+    grid_await(look, again, lose) \
+  }                               \
+  (void)turn_of_x;
+#define TAKEN(v) (there ? (v) : grid_short(v))
 // Sums go on from y, which keeps all bits: they may be far larger than what is added to them.
 #define GIVE(texel, v)                                           \
   {                                                              \
@@ -105,8 +118,14 @@ __kernel void decoder_layers_mma(
     shares[item] = (int2)(first, own);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
+  __local float4 kept[KEPT * 8];
+  for (int i = item; i < shares[1].y * 8; i += ITEMS) {
+    const int texel = shares[1].x * 8 + i;
+    if (texel < C / 4) kept[i] = to_float4(buffer_load4(start, texel));
+  }
   SEEK_PRODUCT(first_layer, 0)
   ROW_ASK(0, AHEAD)
+  RowPlace next = here;
   for (uint at = 0; at < (uint)count * PRODUCTS; ++at) {
     const int layer = first_layer + at / PRODUCTS, stage = at % PRODUCTS;
     PRODUCT(layer, stage)
@@ -115,7 +134,6 @@ __kernel void decoder_layers_mma(
     const bool there = at == 0;
     __global const float4* x = PICK(stage, there ? start : (__global const float4*)shared_out,
                                     shared_attended, shared_between, shared_gated);
-    BUFFER_FROM(r) = stage == 1 ? (layer == first_layer ? start : out) : middle;
     BUFFER_TO(y) = PICK(stage, qkv, middle, gate, out);
     __global float4* const shared_y =
         PICK(stage, shared_qkv, shared_between, shared_gated, shared_out);
@@ -124,17 +142,27 @@ __kernel void decoder_layers_mma(
     __global const float4* bias = qkv_bias + layer * (N / 4);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     ROW_ASK_X
+    here.left = end - warp * run;
     ROW_ASK(AHEAD, PAIRS)
+    const bool last = at + 1 == (uint)count * PRODUCTS, attends = stage == 0 && group < H;
+    next.left = 0;
+    if (!last && !attends) {
+      NEXT_PRODUCT
+      SEEK(next, 0, warp * run)
+    }
     ROW_SUMS
+    if (own == 0) {
+      ROW_NEXT
+      ROW_ASK(0, AHEAD)
+    }
     ROW_END
-    if (stage == 0) {
+    if (attends) {
       barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
       const size_t before = (size_t)layer * cap * KV * (D / 4);
       ATTEND_ALL(buffer_at(k, before), buffer_at(v, before), buffer_at(new_k, before),
                  buffer_at(new_v, before))
-    }
-    if (at + 1 < (uint)count * PRODUCTS) {
-      SEEK_PRODUCT(layer + stage / (PRODUCTS - 1), (stage + 1) % PRODUCTS)
+      NEXT_PRODUCT
+      ROW_SEEK
       ROW_ASK(0, AHEAD)
     }
   }

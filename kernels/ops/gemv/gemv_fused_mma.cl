@@ -1,6 +1,9 @@
 // gemv_fused of weights in blocks of Q4_0, as mma_row.clh does it, by GROUPS groups, or the least multiple
 // of GROUPS that holds all tiles. x is asked for first: what a compute unit loads comes in the order in
 // which it was asked for, and x lies nearer.
+#define ROW_NEXT here.left = 0;
+#define ROW_MORE(texel) to_float4(buffer_load4(r, texel))
+#define ROW_KEEP(texel, v)
 __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
 __kernel void gemv_fused_mma(BUFFER_IN(x), __global const float4* restrict scale, W_ARGS,
                              __global const float4* restrict bias, BUFFER_IN(r), BUFFER_OUT(y),
