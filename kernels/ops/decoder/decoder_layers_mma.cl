@@ -28,12 +28,6 @@
       (__global const char*)PICK(stage, s_qkv, s_o, s_gate_up, s_down) +                      \
       ROW_SCALE_BYTES * blocks_before;                                                        \
   ROW_RUN
-// Its weights come next.
-#define SEEK_PRODUCT(layer, stage) \
-  {                                \
-    PRODUCT(layer, stage)          \
-    ROW_SEEK                       \
-  }
 // The product behind that of `stage`.
 #define NEXT_PRODUCT PRODUCT(layer + stage / (PRODUCTS - 1), (stage + 1) % PRODUCTS)
 #define ROW_NEXT \
@@ -123,7 +117,10 @@ __kernel void decoder_layers_mma(
     const int texel = shares[1].x * 8 + i;
     if (texel < C / 4) kept[i] = to_float4(buffer_load4(start, texel));
   }
-  SEEK_PRODUCT(first_layer, 0)
+  {
+    PRODUCT(first_layer, 0)
+    ROW_SEEK
+  }
   ROW_ASK(0, AHEAD)
   RowPlace next = here;
   for (uint at = 0; at < (uint)count * PRODUCTS; ++at) {
