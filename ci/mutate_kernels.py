@@ -27,7 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 KERNELS = ROOT / "kernels"
 SURVIVING = ROOT / "tests/kernels/surviving_mutants.json"
 # Files that kernels share and that hold most of what these compute.
-COMMON = ("attention.clh", "attention_early.clh", "attention_tile.clh", "conv_group.clh", "grid.clh", "group_tile.clh", "kept_rows.clh",
+COMMON = ("attention.clh", "attention_parts.clh", "attention_tile.clh", "conv_group.clh", "grid.clh", "group_tile.clh", "kept_rows.clh",
           "mma_row.clh", "sample.clh", "tile8x32.clh")
 
 

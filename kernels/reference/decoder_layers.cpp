@@ -29,9 +29,12 @@ namespace {
 // scales, biases and caches of all L layers lie one behind the other. In float, with float32
 // between the stages: of precision high alone. F and C are multiples of 32. A stage may multiply
 // what another made without its last bit, but sums keep it: groups of a launch that wait for each
-// other have that bit for whether a value is there. `state` is theirs: 16 words, then qkv,
-// attended, between, gated and y as they hand them on. Where they did not all run at once, y has
-// NaN among its values, and so has that of each launch behind.
+// other have that bit for whether a value is there. `state` is theirs: 16 words, then qkv, kParts
+// parts of attended and a weight of each part of a head, between, gated and y as they hand them on.
+// Where they did not all run at once, y has NaN among its values, and so has that of each launch
+// behind.
+constexpr int64_t kParts = 4;
+
 struct Shape {
   int64_t layers, first, count, c, f, h, kv, d, cap;
   bool biased;
@@ -49,7 +52,7 @@ struct Shape {
   int64_t columns() const { return (h + 2 * kv) * d; }
   int64_t asked() const { return h * d; }
   int64_t cache() const { return cap * kv * d; }
-  int64_t state() const { return 16 + columns() + asked() + c + f + c; }
+  int64_t state() const { return 16 + columns() + kParts * (asked() + h) + c + f + c; }
 };
 
 Result<std::vector<TensorRole>> roles(const Dims& dims) {

@@ -117,7 +117,7 @@ TinyCase second_layer_of_a_decoder() {
   TinyCase tiny{"decoder_layers",
                 "decoder_layers",
                 {{"L", 2}, {"first", 1}, {"count", 1}, {"C", 32}, {"F", 32}, {"act", 1}},
-                {{"x", Values(32, 5)}, {"state", Values(16 + 32 + 16 + 3 * 32, 0)}},
+                {{"x", Values(32, 5)}, {"state", Values(16 + 32 + 4 * (16 + 2) + 3 * 32, 0)}},
                 {},
                 heads.scalars};
   tiny.dims.insert(heads.dims.begin(), heads.dims.end());
