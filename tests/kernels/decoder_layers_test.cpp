@@ -330,7 +330,7 @@ TEST_P(DecoderLayers, HaveBoundsOfASmallPartOfWhatTheyMake) {
   double largest = 0;
   for (ptrdiff_t i = 0; i < count; ++i)
     largest = std::max(largest, std::fabs(result_.value[static_cast<size_t>(i)]));
-  EXPECT_LT(*std::max_element(bounds.begin(), bounds.begin() + count), 3e-3 * largest);
+  EXPECT_LT(*std::max_element(bounds.begin(), bounds.begin() + count), 2e-3 * largest);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, DecoderLayers, testing::ValuesIn(shapes()),
