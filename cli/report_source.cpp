@@ -21,6 +21,7 @@
 #include "probe/worker/worker_limits.h"
 #include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/llm_config.h"
+#include "runtime/plan/variant_table.h"
 #include "runtime/run/history.h"
 #include "runtime/run/kept_report.h"
 
@@ -75,7 +76,8 @@ Result<Report> found_or_made(const std::string& path, const EventSink& sink,
   const std::string file = path.empty() ? whole_file() : path;
   const std::string part = needs.empty() ? whole_file() : needs_file();
   std::string why = "no report for this machine yet";
-  auto known = path.empty() ? read_own_report(file, state_dir()) : read_named_report(file);
+  auto known =
+      path.empty() ? read_own_report(file, state_dir()) : read_named_report(file, state_dir());
   if (known) {
     const bool usable = known->run.only_cases.empty() && has_best(*known);
     if (report_is_current(*known, path.empty() && !usable)) return known;
@@ -98,7 +100,8 @@ bool report_is_current(const Report& report, bool whole) {
 
 Result<bool> keep_report(const std::string& file, bool narrowed, const EventSink& sink,
                          Report& report) {
-  const auto known = read_named_report(file);
+  const auto text = read_file(file);
+  const auto known = text ? report_from_json(*text, file) : tl::unexpected(text.error());
   const bool poorer = narrowed || !report.complete;
   if (known && report.devices.empty() && poorer && known->kernel_set == kernel_set() &&
       std::any_of(known->devices.begin(), known->devices.end(), still_stands)) {
@@ -116,6 +119,7 @@ Result<bool> keep_report(const std::string& file, bool narrowed, const EventSink
 
 Result<Report> current_report(const std::string& path, const EventSink& sink,
                               const std::vector<std::string>& needs) {
+  VariantTable::prepare();
   return with_history(found_or_made(path, sink, needs), sink);
 }
 

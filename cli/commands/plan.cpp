@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 #include <vector>
+#include "runtime/plan/variant_table.h"
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -53,6 +54,7 @@ Result<ExecutionPlan> make_plan(const PlanArguments& arguments) {
   CLVET_RETURN_IF_ERROR(check_model_file(arguments.model));
   std::optional<KeptReport> kept;
   if (arguments.device != "host") {
+    VariantTable::prepare();
     CLVET_ASSIGN_OR_RETURN(kept, kept_report(arguments.report, state_dir()));
     if (!kept) {
       return fail(ErrorCode::kUnavailable,

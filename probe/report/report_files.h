@@ -13,5 +13,9 @@ inline std::string report_of_needs_file(const std::string& state_dir) {
 }
 // What later starts read in place of one of these (report_snapshot.h).
 inline std::string snapshot_file(const std::string& report) { return report + ".snapshot"; }
+// What later starts read in place of the last file that --report named.
+inline std::string named_snapshot_file(const std::string& state_dir) {
+  return state_dir + "/named.snapshot";
+}
 
 }  // namespace clvet

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -24,7 +25,8 @@ namespace clvet {
 namespace {
 
 constexpr std::string_view kMagic("CLVETRS\0", 8);
-constexpr uint32_t kForm = 2;  // of the members below
+constexpr uint32_t kForm = 2;         // of the members below
+constexpr size_t kLeastVerdict = 32;  // bytes
 
 template <class Archive, class Error>
 void members_of_error(Archive& archive, Error& error) {
@@ -132,6 +134,7 @@ class Reader {
   }
   bool ok() const { return ok_; }
   bool at_end() const { return ok_ && left_.empty(); }
+  size_t left() const { return left_.size(); }
 
  private:
   std::string_view left_;
@@ -180,7 +183,9 @@ Result<Report> report_of_snapshot(std::string_view text, const FileState& state)
   const auto json = reader.take<std::string>();
   if (!reader.ok()) return no_snapshot("it is cut off or damaged");
   CLVET_ASSIGN_OR_RETURN(Report report, report_from_json(json, "the snapshot"));
-  for (uint32_t left = reader.take<uint32_t>(); reader.ok() && left > 0; --left)
+  const auto count = reader.take<uint32_t>();
+  report.verdicts.reserve(std::min<size_t>(count, reader.left() / kLeastVerdict));
+  for (uint32_t left = count; reader.ok() && left > 0; --left)
     members(reader, report.verdicts.emplace_back());
   if (!reader.at_end()) return no_snapshot("it is cut off or damaged");
   return report;

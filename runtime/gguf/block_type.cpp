@@ -191,10 +191,13 @@ void dequantize_blocks(const BlockType& type, const std::byte* block, std::span<
   const auto elements = static_cast<size_t>(type.elements), group = static_cast<size_t>(type.group);
   for (size_t at = 0; at < out.size(); at += elements, block += type.bytes) {
     type.unpack(block, quants.data(), scales.data(), minimums.data());
-    for (size_t i = 0; i < elements; ++i) {
+    for (size_t first = 0; first < elements; first += group) {
+      const double scale = scales[first / group], minimum = minimums[first / group];
+      const uint8_t* numbers = quants.data() + first;
+      float* values = out.data() + at + first;
       // Exact in double, so rounded once.
-      out[at + i] = static_cast<float>(static_cast<double>(scales[i / group]) * quants[i] +
-                                       static_cast<double>(minimums[i / group]));
+      for (size_t i = 0; i < group; ++i)
+        values[i] = static_cast<float>(scale * numbers[i] + minimum);
     }
   }
 }

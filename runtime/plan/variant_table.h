@@ -22,6 +22,8 @@ class VariantTable {
  public:
   // Of the program's own kernels, made once a process. kInternal: a kernel is malformed.
   static Result<std::shared_ptr<const VariantTable>> embedded();
+  // Begins to make embedded() beside what the caller does until it asks for it.
+  static void prepare();
   // Keeps the catalog, which its variants point into.
   explicit VariantTable(Catalog catalog);
   VariantTable(const VariantTable&) = delete;

@@ -1,5 +1,6 @@
 #include "runtime/run/kept_report.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <tl/expected.hpp>
@@ -26,29 +27,39 @@ Result<std::string> read_own_file(const std::string& file, const std::string& st
   return read_file(file);
 }
 
-}  // namespace
+// What later starts read in place of a report.
+struct Snapshot {
+  std::string file, state_dir;
+};
 
-Result<Report> read_own_report(const std::string& file, const std::string& state_dir) {
-  const std::string snapshot = snapshot_file(file);
+Result<Report> read_report(const std::string& file, const Snapshot& snapshot,
+                           const std::function<Result<std::string>()>& read_text) {
   const auto state = file_state(file);
   if (state) {
-    const auto text = read_own_file(snapshot, state_dir);
+    const auto text = read_own_file(snapshot.file, snapshot.state_dir);
     auto report = text ? report_of_snapshot(*text, *state) : tl::unexpected(text.error());
     if (report) return report;
   }
-  CLVET_ASSIGN_OR_RETURN(const std::string text, read_own_file(file, state_dir));
+  CLVET_ASSIGN_OR_RETURN(const std::string text, read_text());
   CLVET_ASSIGN_OR_RETURN(Report report, report_from_json(text, file));
-  if (state && state == file_state(file)) {
+  if (state && state == file_state(file) && check_private(snapshot.state_dir)) {
     // Without it the next start is as slow as this one.
-    (void)write_file_atomically(snapshot, snapshot_of(report, *state), Sync::kLater,
+    (void)write_file_atomically(snapshot.file, snapshot_of(report, *state), Sync::kLater,
                                 Readers::kUser);
   }
   return report;
 }
 
-Result<Report> read_named_report(const std::string& file) {
-  CLVET_ASSIGN_OR_RETURN(const std::string text, read_file(file));
-  return report_from_json(text, file);
+}  // namespace
+
+Result<Report> read_own_report(const std::string& file, const std::string& state_dir) {
+  return read_report(file, {snapshot_file(file), state_dir},
+                     [&] { return read_own_file(file, state_dir); });
+}
+
+Result<Report> read_named_report(const std::string& file, const std::string& state_dir) {
+  return read_report(file, {named_snapshot_file(state_dir), state_dir},
+                     [&] { return read_file(file); });
 }
 
 Result<std::optional<KeptReport>> kept_report(const std::string& path,
@@ -58,7 +69,8 @@ Result<std::optional<KeptReport>> kept_report(const std::string& path,
       path.empty() ? std::vector{report_file(state_dir), report_of_needs_file(state_dir)}
                    : std::vector{path};
   for (const std::string& file : files) {
-    auto report = path.empty() ? read_own_report(file, state_dir) : read_named_report(file);
+    auto report =
+        path.empty() ? read_own_report(file, state_dir) : read_named_report(file, state_dir);
     if (!report && report.error().code == ErrorCode::kNotFound && path.empty()) continue;
     if (!report) return tl::unexpected(report.error());
     if (!kept || report->kernel_set == kernel_set()) kept = KeptReport{file, std::move(*report)};

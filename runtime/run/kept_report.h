@@ -23,7 +23,8 @@ Result<std::optional<KeptReport>> kept_report(const std::string& path,
 // A report among the files of `state_dir`, which nobody else may have written; what later starts
 // read in its place lies beside it (probe/report/report_snapshot.h).
 Result<Report> read_own_report(const std::string& file, const std::string& state_dir);
-// Of whichever machine.
-Result<Report> read_named_report(const std::string& file);
+// Of whichever machine. What later starts read in its place lies in `state_dir`, if that is there
+// and nobody else may write to it; of one file, the last that was named.
+Result<Report> read_named_report(const std::string& file, const std::string& state_dir);
 
 }  // namespace clvet
