@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-#include "runtime/plan/variant_table.h"
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -23,6 +22,7 @@
 #include "runtime/graph/tensor.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/plan/network_plan.h"
+#include "runtime/plan/variant_table.h"
 #include "runtime/run/kept_report.h"
 #include "runtime/run/model_file.h"
 #include "runtime/run/model_plan.h"
