@@ -1,6 +1,7 @@
 #include "cli/report_source.h"
 
 #include <algorithm>
+#include <future>
 #include <optional>
 #include <string>
 #include <utility>
@@ -119,7 +120,7 @@ Result<bool> keep_report(const std::string& file, bool narrowed, const EventSink
 
 Result<Report> current_report(const std::string& path, const EventSink& sink,
                               const std::vector<std::string>& needs) {
-  VariantTable::prepare();
+  const auto beside = std::async(VariantTable::embedded);  // its destructor waits
   return with_history(found_or_made(path, sink, needs), sink);
 }
 

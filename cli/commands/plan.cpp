@@ -1,4 +1,5 @@
 #include "runtime/plan/plan.h"
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -54,7 +55,7 @@ Result<ExecutionPlan> make_plan(const PlanArguments& arguments) {
   CLVET_RETURN_IF_ERROR(check_model_file(arguments.model));
   std::optional<KeptReport> kept;
   if (arguments.device != "host") {
-    VariantTable::prepare();
+    const auto beside = std::async(VariantTable::embedded);  // its destructor waits
     CLVET_ASSIGN_OR_RETURN(kept, kept_report(arguments.report, state_dir()));
     if (!kept) {
       return fail(ErrorCode::kUnavailable,

@@ -1,6 +1,5 @@
 #include "runtime/plan/variant_table.h"
 
-#include <future>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,25 +11,13 @@
 
 namespace clvet {
 
-namespace {
-
-using SharedTable = Result<std::shared_ptr<const VariantTable>>;
-
-SharedTable table_of_own_kernels() {
-  CLVET_ASSIGN_OR_RETURN(Catalog catalog, Catalog::embedded());
-  return std::make_shared<const VariantTable>(std::move(catalog));
-}
-
-// Made by whoever asks for it, where there can be no other thread.
-const std::shared_future<SharedTable>& table_in_making() {
-  static const std::shared_future<SharedTable> table = std::async(table_of_own_kernels).share();
+Result<std::shared_ptr<const VariantTable>> VariantTable::embedded() {
+  static const auto table = []() -> Result<std::shared_ptr<const VariantTable>> {
+    CLVET_ASSIGN_OR_RETURN(Catalog catalog, Catalog::embedded());
+    return std::make_shared<const VariantTable>(std::move(catalog));
+  }();
   return table;
 }
-
-}  // namespace
-
-SharedTable VariantTable::embedded() { return table_in_making().get(); }
-void VariantTable::prepare() { (void)table_in_making(); }
 
 VariantTable::VariantTable(Catalog catalog) : catalog_(std::move(catalog)) {
   for (const Manifest& manifest : catalog_.manifests()) {

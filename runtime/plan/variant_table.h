@@ -22,8 +22,6 @@ class VariantTable {
  public:
   // Of the program's own kernels, made once a process. kInternal: a kernel is malformed.
   static Result<std::shared_ptr<const VariantTable>> embedded();
-  // Begins to make embedded() beside what the caller does until it asks for it.
-  static void prepare();
   // Keeps the catalog, which its variants point into.
   explicit VariantTable(Catalog catalog);
   VariantTable(const VariantTable&) = delete;

@@ -180,7 +180,7 @@ TEST(OverPocl, AShortProbeOfADriverThatCrashesOnHalfHasABest) {
   test::Bench bench(*pocl, R"({"device":{"extensions_add":["cl_khr_fp16"]},"rules":[
     {"match":{"call":"clBuildProgram","constructs_any":["half_type","half_arith","vload_half"]},
      "do":{"action":"abort"}}]})");
-  const auto done = bench.probe({"--budget", "90"});
+  const auto done = bench.probe({"--budget", "60"});
   EXPECT_EQ(done.exit_code, 0) << done.err;
   const Report report = bench.report();
   ASSERT_EQ(report.devices.size(), 1u);
