@@ -49,6 +49,8 @@ DeviceFeatures features_of(const DeviceReport& device) {
   features.local_bytes = number_of(device, "CL_DEVICE_LOCAL_MEM_SIZE");
   features.memory = number_of(device, "CL_DEVICE_GLOBAL_MEM_SIZE");
   features.largest_buffer = number_of(device, "CL_DEVICE_MAX_MEM_ALLOC_SIZE");
+  const auto unified = device.properties.find("CL_DEVICE_HOST_UNIFIED_MEMORY");
+  features.own_memory = unified != device.properties.end() && unified->second.value == "false";
   features.compute_units = number_of(device, "CL_DEVICE_MAX_COMPUTE_UNITS");
   features.clock_mhz = number_of(device, "CL_DEVICE_MAX_CLOCK_FREQUENCY");
   if (features.fp16) features.names.emplace_back("fp16");

@@ -20,6 +20,7 @@ struct DeviceFeatures {
   int64_t local_bytes = 0;                    // of a work-group at most; 0: not advertised
   std::vector<std::string> names;             // of the features in Manifest::require
   int64_t memory = 0, largest_buffer = 0;     // limits, bytes; 0: not known
+  bool own_memory = false;                    // which the host does not work in
   int64_t compute_units = 0, clock_mhz = 0;   // 0: not known
 };
 DeviceFeatures features_of(const DeviceReport& device);

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -341,13 +340,18 @@ Status Device::read_image(cl_mem image, const ImageExtent& extent, std::span<std
   return {};
 }
 
-void Device::waited() {
+void Device::written() {
   written_later_.clear();
   for (Pinned& row : pinned_) row.used = 0;
+}
+
+void Device::waited() {
+  written();
   flight_.waited();
 }
 
-Status Device::enqueue(const TableRow& row, cl_kernel kernel, const KernelCall& call) {
+Status Device::enqueue(const TableRow& row, cl_kernel kernel, const KernelCall& call,
+                       ClEvent* done) {
   flight_.take(row.name);
   flight_.launched();
   const InDriver calls(flight_, Stage::kEnqueue);
@@ -355,48 +359,14 @@ Status Device::enqueue(const TableRow& row, cl_kernel kernel, const KernelCall& 
   const size_t* local = call.local[0] ? call.local.data() : nullptr;
   const cl_int code = api().clEnqueueNDRangeKernel(
       queue_.get(), kernel, static_cast<cl_uint>(call.work_dim), nullptr, call.global.data(), local,
-      0, nullptr, timing_ ? &event : nullptr);
-  if (event) launches_.emplace_back(api(), event);
-  return cl_status(code, "clEnqueueNDRangeKernel");
-}
-
-Status Device::begin_timing() {
-  if (!api().clGetEventProfilingInfo) {
-    return fail(ErrorCode::kUnsupported, "the driver has no clGetEventProfilingInfo");
+      0, nullptr, timing_ || done ? &event : nullptr);
+  ClEvent made(api(), event);
+  if (!done) {
+    if (event) launches_.push_back(std::move(made));
+    return cl_status(code, "clEnqueueNDRangeKernel");
   }
-  CLVET_RETURN_IF_ERROR(finish());
-  CLVET_ASSIGN_OR_RETURN(ClQueue timed, make_queue(CL_QUEUE_PROFILING_ENABLE));
-  untimed_queue_ = std::exchange(queue_, std::move(timed));
-  timing_ = true;
+  CLVET_ASSIGN_OR_RETURN(*done, checked(std::move(made), code, "clEnqueueNDRangeKernel"));
   return {};
-}
-
-Result<double> Device::end_timing() {
-  const Status finished = finish();
-  spent_queues_.push_back(std::exchange(queue_, std::move(untimed_queue_)));
-  timing_ = false;
-  const size_t first = spent_events_.size();
-  std::move(launches_.begin(), launches_.end(), std::back_inserter(spent_events_));
-  launches_.clear();
-  CLVET_RETURN_IF_ERROR(finished);
-  double sum = 0;
-  for (size_t i = first; i < spent_events_.size(); ++i) {
-    const ClEvent& launch = spent_events_[i];
-    cl_ulong start = 0, end = 0;
-    for (const auto& [what, value] :
-         {std::pair{CL_PROFILING_COMMAND_START, &start}, {CL_PROFILING_COMMAND_END, &end}}) {
-      CLVET_RETURN_IF_ERROR(cl_status(
-          api().clGetEventProfilingInfo(launch.get(), static_cast<cl_profiling_info>(what),
-                                        sizeof *value, value, nullptr),
-          "clGetEventProfilingInfo"));
-    }
-    if (end > start) sum += static_cast<double>(end - start);
-  }
-  if (sum == 0)
-    return fail(
-        ErrorCode::kUnsupported,
-        "the driver reports no time for any command: its start and end are always the same");
-  return sum * 1e-6;
 }
 
 Status Device::finish() {

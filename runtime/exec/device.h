@@ -56,14 +56,22 @@ class Device {
   // pinned memory.
   Status upload(cl_mem buffer, std::span<const std::byte> bytes);
   Status write_image(cl_mem image, const ImageExtent& extent, std::span<const std::byte> bytes);
+  // Memory of the host for read_beside(), which the driver gave where it gives good memory.
+  class HostMemory;
+  HostMemory host_memory(size_t bytes);
   // The first `bytes` of one buffer into another.
   Status copy(cl_mem from, cl_mem to, size_t bytes);
   // Through a mapping where the report says that one is right and no slower, else by a read, which
   // goes through pinned memory where there is some.
   Status read(cl_mem buffer, std::span<std::byte> bytes);
   Status read_image(cl_mem image, const ImageExtent& extent, std::span<std::byte> bytes);
-  // `row`: the variant of the kernel.
-  Status enqueue(const TableRow& row, cl_kernel kernel, const KernelCall& call);
+  // `row`: the variant of the kernel; `done`, if given, becomes the event of its end.
+  Status enqueue(const TableRow& row, cl_kernel kernel, const KernelCall& call,
+                 ClEvent* done = nullptr);
+  // Reads on a queue of its own, once `after` has come: what is enqueued from here on does not wait
+  // for it. The bytes are there once wait_for() has seen the event that it returns.
+  Result<ClEvent> read_beside(cl_mem buffer, std::span<std::byte> bytes, const ClEvent& after);
+  Status wait_for(const ClEvent& event);
   Status finish();
   // Launches from here on are timed by the device, on a queue of their own until end_timing().
   // kUnsupported: the driver keeps no times.
@@ -101,6 +109,7 @@ class Device {
     size_t used = 0;  // bytes that a transfer may still need
   };
   Result<Pinned> make_pinned(size_t bytes);
+  void written();  // all that was to be written
   // Pinned memory until the next wait; empty: none for so many bytes. May wait for all that was
   // asked, whose errors it returns.
   Result<std::span<std::byte>> pinned(size_t bytes);
@@ -113,7 +122,7 @@ class Device {
   cl_platform_id platform_ = nullptr;
   cl_device_id device_ = nullptr;
   ClContext context_;
-  ClQueue queue_, untimed_queue_;
+  ClQueue queue_, untimed_queue_, beside_queue_;
   std::vector<Bytes> written_later_;
   bool timing_ = false;
   std::vector<ClEvent> launches_;  // while timing
@@ -126,6 +135,20 @@ class Device {
   bool shares_memory_ = false;
   double build_ms_ = 0;
   size_t allocated_ = 0;
+};
+
+class Device::HostMemory {
+ public:
+  HostMemory() = default;
+  std::span<std::byte> bytes() { return pinned_ ? pinned_->map.bytes() : std::span(own_); }
+  std::span<const std::byte> bytes() const {
+    return pinned_ ? pinned_->map.bytes() : std::span<const std::byte>(own_);
+  }
+
+ private:
+  friend class Device;
+  std::unique_ptr<Pinned> pinned_;
+  Bytes own_;
 };
 
 template <class T>

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "kernels/call.h"
 #include "kernels/catalog.h"
@@ -18,6 +19,7 @@
 #include "kernels/layout.h"
 #include "probe/cl/handles.h"
 #include "runtime/exec/device.h"
+#include "runtime/exec/tokens_ahead.h"
 #include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/decoder_memory.h"
 #include "runtime/llm/decoder_plan.h"
@@ -51,6 +53,7 @@ Result<std::unique_ptr<DeviceDecoder>> DeviceDecoder::create(Device& device,
   // Every program is built and every matrix brought there before the first token.
   CLVET_RETURN_IF_ERROR(decoder->steps_for(1, true));
   CLVET_RETURN_IF_ERROR(decoder->steps_for(kRowsOfAStep, false));
+  CLVET_RETURN_IF_ERROR(decoder->make_ahead());
   CLVET_RETURN_IF_ERROR(device.finish());
   return decoder;
 }
@@ -58,6 +61,7 @@ Result<std::unique_ptr<DeviceDecoder>> DeviceDecoder::create(Device& device,
 std::vector<DeviceDecoder::Launched> DeviceDecoder::launches() const {
   std::vector<Launched> rows;
   for (const ReadyStep& step : steps_.at({1, true})) rows.push_back(step.launched);
+  if (ahead_) rows.push_back({"next_token", &ahead_->row()});
   return rows;
 }
 
@@ -76,8 +80,26 @@ Status DeviceDecoder::allocate() {
   return {};
 }
 
+Status DeviceDecoder::make_ahead() {
+  if (plan_.next_token.empty()) return {};
+  const TableRow* row = table_->find(plan_.next_token);
+  const auto logits = std::ranges::find(plan_.tensors, TensorRows::kFixed, &DeviceTensor::rows);
+  if (!row || logits == plan_.tensors.end() || logits->half || logits->extent.c != config_.vocab) {
+    return fail(ErrorCode::kInvalidArgument, "the plan's kernel {} cannot choose its tokens",
+                plan_.next_token);
+  }
+  const auto of_logits = static_cast<size_t>(logits - plan_.tensors.begin());
+  CLVET_ASSIGN_OR_RETURN(
+      ahead_, TokensAhead::create(device_, config_, weights_, *row, tensors_[of_logits].get(),
+                                  tensors_.front().get()));
+  return {};
+}
+
+Status DeviceDecoder::forget_ahead() { return ahead_ ? ahead_->forget() : Status(); }
+
 Status DeviceDecoder::reserve(int64_t capacity) {
   if (capacity <= capacity_) return {};
+  CLVET_RETURN_IF_ERROR(forget_ahead());
   capacity = device_capacity(std::max(capacity, next_capacity(capacity_, config_)));
   const auto bytes_for = [](DeviceTensor tensor, int64_t positions) {
     tensor.extent.h = positions;
@@ -292,12 +314,43 @@ Status DeviceDecoder::launch(const ReadyStep& ready, int64_t position) {
 
 Result<std::span<const float>> DeviceDecoder::step(std::span<const float> hidden, int64_t rows,
                                                    int64_t position, bool answer) {
+  const bool alone = rows == 1 && answer && ahead_;
+  if (alone && (greedy_ || ahead_->busy())) return step_ahead(hidden, position);
+  CLVET_RETURN_IF_ERROR(forget_ahead());
   CLVET_RETURN_IF_ERROR(reserve(position + rows));
+  const double started = monotonic_seconds();
   CLVET_RETURN_IF_ERROR(take_hidden(hidden, rows));
   CLVET_ASSIGN_OR_RETURN(const auto* steps, steps_for(rows, answer));
   for (const ReadyStep& ready : *steps) CLVET_RETURN_IF_ERROR(launch(ready, position));
   if (!answer) return std::span<const float>{};
-  return read_logits();
+  auto logits = read_logits();
+  answer_ms_ = ms_since(started);
+  return logits;
+}
+
+Status DeviceDecoder::launch_ahead(int64_t position) {
+  CLVET_ASSIGN_OR_RETURN(const auto* steps, steps_for(1, true));
+  for (const ReadyStep& ready : *steps) CLVET_RETURN_IF_ERROR(launch(ready, position));
+  return ahead_->ask(position);
+}
+
+// The step behind this one is on its way before this one is waited for, but where the caches have
+// no room for it yet.
+Result<std::span<const float>> DeviceDecoder::step_ahead(std::span<const float> hidden,
+                                                         int64_t position) {
+  const double started = monotonic_seconds();
+  const bool guessed = ahead_->guessed(position, hidden);
+  if (!guessed) {
+    CLVET_RETURN_IF_ERROR(forget_ahead());
+    CLVET_RETURN_IF_ERROR(reserve(position + 1));
+    CLVET_RETURN_IF_ERROR(take_hidden(hidden, 1));
+    CLVET_RETURN_IF_ERROR(launch_ahead(position));
+  }
+  const bool goes_on = greedy_ && position + 1 < config_.context && position + 2 <= capacity_;
+  if (goes_on) CLVET_RETURN_IF_ERROR(launch_ahead(position + 1));
+  CLVET_ASSIGN_OR_RETURN(const auto logits, ahead_->take());
+  answer_ms_ = guessed ? ahead_->last_ms() : ms_since(started);
+  return logits;
 }
 
 Result<std::span<const float>> DeviceDecoder::read_logits() {

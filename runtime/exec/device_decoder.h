@@ -18,6 +18,7 @@
 #include "probe/cl/handles.h"
 #include "runtime/exec/device.h"
 #include "runtime/exec/step_answer.h"
+#include "runtime/exec/tokens_ahead.h"
 #include "runtime/llm/decoder.h"
 #include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/decoder_memory.h"
@@ -42,6 +43,11 @@ class DeviceDecoder : public DecoderBackend {
   Result<std::span<const float>> step(std::span<const float> hidden, int64_t rows, int64_t position,
                                       bool answer) override;
   Status reserve(int64_t capacity) override;
+  // While it is true, the token behind an answer is expected to be the one with the greatest logit:
+  // where the plan has a kernel that chooses it, the device goes on with it at once.
+  void expect_greedy(bool greedy) { greedy_ = greedy; }
+  // Milliseconds that the last answer took from its first launch on.
+  double answer_ms() const { return answer_ms_; }
   // Builds what step() of these numbers takes.
   Status prepare(int64_t rows, int64_t position, bool answer);
   // As step(), but each launch is waited for, what it wrote is read, and `host` (of the same model)
@@ -50,7 +56,8 @@ class DeviceDecoder : public DecoderBackend {
   Result<std::span<const float>> check(std::span<const float> hidden, int64_t rows,
                                        int64_t position, bool answer, HostDecoder& host,
                                        Checker& checker);
-  // The launches of one token, in their order; they live as long as the decoder.
+  // The launches of one token that is chosen greedily, in their order; they live as long as the
+  // decoder.
   struct Launched {
     std::string node;
     const TableRow* row = nullptr;
@@ -88,6 +95,10 @@ class DeviceDecoder : public DecoderBackend {
   Result<ClMem> upload(const PackedWeights& bytes, const MatrixForm& form, Precision precision);
   Result<cl_mem> vector(const std::string& name);
   Result<std::span<const float>> read_logits();
+  Status make_ahead();
+  Status launch_ahead(int64_t position);
+  Result<std::span<const float>> step_ahead(std::span<const float> hidden, int64_t position);
+  Status forget_ahead();
   Status take_hidden(std::span<const float> hidden, int64_t rows);
   Status launch(const ReadyStep& ready, int64_t position);
   struct Compared;
@@ -111,6 +122,9 @@ class DeviceDecoder : public DecoderBackend {
   int64_t capacity_ = 0;
   Bytes staging_;
   std::vector<float> logits_;
+  std::unique_ptr<TokensAhead> ahead_;  // null: the plan has none
+  bool greedy_ = false;
+  double answer_ms_ = 0;
 };
 
 }  // namespace clvet

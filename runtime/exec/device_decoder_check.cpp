@@ -156,6 +156,7 @@ Status DeviceDecoder::check_call(const Compared& step, const PlanStep& planned) 
 Result<std::span<const float>> DeviceDecoder::check(std::span<const float> hidden, int64_t rows,
                                                     int64_t position, bool answer,
                                                     HostDecoder& host, Checker& checker) {
+  CLVET_RETURN_IF_ERROR(forget_ahead());
   CLVET_RETURN_IF_ERROR(reserve(position + rows));
   CLVET_RETURN_IF_ERROR(take_hidden(hidden, rows));
   CLVET_RETURN_IF_ERROR(copy_to_host(host, position));

@@ -23,6 +23,7 @@
 #include "runtime/llm/decoder_memory.h"
 #include "runtime/llm/fused_calls.h"
 #include "runtime/llm/llm_config.h"
+#include "runtime/llm/next_token.h"
 #include "runtime/plan/cost.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/planner.h"
@@ -33,6 +34,8 @@ namespace {
 
 // Of a token whose time is predicted: what attention costs depends on it.
 constexpr int64_t kTypicalPosition = 128;
+// A device's memory over the part of it that a model may fill with what it could do without.
+constexpr int64_t kPartForAll = 2;
 
 // Of its matrices.
 double elements(const DecoderCall& call) {
@@ -309,7 +312,27 @@ Result<ExecutionPlan> DecoderPlanner::plan_for(const Combination& combination,
   ExecutionPlan plan = builder.take();
   const bool as_in_file = std::any_of(choices.begin(), choices.end(), is_q4_0);
   plan.bytes = bytes_of(combination, as_in_file ? Blocks::kOfFile : Blocks::kWithOffsets);
+  plan.next_token = next_token_of(combination, needed);
   return plan;
+}
+
+// A device that works in the host's memory has the less of it for anything else, and is asked
+// without much delay.
+std::string DecoderPlanner::next_token_of(const Combination& combination,
+                                          const DecoderMemory& needs) const {
+  const DeviceFeatures& features = chooser_.features();
+  const int64_t table = next_token_bytes(config_);
+  const int64_t all = table + needs.bytes(first_capacity(kRowsOfAStep));
+  const bool has_room = features.own_memory && all <= features.memory / kPartForAll &&
+                        (features.largest_buffer == 0 || table <= features.largest_buffer);
+  const int64_t head_rows = head_rows_for(combination, features);
+  const bool whole = head_rows == 0 || head_rows >= config_.vocab;
+  if (!has_room || !whole || combination.precision != Precision::kHigh) return {};
+  const auto chosen = chooser_.choose(
+      {"next_token", next_token_dims(config_), {}, combination, WeightType::kFloat});
+  const bool fits = chosen && chosen->variant().precision == Precision::kHigh &&
+                    chosen->variant().activations == Storage::kBuffer;
+  return fits ? chosen->row->name : "";
 }
 
 Result<ExecutionPlan> DecoderPlanner::plan(const PlanOverrides& words) const {

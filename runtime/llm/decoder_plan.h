@@ -70,6 +70,8 @@ class DecoderPlanner {
   std::vector<DecoderChoice> choose_all(const Combination& combination, Blocks blocks) const;
   Result<ExecutionPlan> plan_for(const Combination& combination,
                                  std::span<const DecoderChoice> choices) const;
+  // The kernel by which the device may choose a token, beside what else it `needs`; empty: none.
+  std::string next_token_of(const Combination& combination, const DecoderMemory& needs) const;
   std::vector<DecoderCall> calls(const Combination& combination, bool answer) const;
   std::vector<DecoderChoice> choices_of(const ExecutionPlan& plan) const;
   // Of the weights that a token reads, whether or not any kernel is right.

@@ -167,6 +167,8 @@ struct ExecutionPlan {
   double bytes = 0;  // of weights that a token reads (language models)
   std::optional<RaisedEvidence> raised;
   double residual_scale = 1;  // language models: LlmConfig::residual_scale
+  // Language models: the variant by which the device chooses the next token itself; empty: none.
+  std::string next_token;
   bool operator==(const ExecutionPlan&) const = default;
 
   // What decides between plans: the time of a run, or of a token that is answered and one that is

@@ -231,6 +231,7 @@ ExecutionPlan get_plan(const Json& json) {
   }
   plan.bytes = get_real(json.at("bytes"));
   if (json.contains("residual_scale")) plan.residual_scale = get_real(json.at("residual_scale"));
+  plan.next_token = json.value("next_token", "");
   if (json.contains("raised")) plan.raised = get_raised(json.at("raised"));
   return plan;
 }

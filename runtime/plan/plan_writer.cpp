@@ -162,6 +162,7 @@ std::string plan_to_json(const ExecutionPlan& plan) {
                {"slot_bytes", plan.slot_bytes},
                {"constants", list(plan.constants)}};
   if (plan.residual_scale != 1) json["residual_scale"] = plan.residual_scale;
+  if (!plan.next_token.empty()) json["next_token"] = plan.next_token;
   if (plan.raised) json["raised"] = put(*plan.raised);
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

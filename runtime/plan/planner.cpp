@@ -257,7 +257,7 @@ std::string first_difference(const ExecutionPlan& made, const ExecutionPlan& giv
                                    difference("constants", a.constants, b.constants)}) {
     if (!found.empty()) return found;
   }
-  return {};
+  return a.next_token == b.next_token ? "" : "next_token";
 }
 
 }  // namespace clvet

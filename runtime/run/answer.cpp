@@ -57,6 +57,7 @@ Status add_tokens(LanguageSession& session, std::span<const float> logits, const
     speaker.say(next);
     out.interrupted = options.stop();
     if (out.interrupted || i + 1 == options.tokens) break;
+    if (i + 2 == options.tokens) session.expect_greedy(false);
     CLVET_ASSIGN_OR_RETURN(logits, session.take(std::span(&out.tokens.back(), 1)));
   }
   return {};
@@ -69,6 +70,7 @@ Result<Answer> answer(LanguageSession& session, std::vector<int32_t> prompt,
   CLVET_ASSIGN_OR_RETURN(const Sampler sampler, Sampler::create(options.sampler));
   Answer out;
   out.prompt = std::move(prompt);
+  session.expect_greedy(options.sampler.temperature == 0 && options.tokens > 1);
   double started = monotonic_seconds();
   CLVET_ASSIGN_OR_RETURN(const auto logits, session.take(out.prompt, [&](size_t done) {
     options.sink({EventLevel::kProgress, "tokens of the prompt", static_cast<int>(done),
@@ -78,6 +80,7 @@ Result<Answer> answer(LanguageSession& session, std::vector<int32_t> prompt,
   started = monotonic_seconds();
   Speaker speaker(options, out.text);
   const Status added = add_tokens(session, logits, sampler, options, speaker, out);
+  session.expect_greedy(false);
   speaker.finish();
   if (!added) return tl::unexpected(added.error());
   out.tokens_ms = ms_since(started);

@@ -155,11 +155,10 @@ Result<std::span<const float>> DoubtingDecoder::step(std::span<const float> hidd
   if (!checking_) return unconfirmed(step);
   std::optional<CheckRhythm>& rhythm = rhythm_of(step);
   if (!rhythm || is_due(*rhythm, rate_)) return both(step, rhythm);
-  const double started = monotonic_seconds();
   CLVET_ASSIGN_OR_RETURN(const std::span<const float> logits, unconfirmed(step));
   if (!rhythm->odd && !suspicion_of(logits).empty()) return both(step, rhythm);
   // What gives no answer is not waited for.
-  if (answer && is_too_fast(*rhythm, ms_since(started))) return both(step, rhythm);
+  if (answer && is_too_fast(*rhythm, decoder_->answer_ms())) return both(step, rhythm);
   ++rhythm->since;
   return logits;
 }

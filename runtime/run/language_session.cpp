@@ -171,6 +171,7 @@ Status LanguageSession::make_decoder(PlannedDevice place, Opened& opened) {
   opened.decoder = std::make_unique<DoubtingDecoder>(open, std::move(decoder), std::move(witness),
                                                      history_, plan_, options_.self_check);
   on_device_ = opened.decoder.get();
+  on_device_->expect_greedy(greedy_);
   feed_ = std::make_unique<TokenFeed>(*on_device_, config_, weights_, kRowsOfAStep);
   feed_->set_cancel(options_.cancelled.get());
   return {};
@@ -216,6 +217,11 @@ Status LanguageSession::step_down(const std::string& evidence) {
   }
   if (left && open_planned()) return {};
   return open_host();
+}
+
+void LanguageSession::expect_greedy(bool greedy) {
+  greedy_ = greedy;
+  if (on_device_) on_device_->expect_greedy(greedy);
 }
 
 Result<double> LanguageSession::device_ms_of_a_token(int32_t token) {

@@ -82,6 +82,9 @@ class LanguageSession {
   // said.
   Result<std::span<const float>> take(std::span<const int32_t> tokens,
                                       const std::function<void(size_t)>& progress = nullptr);
+  // While it is true, the next token is expected to be the one with the greatest logit: a device
+  // may go on with it before it is asked. Whatever comes is answered right.
+  void expect_greedy(bool greedy);
   // Milliseconds that the device works for one token more after what was taken, by its own clock;
   // takes that token. Errors: on the host, or where the driver keeps no times.
   Result<double> device_ms_of_a_token(int32_t token);
@@ -137,6 +140,7 @@ class LanguageSession {
   std::vector<std::unique_ptr<Opened>> opened_;
   std::unique_ptr<HostDecoder> host_;
   DoubtingDecoder* on_device_ = nullptr;
+  bool greedy_ = false;
   std::unique_ptr<TokenFeed> feed_;
   std::vector<int32_t> taken_;
 };

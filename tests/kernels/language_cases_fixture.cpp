@@ -42,6 +42,17 @@ TinyCase rope_halves() {
       {{"epsilon", 0}}};
 }
 
+// The greatest of eight comes twice: the first of them counts.
+TinyCase next_token_of_two() {
+  TinyCase tiny{"next_token_of_two",
+                "next_token",
+                {{"N", 8}, {"C", 4}},
+                {{"x", {-1, 0, 3, -2, 2, 3, 1, 0}}, {"table", {}}},
+                {8, 9, 10, 11, -1, 0, 3, -2, 2, 3, 1, 0, 8, 9, 10, 11}};
+  for (int i = 0; i < 32; ++i) tiny.tensors["table"].push_back(i);
+  return tiny;
+}
+
 // 16 columns of gates, of which half are negative, and 16 that they let through.
 TinyCase gated_product() {
   TinyCase tiny{"gemv_fused_gated",
@@ -175,6 +186,7 @@ std::vector<TinyCase> language_cases() {
        {{"N", 2}, {"K", 2}, {"biased", 0}},
        {{"x", {1, 2}}, {"r", {0, 0}}, {"scale", {9, 9}}, {"w", {1, 2, 3, 4}}, {"bias", {50, 60}}},
        {7, 10}},
+      next_token_of_two(),
       gated_product(),
       attention_of_a_turned_token(),
       attention_of_a_product(),

@@ -22,6 +22,8 @@ DeviceReport device_with(const Limits& limits) {
                        {"CL_DEVICE_IMAGE_SUPPORT", {"true", 0}},
                        {"CL_DEVICE_IMAGE2D_MAX_WIDTH", {limits.image_width, 0}},
                        {"CL_DEVICE_IMAGE2D_MAX_HEIGHT", {"16384", 0}}};
+  if (!limits.unified.empty())
+    device.properties["CL_DEVICE_HOST_UNIFIED_MEMORY"] = {limits.unified, 0};
   return device;
 }
 

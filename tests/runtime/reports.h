@@ -15,6 +15,7 @@ namespace clvet::test {
 
 struct Limits {
   std::string memory = "1000000000", largest = "500000000", image_width = "16384";
+  std::string unified;  // whether the host works in the same memory; empty: the device does not say
 };
 
 // A GPU with images and without half.

@@ -36,6 +36,13 @@ typedef struct {
   here = next;   \
   here.left = min(next.left, 2 * AHEAD);
 #define ROW_MORE(column) kept[(column) - first * 32]
+// The weights that the heads' product needs first: asked for before, they keep what a head needs from coming.
+#define ATTEND_BEGUN  \
+  {                   \
+    PRODUCT(layer, 1) \
+    (void)n;          \
+    ROW_FETCH         \
+  }
 
 // Of x, which is another stage's y, but for the first layer's: that is there. Heads come in parts.
 #define ASK_X(block)                                                              \

@@ -70,6 +70,8 @@ constexpr char kScenario[] = R"({
      "do": {"action": "delay", "ms": 5}},
     {"match": {"call": "clEnqueueNDRangeKernel", "kernel": "^gemv_fused", "file_exists": "$FAKE_CL_STATE/tile"},
      "do": {"action": "wrong_tile", "offset": 0, "bytes": 64}},
+    {"match": {"call": "clEnqueueNDRangeKernel", "kernel": "^next_token", "file_exists": "$FAKE_CL_STATE/choice"},
+     "do": {"action": "wrong_tile", "offset": 0, "bytes": 16}},
     {"match": {"call": ["clSetKernelArg", "clEnqueue*", "clFinish", "clFlush", "clWaitForEvents"],
                "file_exists": "$FAKE_CL_STATE/count"},
      "do": {"action": "delay", "ms": 0}}]})";
@@ -112,6 +114,9 @@ class Talk {
     const auto logits = session_->take(tokens);
     EXPECT_TRUE(logits) << logits.error().message;
     text_.insert(text_.end(), tokens.begin(), tokens.end());
+    if (logits) {
+      best_ = static_cast<int32_t>(std::ranges::max_element(*logits) - logits->begin());
+    }
     const auto host = HostDecoder::create(config_, weights_, 8);
     const auto wanted = TokenFeed(**host, config_, weights_, 8).take(text_);
     double largest = 0, worst = 0;
@@ -122,6 +127,12 @@ class Talk {
     EXPECT_GT(largest, 0.1);
     return logits ? worst / largest : INFINITY;
   }
+  // The token behind `tokens`, whose logits are the host's.
+  int32_t best_behind(const std::vector<int32_t>& tokens) {
+    EXPECT_LT(distance(tokens), 1e-4);
+    return best_;
+  }
+  void expect_greedy(bool greedy) { session_->expect_greedy(greedy); }
   Error fault(const std::vector<int32_t>& tokens) {
     const auto logits = session_->take(tokens);
     EXPECT_FALSE(logits);
@@ -136,6 +147,7 @@ class Talk {
   Report report_;
   std::unique_ptr<LanguageSession> session_;
   std::vector<int32_t> text_;
+  int32_t best_ = 0;
 };
 
 constexpr double kSame = 1e-6, kFloat = 1e-4;
@@ -473,6 +485,84 @@ TEST(OverPocl, GoesToTheHostWhereTheCacheCannotGrow) {
   EXPECT_LT(talk.distance(std::vector<int32_t>(100, 2)), kSame);
   EXPECT_EQ(talk.record().device, "host");
   EXPECT_THAT(talk.record().warnings, ElementsAre(HasSubstr("clCreateBuffer failed")));
+}
+
+// With memory of its own: there it goes on with the token that it chose.
+class AheadOverPocl : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!test::pocl_library()) GTEST_SKIP() << "PoCL is not installed here";
+    driver_.emplace(*test::pocl_library());
+  }
+  void open(std::optional<double> self_check) {
+    DeviceReport device = driver_->device();
+    device.properties["CL_DEVICE_HOST_UNIFIED_MEMORY"].value = "false";
+    device.capabilities["map_read"].verdict = CapabilityVerdict::kTrue;
+    device.peaks.map_us = 20;
+    device.peaks.read_us = 10;
+    LanguageOptions options;
+    options.words.precision = Precision::kHigh;
+    options.self_check = self_check;
+    ASSERT_TRUE(talk_.open(test::report_of(device), options));
+    talk_.expect_greedy(true);
+  }
+  void expect_right() {
+    EXPECT_EQ(talk_.record().device, "Board");
+    EXPECT_THAT(talk_.record().warnings, IsEmpty());
+  }
+
+  std::optional<Driver> driver_;
+  Talk talk_{test::noisy_model("llama", 0, 8)};
+};
+
+TEST_F(AheadOverPocl, HasTheNextAnswerUnderWayBeforeItIsAsked) {
+  open(0);
+  const int32_t first = talk_.best_behind({1, 2, 3});
+  const int32_t second = talk_.best_behind({first});
+  talk_.expect_greedy(false);
+  driver_->fail("launch");
+  EXPECT_LT(talk_.distance({second}), kFloat);
+  expect_right();
+}
+
+TEST_F(AheadOverPocl, AnswersATokenThatTheDeviceDidNotChoose) {
+  open(0);
+  const int32_t chosen = talk_.best_behind({1, 2, 3});
+  const int32_t next = talk_.best_behind({(chosen + 1) % 8});
+  EXPECT_LT(talk_.distance({(next + 3) % 8, 1, 2}), kFloat);
+  expect_right();
+}
+
+TEST_F(AheadOverPocl, GoesOnAsTheCachesGrow) {
+  open(0);
+  int32_t token = talk_.best_behind(std::vector<int32_t>(252, 1));
+  for (int i = 0; i < 8; ++i) token = talk_.best_behind({token});
+  expect_right();
+}
+
+TEST_F(AheadOverPocl, IsConfirmedByTheHostAtEachStepWhereThatIsAskedFor) {
+  open(1);
+  int32_t token = talk_.best_behind({1, 2, 3});
+  for (int i = 0; i < 4; ++i) token = talk_.best_behind({token});
+  expect_right();
+  driver_->fail("choice");
+  EXPECT_LT(talk_.distance({token}), kSame);
+  EXPECT_EQ(talk_.record().device, "host");
+}
+
+TEST_F(AheadOverPocl, GoesToTheHostWhereAnAnswerCannotBeRead) {
+  open(0);
+  const int32_t token = talk_.best_behind({1, 2, 3});
+  driver_->fail("map");
+  EXPECT_LT(talk_.distance({token}), kSame);
+  EXPECT_EQ(talk_.record().device, "host");
+  EXPECT_THAT(talk_.record().warnings, ElementsAre(HasSubstr("clEnqueueReadBuffer failed")));
+}
+
+TEST_F(AheadOverPocl, MayBeClosedWithAnAnswerUnderWay) {
+  open(0);
+  EXPECT_LT(talk_.distance({1, 2, 3}), kFloat);
+  expect_right();
 }
 
 }  // namespace

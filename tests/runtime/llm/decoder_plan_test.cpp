@@ -23,6 +23,7 @@
 #include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/decoder_memory.h"
 #include "runtime/llm/llm_config.h"
+#include "runtime/llm/next_token.h"
 #include "runtime/llm/weights.h"
 #include "runtime/plan/launch.h"
 #include "runtime/plan/plan.h"
@@ -75,6 +76,64 @@ class DecoderPlan : public testing::Test {
   LlmWeights weights_;
   std::shared_ptr<const VariantChooser> chooser_ = test::chooser_that(all_pass);
 };
+
+class DecoderPlanOfFours : public DecoderPlan {
+ protected:
+  DecoderPlanOfFours() : DecoderPlan(8) {}
+  std::string next_token(const test::Limits& limits, Precision precision = Precision::kHigh,
+                         const test::Judge& tell = all_pass) {
+    judge(tell, limits);
+    const auto made = plan({.precision = precision});
+    EXPECT_TRUE(made) << made.error().message;
+    return made ? made->next_token : "";
+  }
+};
+
+constexpr const char* kChooses = "next_token_group/high/-/buffer/-/-";
+
+TEST_F(DecoderPlanOfFours, LetsADeviceWithMemoryOfItsOwnChooseTheNextToken) {
+  EXPECT_EQ(next_token({.unified = "false"}), kChooses);
+  EXPECT_EQ(next_token({.unified = "true"}), "");
+  EXPECT_EQ(next_token({.unified = "false"}, Precision::kNormal), "") << "its tables are floats";
+}
+
+TEST_F(DecoderPlanOfFours, LetsNoDeviceChooseWhoseKernelIsWrong) {
+  const auto judge = [](const Variant& variant) {
+    return variant.manifest->op == "next_token" ? Verdict::kWrong : Verdict::kPass;
+  };
+  EXPECT_EQ(next_token({.unified = "false"}, Precision::kHigh, judge), "");
+}
+
+TEST_F(DecoderPlanOfFours, LeavesHalfOfADevicesMemoryToOthers) {
+  const auto made = plan_for(kLow);
+  ASSERT_TRUE(made);
+  const auto needs = planner().memory(kLow, planner().planned(kLow).choices);
+  ASSERT_TRUE(needs);
+  const int64_t all = 2 * (needs->bytes(first_capacity(kRowsOfAStep)) + next_token_bytes(config_));
+  const auto with = [&](int64_t memory) {
+    return next_token({.memory = std::to_string(memory), .unified = "false"});
+  };
+  EXPECT_EQ(with(all), kChooses);
+  EXPECT_EQ(with(all - 2), "");
+}
+
+TEST_F(DecoderPlan, LetsNoDeviceChooseAmongTokensThatFillNoTexels) {
+  judge(all_pass, {.unified = "false"});
+  const auto made = plan();
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->next_token, "");
+}
+
+TEST_F(DecoderPlanOfFours, RefusesAPlanWithAnotherKernelForTheNextToken) {
+  judge(all_pass, {.unified = "false"});
+  auto made = plan();
+  ASSERT_TRUE(made);
+  EXPECT_TRUE(planner().check(*made));
+  made->next_token = "gather_run/high/-/buffer/-/-";
+  const Status checked = planner().check(*made);
+  ASSERT_FALSE(checked);
+  EXPECT_THAT(checked.error().message, HasSubstr("next_token"));
+}
 
 TEST_F(DecoderPlan, HasTheCallsOfATokenAndOfAPrompt) {
   const auto made = plan();

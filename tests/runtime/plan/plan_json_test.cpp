@@ -104,6 +104,7 @@ ExecutionPlan full_plan() {
   plan.bytes = 123456789;
   plan.raised = RaisedEvidence{{"a", "b"}, 0.05, 2, 5, 1.5, 2.5, 4};
   plan.residual_scale = 0.125;
+  plan.next_token = "next_token_group/high/-/buffer/-/-";
   return plan;
 }
 
