@@ -22,6 +22,7 @@
 #include "probe/worker/worker_limits.h"
 #include "runtime/llm/decoder_calls.h"
 #include "runtime/llm/llm_config.h"
+#include "runtime/llm/next_token.h"
 #include "runtime/plan/variant_table.h"
 #include "runtime/run/history.h"
 #include "runtime/run/kept_report.h"
@@ -55,6 +56,15 @@ std::string needs_file() { return report_of_needs_file(state_dir()); }
 bool has_best(const Report& report) {
   return std::any_of(report.devices.begin(), report.devices.end(),
                      [](const DeviceReport& device) { return device.best.has_value(); });
+}
+
+// A probe's budget may end before a device is opened: then the report knows nothing of it that
+// could be out of date.
+bool was_reached(const Report& report, const DeviceReport& device) {
+  const auto passed = [&](const VerdictReport& row) {
+    return row.device == device.id && row.verdict == Verdict::kPass;
+  };
+  return !device.objects.empty() || std::ranges::any_of(report.verdicts, passed);
 }
 
 // Of the same needs, in the same order.
@@ -94,9 +104,13 @@ Result<Report> found_or_made(const std::string& path, const EventSink& sink,
 }  // namespace
 
 bool report_is_current(const Report& report, bool whole) {
-  return (report.complete || !whole) && !report.devices.empty() &&
-         report.kernel_set == kernel_set() &&
-         std::all_of(report.devices.begin(), report.devices.end(), still_stands);
+  const auto stands = [&](const DeviceReport& device) {
+    return was_reached(report, device) ? still_stands(device) : !whole;
+  };
+  return (report.complete || !whole) && report.kernel_set == kernel_set() &&
+         std::ranges::any_of(report.devices,
+                             [&](const DeviceReport& row) { return was_reached(report, row); }) &&
+         std::ranges::all_of(report.devices, stands);
 }
 
 Result<bool> keep_report(const std::string& file, bool narrowed, const EventSink& sink,
@@ -135,6 +149,7 @@ void warn_of_tuned(const std::string& file, const EventSink& sink) {
 std::vector<std::string> needs_of(const LlmConfig& config) {
   std::vector<std::string> patterns;
   for (const std::string& op : decoder_ops(config)) patterns.push_back(op + "_*");
+  patterns.emplace_back(std::string(kNextToken) + "_*");
   return patterns;
 }
 

@@ -24,6 +24,7 @@
 #include "runtime/llm/decoder_memory.h"
 #include "runtime/llm/decoder_plan.h"
 #include "runtime/llm/llm_config.h"
+#include "runtime/llm/next_token.h"
 #include "runtime/llm/weights.h"
 #include "runtime/plan/launch.h"
 #include "runtime/plan/plan.h"
@@ -61,7 +62,7 @@ Result<std::unique_ptr<DeviceDecoder>> DeviceDecoder::create(Device& device,
 std::vector<DeviceDecoder::Launched> DeviceDecoder::launches() const {
   std::vector<Launched> rows;
   for (const ReadyStep& step : steps_.at({1, true})) rows.push_back(step.launched);
-  if (ahead_) rows.push_back({"next_token", &ahead_->row()});
+  if (ahead_) rows.push_back({kNextToken, &ahead_->row()});
   return rows;
 }
 

@@ -328,8 +328,8 @@ std::string DecoderPlanner::next_token_of(const Combination& combination,
   const int64_t head_rows = head_rows_for(combination, features);
   const bool whole = head_rows == 0 || head_rows >= config_.vocab;
   if (!has_room || !whole || combination.precision != Precision::kHigh) return {};
-  const auto chosen = chooser_.choose(
-      {"next_token", next_token_dims(config_), {}, combination, WeightType::kFloat});
+  const auto chosen =
+      chooser_.choose({kNextToken, next_token_dims(config_), {}, combination, WeightType::kFloat});
   const bool fits = chosen && chosen->variant().precision == Precision::kHigh &&
                     chosen->variant().activations == Storage::kBuffer;
   return fits ? chosen->row->name : "";

@@ -9,6 +9,7 @@
 
 namespace clvet {
 
+inline constexpr const char* kNextToken = "next_token";  // the op
 Dims next_token_dims(const LlmConfig& config);
 // Of a device's memory, beside what the model needs: the embeddings of all tokens as floats, and
 // what it says.
