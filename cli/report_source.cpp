@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/result.h"
 #include "kernels/catalog.h"
+#include "probe/host/current_report.h"
 #include "probe/host/environment.h"
 #include "probe/probe.h"
 #include "probe/process/process.h"
@@ -58,15 +59,6 @@ bool has_best(const Report& report) {
                      [](const DeviceReport& device) { return device.best.has_value(); });
 }
 
-// A probe's budget may end before a device is opened: then the report knows nothing of it that
-// could be out of date.
-bool was_reached(const Report& report, const DeviceReport& device) {
-  const auto passed = [&](const VerdictReport& row) {
-    return row.device == device.id && row.verdict == Verdict::kPass;
-  };
-  return !device.objects.empty() || std::ranges::any_of(report.verdicts, passed);
-}
-
 // Of the same needs, in the same order.
 bool serves(const std::string& file, const std::vector<std::string>& needs, Report& report) {
   auto found = read_own_report(file, state_dir());
@@ -102,16 +94,6 @@ Result<Report> found_or_made(const std::string& path, const EventSink& sink,
 }
 
 }  // namespace
-
-bool report_is_current(const Report& report, bool whole) {
-  const auto stands = [&](const DeviceReport& device) {
-    return was_reached(report, device) ? still_stands(device) : !whole;
-  };
-  return (report.complete || !whole) && report.kernel_set == kernel_set() &&
-         std::ranges::any_of(report.devices,
-                             [&](const DeviceReport& row) { return was_reached(report, row); }) &&
-         std::ranges::all_of(report.devices, stands);
-}
 
 Result<bool> keep_report(const std::string& file, bool narrowed, const EventSink& sink,
                          Report& report) {

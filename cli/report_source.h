@@ -38,8 +38,4 @@ std::vector<std::string> needs_of(const LlmConfig& config);
 Result<bool> keep_report(const std::string& file, bool narrowed, const EventSink& sink,
                          Report& report);
 
-// True where the report still stands for this machine's drivers and this program's kernels, and
-// where `whole` holds all of its tier.
-bool report_is_current(const Report& report, bool whole = true);
-
 }  // namespace clvet

@@ -12,6 +12,7 @@
 #include "cli/report_source.h"
 #include "cli/terminal.h"
 #include "probe/discover/discover.h"
+#include "probe/host/current_report.h"
 #include "probe/probe.h"
 #include "probe/process/process.h"
 #include "probe/report/report.h"

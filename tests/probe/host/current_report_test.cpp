@@ -1,4 +1,4 @@
-#include "cli/report_source.h"
+#include "probe/host/current_report.h"
 
 #include <gtest/gtest.h>
 
