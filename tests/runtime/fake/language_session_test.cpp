@@ -550,6 +550,19 @@ TEST_F(AheadOverPocl, IsConfirmedByTheHostAtEachStepWhereThatIsAskedFor) {
   EXPECT_EQ(talk_.record().device, "host");
 }
 
+// What it says then is what it said two tokens before.
+TEST_F(AheadOverPocl, IsLookedAtAtOnceWhereItDoesNothingAnyMore) {
+  driver_->fail("slow");
+  open(std::nullopt);
+  int32_t token = talk_.best_behind({1, 2});
+  for (int i = 0; i < 3; ++i) token = talk_.best_behind({token});
+  expect_right();
+  driver_->fail("skip");
+  token = talk_.best_behind({token});
+  EXPECT_LT(talk_.distance({token}), kFloat);
+  EXPECT_EQ(talk_.record().device, "host");
+}
+
 TEST_F(AheadOverPocl, GoesToTheHostWhereAnAnswerCannotBeRead) {
   open(0);
   const int32_t token = talk_.best_behind({1, 2, 3});
