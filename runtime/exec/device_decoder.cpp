@@ -54,7 +54,6 @@ Result<std::unique_ptr<DeviceDecoder>> DeviceDecoder::create(Device& device,
   // Every program is built and every matrix brought there before the first token.
   CLVET_RETURN_IF_ERROR(decoder->steps_for(1, true));
   CLVET_RETURN_IF_ERROR(decoder->steps_for(kRowsOfAStep, false));
-  CLVET_RETURN_IF_ERROR(decoder->make_ahead());
   CLVET_RETURN_IF_ERROR(device.finish());
   return decoder;
 }
@@ -81,8 +80,15 @@ Status DeviceDecoder::allocate() {
   return {};
 }
 
+Status DeviceDecoder::expect_greedy(bool greedy) {
+  greedy_ = greedy;
+  if (!greedy || ahead_ || plan_.next_token.empty()) return {};
+  Status made = make_ahead();
+  if (!made) plan_.next_token.clear();
+  return made;
+}
+
 Status DeviceDecoder::make_ahead() {
-  if (plan_.next_token.empty()) return {};
   const TableRow* row = table_->find(plan_.next_token);
   const auto logits = std::ranges::find(plan_.tensors, TensorRows::kFixed, &DeviceTensor::rows);
   if (!row || logits == plan_.tensors.end() || logits->half || logits->extent.c != config_.vocab) {

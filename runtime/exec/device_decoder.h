@@ -44,8 +44,9 @@ class DeviceDecoder : public DecoderBackend {
                                       bool answer) override;
   Status reserve(int64_t capacity) override;
   // While it is true, the token behind an answer is expected to be the one with the greatest logit:
-  // where the plan has a kernel that chooses it, the device goes on with it at once.
-  void expect_greedy(bool greedy) { greedy_ = greedy; }
+  // where the plan has a kernel that chooses it, the device goes on with it at once. What that
+  // takes is brought there the first time; after an error all goes on without it.
+  Status expect_greedy(bool greedy);
   // Milliseconds that the last answer took from its first launch on.
   double answer_ms() const { return answer_ms_; }
   // Builds what step() of these numbers takes.
@@ -122,7 +123,7 @@ class DeviceDecoder : public DecoderBackend {
   int64_t capacity_ = 0;
   Bytes staging_;
   std::vector<float> logits_;
-  std::unique_ptr<TokensAhead> ahead_;  // null: the plan has none
+  std::unique_ptr<TokensAhead> ahead_;  // null: never expected, or the plan has none
   bool greedy_ = false;
   double answer_ms_ = 0;
 };

@@ -28,8 +28,10 @@ Result<ClEvent> Device::read_beside(cl_mem buffer, std::span<std::byte> bytes,
       api().clEnqueueReadBuffer(beside_queue_.get(), buffer, CL_FALSE, 0, bytes.size(),
                                 bytes.data(), 1, after.address(), &event);
   CLVET_ASSIGN_OR_RETURN(ClEvent read, checked(ClEvent(api(), event), code, "clEnqueueReadBuffer"));
-  CLVET_RETURN_IF_ERROR(cl_status(api().clFlush(beside_queue_.get()), "clFlush"));
-  return read;
+  const Status flushed = cl_status(api().clFlush(beside_queue_.get()), "clFlush");
+  if (flushed) return read;
+  (void)api().clWaitForEvents(1, read.address());  // the bytes may go away once it has come
+  return tl::unexpected(flushed.error());
 }
 
 Status Device::wait_for(const ClEvent& event) {

@@ -110,12 +110,12 @@ Result<std::span<const float>> TokensAhead::take() {
 
 Status TokensAhead::forget() {
   guess_ = {};
-  while (!asked_.empty()) {
-    const Asked asked = std::move(asked_.front());
-    asked_.pop_front();
-    CLVET_RETURN_IF_ERROR(device_.wait_for(asked.read));
+  Status first;
+  for (; !asked_.empty(); asked_.pop_front()) {
+    Status read = device_.wait_for(asked_.front().read);
+    if (first) first = std::move(read);
   }
-  return {};
+  return first;
 }
 
 }  // namespace clvet

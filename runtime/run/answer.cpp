@@ -63,6 +63,20 @@ Status add_tokens(LanguageSession& session, std::span<const float> logits, const
   return {};
 }
 
+// For as long as it lives.
+class Greedy {
+ public:
+  Greedy(LanguageSession& session, bool greedy) : session_(session) {
+    session_.expect_greedy(greedy);
+  }
+  Greedy(const Greedy&) = delete;
+  Greedy& operator=(const Greedy&) = delete;
+  ~Greedy() { session_.expect_greedy(false); }
+
+ private:
+  LanguageSession& session_;
+};
+
 }  // namespace
 
 Result<Answer> answer(LanguageSession& session, std::vector<int32_t> prompt,
@@ -70,7 +84,7 @@ Result<Answer> answer(LanguageSession& session, std::vector<int32_t> prompt,
   CLVET_ASSIGN_OR_RETURN(const Sampler sampler, Sampler::create(options.sampler));
   Answer out;
   out.prompt = std::move(prompt);
-  session.expect_greedy(options.sampler.temperature == 0 && options.tokens > 1);
+  const Greedy greedy(session, options.sampler.temperature == 0 && options.tokens > 1);
   double started = monotonic_seconds();
   CLVET_ASSIGN_OR_RETURN(const auto logits, session.take(out.prompt, [&](size_t done) {
     options.sink({EventLevel::kProgress, "tokens of the prompt", static_cast<int>(done),
@@ -80,7 +94,6 @@ Result<Answer> answer(LanguageSession& session, std::vector<int32_t> prompt,
   started = monotonic_seconds();
   Speaker speaker(options, out.text);
   const Status added = add_tokens(session, logits, sampler, options, speaker, out);
-  session.expect_greedy(false);
   speaker.finish();
   if (!added) return tl::unexpected(added.error());
   out.tokens_ms = ms_since(started);

@@ -46,7 +46,7 @@ class DoubtingDecoder : public DecoderBackend {
   // After an error of the device: what is to be trusted no more.
   const std::optional<Fault>& fault() const { return fault_; }
   // As DeviceDecoder's.
-  void expect_greedy(bool greedy) { decoder_->expect_greedy(greedy); }
+  Status expect_greedy(bool greedy) { return decoder_->expect_greedy(greedy); }
   void set_checking(bool checking) { checking_ = checking; }
   // The host's logits look suspicious, too (doubt.h): those of the last step may.
   bool odd() const;

@@ -156,13 +156,6 @@ Status LanguageSession::make_decoder(PlannedDevice place, Opened& opened) {
   }
   record_.device = device.name;
   record_.combination = plan_.combination;
-  record_.nodes.clear();
-  for (const auto& [node, row] : decoder->launches()) {
-    record_.nodes.push_back({.name = node,
-                             .op = row->variant.manifest->op,
-                             .kernel = row->name,
-                             .variant_key = row->program->variant_key});
-  }
   const size_t allocated = open.allocated() - before;
   record_.device_bytes = static_cast<int64_t>(allocated);
   used_ = &device;
@@ -171,7 +164,7 @@ Status LanguageSession::make_decoder(PlannedDevice place, Opened& opened) {
   opened.decoder = std::make_unique<DoubtingDecoder>(open, std::move(decoder), std::move(witness),
                                                      history_, plan_, options_.self_check);
   on_device_ = opened.decoder.get();
-  on_device_->expect_greedy(greedy_);
+  tell_greedy(open);
   feed_ = std::make_unique<TokenFeed>(*on_device_, config_, weights_, kRowsOfAStep);
   feed_->set_cancel(options_.cancelled.get());
   return {};
@@ -221,7 +214,26 @@ Status LanguageSession::step_down(const std::string& evidence) {
 
 void LanguageSession::expect_greedy(bool greedy) {
   greedy_ = greedy;
-  if (on_device_) on_device_->expect_greedy(greedy);
+  if (!on_device_) return;
+  OpenedDevice& place = *opened_.back()->place;
+  const std::lock_guard turn(*place.turn);
+  tell_greedy(*place.device);
+}
+
+void LanguageSession::tell_greedy(Device& device) {
+  const size_t before = device.allocated();
+  if (const Status told = on_device_->expect_greedy(greedy_); !told) {
+    warn(fmt::format("{} does not choose tokens by itself: {}", record_.device,
+                     told.error().message));
+  }
+  record_.device_bytes += static_cast<int64_t>(device.allocated() - before);
+  record_.nodes.clear();
+  for (const auto& [node, row] : on_device_->decoder().launches()) {
+    record_.nodes.push_back({.name = node,
+                             .op = row->variant.manifest->op,
+                             .kernel = row->name,
+                             .variant_key = row->program->variant_key});
+  }
 }
 
 Result<double> LanguageSession::device_ms_of_a_token(int32_t token) {

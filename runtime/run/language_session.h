@@ -108,6 +108,7 @@ class LanguageSession {
   struct Opened;
   Status open_device(PlannedDevice place);
   Status make_decoder(PlannedDevice place, Opened& opened);
+  void tell_greedy(Device& device);  // whether the next token is expected to be the greatest
   Status open_somewhere(const Report* report);
   Status open_planned();  // kUnavailable: on no device
   // Words, and a scale of the residual stream, for what is known of the model on that device.

@@ -23,6 +23,7 @@
 #include "runtime/llm/decoder_plan.h"
 #include "runtime/llm/host_decoder.h"
 #include "runtime/llm/llm_config.h"
+#include "runtime/llm/next_token.h"
 #include "runtime/llm/token_feed.h"
 #include "runtime/plan/device_choice.h"
 #include "runtime/plan/plan.h"
@@ -100,6 +101,7 @@ class Talk {
   const LanguageRecord& record() const { return session_->record(); }
   const LlmWeights& weights() const { return weights_; }
   const LlmConfig& config() const { return config_; }
+  const Report& report() const { return report_; }
 
   std::vector<std::string> variants() const {
     std::vector<std::string> names;
@@ -494,7 +496,7 @@ class AheadOverPocl : public testing::Test {
     if (!test::pocl_library()) GTEST_SKIP() << "PoCL is not installed here";
     driver_.emplace(*test::pocl_library());
   }
-  void open(std::optional<double> self_check) {
+  void open(std::optional<double> self_check, bool greedy = true) {
     DeviceReport device = driver_->device();
     device.properties["CL_DEVICE_HOST_UNIFIED_MEMORY"].value = "false";
     device.capabilities["map_read"].verdict = CapabilityVerdict::kTrue;
@@ -504,7 +506,7 @@ class AheadOverPocl : public testing::Test {
     options.words.precision = Precision::kHigh;
     options.self_check = self_check;
     ASSERT_TRUE(talk_.open(test::report_of(device), options));
-    talk_.expect_greedy(true);
+    talk_.expect_greedy(greedy);
   }
   void expect_right() {
     EXPECT_EQ(talk_.record().device, "Board");
@@ -570,6 +572,30 @@ TEST_F(AheadOverPocl, GoesToTheHostWhereAnAnswerCannotBeRead) {
   EXPECT_LT(talk_.distance({token}), kSame);
   EXPECT_EQ(talk_.record().device, "host");
   EXPECT_THAT(talk_.record().warnings, ElementsAre(HasSubstr("clEnqueueReadBuffer failed")));
+}
+
+TEST_F(AheadOverPocl, TakesMemoryForItOnlyOnceTokensAreGreedy) {
+  open(0);
+  Talk sampled{test::noisy_model("llama", 0, 8)};
+  LanguageOptions options;
+  options.words.precision = Precision::kHigh;
+  ASSERT_TRUE(sampled.open(talk_.report(), options));
+  EXPECT_GE(talk_.record().device_bytes,
+            sampled.record().device_bytes + next_token_bytes(talk_.config()));
+  EXPECT_EQ(talk_.record().nodes.size(), sampled.record().nodes.size() + 1);
+}
+
+TEST_F(AheadOverPocl, DoesWithoutItWhereTheDeviceHasNoRoomForIt) {
+  open(0, false);
+  driver_->fail("room");
+  talk_.expect_greedy(true);
+  talk_.expect_greedy(true);
+  driver_->fail("none");
+  const int32_t token = talk_.best_behind({1, 2, 3});
+  EXPECT_LT(talk_.distance({token}), kFloat);
+  EXPECT_EQ(talk_.record().device, "Board");
+  EXPECT_THAT(talk_.record().warnings,
+              ElementsAre(HasSubstr("Board does not choose tokens by itself: clCreateBuffer")));
 }
 
 TEST_F(AheadOverPocl, MayBeClosedWithAnAnswerUnderWay) {
