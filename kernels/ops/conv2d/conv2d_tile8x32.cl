@@ -14,6 +14,7 @@
     W_NEXT(0, tap + quad)                    \
     W_NEXT(1, tap + quad)                    \
     QUAD(READ)                               \
+    TILE_ASK(tap + quad)                     \
     TILE_KEEP_AFTER(quad, quads)             \
   }
 
@@ -47,6 +48,7 @@ __kernel void conv2d_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* rest
   const int8 at = ((image * H + iy0) * W + ix0) * texels + group * quads;
   EACH_OF_8(OPEN_ROW)
   TILE_OPEN(left, right, panels, KH * KW * quads);
+  TILE_AHEAD(rows < OC * KH * KW, left, panels, KH * KW * quads)
   for (int i = 0; i < KH; ++i) {
     const int8 iy = iy0 + i * dil_h;
     const int8 inside_line = iy >= 0 && iy < H;

@@ -2,10 +2,11 @@
 // are neighbours share the larger one of x and w. With ADD, r is added before the activation.
 #define OPEN_ROW(i) BUFFER_FROM(x##i) = buffer_at(x, min(row + i, M - 1) * quads);
 #define READ(i) buffer_load4(x##i, quad)
-#define RUN(QUAD)                            \
+#define RUN(QUAD)                              \
   for (int quad = block; quad < end; ++quad) { \
-    QUAD(READ)                               \
-    TILE_KEEP_AFTER(quad, quads)             \
+    QUAD(READ)                                 \
+    TILE_ASK(quad)                             \
+    TILE_KEEP_AFTER(quad, quads)               \
   }
 
 #if ADD
@@ -29,6 +30,7 @@ __kernel void gemm_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restri
   const int quads = (K + 3) / 4, quads_o = (N + 3) / 4;
   EACH_ROW(OPEN_ROW)
   TILE_OPEN(left, right, panels, quads);
+  TILE_AHEAD(M < N, left, panels, quads)
   for (int block = 0; block < quads; block += 8) {
     const int end = min(block + 8, quads);
     W_BLOCK(0);
