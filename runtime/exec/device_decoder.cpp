@@ -52,17 +52,11 @@ Result<std::unique_ptr<DeviceDecoder>> DeviceDecoder::create(Device& device,
   CLVET_RETURN_IF_ERROR(decoder->allocate());
   CLVET_RETURN_IF_ERROR(decoder->reserve(first_capacity(kRowsOfAStep)));
   // Every program is built and every matrix brought there before the first token.
-  CLVET_RETURN_IF_ERROR(decoder->steps_for(1, true));
+  CLVET_ASSIGN_OR_RETURN(const auto* of_a_token, decoder->steps_for(1, true));
+  for (const ReadyStep& step : *of_a_token) decoder->launches_.push_back(step.launched);
   CLVET_RETURN_IF_ERROR(decoder->steps_for(kRowsOfAStep, false));
   CLVET_RETURN_IF_ERROR(device.finish());
   return decoder;
-}
-
-std::vector<DeviceDecoder::Launched> DeviceDecoder::launches() const {
-  std::vector<Launched> rows;
-  for (const ReadyStep& step : steps_.at({1, true})) rows.push_back(step.launched);
-  if (ahead_) rows.push_back({kNextToken, &ahead_->row()});
-  return rows;
 }
 
 int DeviceDecoder::head_parts() const {
@@ -99,6 +93,7 @@ Status DeviceDecoder::make_ahead() {
   CLVET_ASSIGN_OR_RETURN(
       ahead_, TokensAhead::create(device_, config_, weights_, *row, tensors_[of_logits].get(),
                                   tensors_.front().get()));
+  launches_.push_back({kNextToken, row});
   return {};
 }
 

@@ -63,7 +63,7 @@ class DeviceDecoder : public DecoderBackend {
     std::string node;
     const TableRow* row = nullptr;
   };
-  std::vector<Launched> launches() const;
+  const std::vector<Launched>& launches() const { return launches_; }
   // Pieces that the head lies in: more than one where it exceeds the device's images.
   int head_parts() const;
 
@@ -120,6 +120,7 @@ class DeviceDecoder : public DecoderBackend {
   std::map<std::string, ClMem> vectors_;
   std::map<MatrixForm, Weights> matrices_;
   std::map<std::pair<int64_t, bool>, std::vector<ReadyStep>> steps_;  // by rows and answer
+  std::vector<Launched> launches_;
   int64_t capacity_ = 0;
   Bytes staging_;
   std::vector<float> logits_;

@@ -46,7 +46,6 @@ class TokensAhead {
   bool busy() const { return !asked_.empty(); }
   // Milliseconds from ask() to the end of take(), of the last one.
   double last_ms() const { return last_ms_; }
-  const TableRow& row() const { return *row_; }
 
  private:
   static constexpr size_t kMost = 2;

@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "kernels/combination.h"
 #include "probe/report/report.h"
+#include "runtime/exec/device.h"
 #include "runtime/exec/opened_device.h"
 #include "runtime/gguf/file.h"
 #include "runtime/llm/host_decoder.h"

@@ -598,6 +598,16 @@ TEST_F(AheadOverPocl, DoesWithoutItWhereTheDeviceHasNoRoomForIt) {
               ElementsAre(HasSubstr("Board does not choose tokens by itself: clCreateBuffer")));
 }
 
+TEST_F(AheadOverPocl, MayBeginBehindATextForWhichTheCachesGrew) {
+  open(0, false);
+  talk_.best_behind(std::vector<int32_t>(300, 1));
+  talk_.expect_greedy(true);
+  EXPECT_EQ(talk_.record().nodes.back().name, kNextToken);
+  const int32_t token = talk_.best_behind({1});
+  EXPECT_LT(talk_.distance({token}), kFloat);
+  expect_right();
+}
+
 TEST_F(AheadOverPocl, MayBeClosedWithAnAnswerUnderWay) {
   open(0);
   EXPECT_LT(talk_.distance({1, 2, 3}), kFloat);
