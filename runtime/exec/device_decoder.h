@@ -57,8 +57,8 @@ class DeviceDecoder : public DecoderBackend {
   Result<std::span<const float>> check(std::span<const float> hidden, int64_t rows,
                                        int64_t position, bool answer, HostDecoder& host,
                                        Checker& checker);
-  // The launches of one token that is chosen greedily, in their order; they live as long as the
-  // decoder.
+  // The launches of one token, in their order, with that which chooses it once greedy tokens were
+  // expected; they live as long as the decoder.
   struct Launched {
     std::string node;
     const TableRow* row = nullptr;

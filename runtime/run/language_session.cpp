@@ -156,6 +156,7 @@ Status LanguageSession::make_decoder(PlannedDevice place, Opened& opened) {
   }
   record_.device = device.name;
   record_.combination = plan_.combination;
+  record_.nodes.clear();
   const size_t allocated = open.allocated() - before;
   record_.device_bytes = static_cast<int64_t>(allocated);
   used_ = &device;
@@ -227,8 +228,9 @@ void LanguageSession::tell_greedy(Device& device) {
                      told.error().message));
   }
   record_.device_bytes += static_cast<int64_t>(device.allocated() - before);
-  record_.nodes.clear();
-  for (const auto& [node, row] : on_device_->decoder().launches()) {
+  const auto& launches = on_device_->decoder().launches();
+  for (size_t i = record_.nodes.size(); i < launches.size(); ++i) {
+    const auto& [node, row] = launches[i];
     record_.nodes.push_back({.name = node,
                              .op = row->variant.manifest->op,
                              .kernel = row->name,
