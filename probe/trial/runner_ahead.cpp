@@ -72,7 +72,7 @@ bool DeviceRunner::is_fresh(const TrialCase& trial, const Journal& journal) {
   return !known_verdict(trial) && !journal.find(key_of(trial));
 }
 
-size_t DeviceRunner::groups_in_lane() const { return is_processor(*device_) ? 16 : 4; }
+size_t DeviceRunner::groups_in_lane() const { return is_processor(*device_) ? 32 : 4; }
 
 // The next groups, a few a lane, that begin with a case of which nothing is known.
 std::vector<DeviceRunner::Group*> DeviceRunner::next_to_begin(std::span<Group> groups,

@@ -27,11 +27,6 @@
     QUAD(READ)                               \
     TILE_KEEP_AFTER(quad, quads)             \
   }
-#define ADD_ROW(i)                                                           \
-  if (row + i < M) {                                                         \
-    const int at = (row + i) * quads_o + left * 4, own = quads_o - left * 4; \
-    TILE_PLUS(i, r, at, own)                                                 \
-  }
 
 __kernel void depthwise_gemm_tile7x32(BUFFER_IN(x), __global const float* restrict taps,
                                       __global const float* restrict middle_bias, W_ARGS,
@@ -89,9 +84,6 @@ __kernel void depthwise_gemm_tile7x32(BUFFER_IN(x), __global const float* restri
     } else {
       RUN(TILE_QUAD_LEFT)
     }
-    if (add) {
-      EACH_ROW(ADD_ROW)
-    }
-    TILE_FINISH(left, panels, row * quads_o, quads_o, M - row, OC)
+    TILE_FINISH_PLUS(add, r, left, panels, row * quads_o, quads_o, M - row, OC)
   }
 }

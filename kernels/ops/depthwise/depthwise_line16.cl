@@ -8,10 +8,8 @@
 #define TAP(k) w_lanes(tap + (k)*columns)
 #define COLUMN(m) buffer_load16(p, 0)
 #define WITHIN(m) ((uint)(ix + (m)*stride_w) < (uint)W)
-#define EDGE(m) (WITHIN(m) ? COLUMN(m) : (real16)(0))
-#define NARROW(m) \
-  (WITHIN(m) ? (real16)(TEXEL(m, 0), TEXEL(m, 1), TEXEL(m, 2), TEXEL(m, 3)) : (real16)(0))
-#define TEXEL(m, k) buffer_load4(p, min(k, quads - 1))
+#define EDGE(m) lanes_or_zeros(x, p, WITHIN(m))
+#define NARROW(m) few_lanes_or_zeros(x, p, WITHIN(m), quads - 1)
 #define ADD(i, m, k) c##i = madd(x##m, tap##k, c##i);
 #define TAP0 ADD(0, 0, 0) ADD(1, 1, 0) ADD(2, 2, 0) ADD(3, 3, 0) ADD(4, 4, 0) ADD(5, 5, 0) ADD(6, 6, 0) ADD(7, 7, 0)
 #define TAP1 ADD(0, 1, 1) ADD(1, 2, 1) ADD(2, 3, 1) ADD(3, 4, 1) ADD(4, 5, 1) ADD(5, 6, 1) ADD(6, 7, 1) ADD(7, 8, 1)
@@ -82,6 +80,20 @@
   if (texel + k >= panel * 4 && texel + k < quads) {             \
     buffer_store4(y, to + k, mask_texel(v.lanes, texel + k, C)); \
   }
+
+// Reads some lanes in any case, so that nothing branches.
+static inline real16 lanes_or_zeros(BUFFER_FROM(x), BUFFER_FROM(p), int within) {
+  const real16 v = buffer_load16(within ? p : x, 0);
+  return within ? v : (real16)(0);
+}
+
+// The same where a pixel has fewer than four texels, the last of them `last`.
+static inline real16 few_lanes_or_zeros(BUFFER_FROM(x), BUFFER_FROM(p), int within, int last) {
+  BUFFER_FROM(from) = within ? p : x;
+  const real16 v = (real16)(buffer_load4(from, 0), buffer_load4(from, min(1, last)),
+                            buffer_load4(from, last), buffer_load4(from, last));
+  return within ? v : (real16)(0);
+}
 
 __kernel void depthwise_line16(BUFFER_IN(x), W_ARGS, __global const float* restrict bias,
                                BUFFER_OUT(y), int N, int H, int W, int C, int KH, int KW,

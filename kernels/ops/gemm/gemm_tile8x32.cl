@@ -9,16 +9,6 @@
     TILE_KEEP_AFTER(quad, quads)               \
   }
 
-#if ADD
-#define ADD_ROW(i)                                                             \
-  if (row + i < M) {                                                           \
-    const int at = (row + i) * quads_o + left * 4, own = quads_o - left * 4;   \
-    TILE_PLUS(i, r, at, own)                                                   \
-  }
-#else
-#define ADD_ROW(i)
-#endif
-
 __kernel void gemm_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
                             R_IN BUFFER_OUT(y), int M, int N, int K, int act, float act_lo,
                             float act_hi) {
@@ -41,6 +31,5 @@ __kernel void gemm_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restri
       RUN(TILE_QUAD_LEFT)
     }
   }
-  EACH_ROW(ADD_ROW)
-  TILE_FINISH(left, panels, row * quads_o, quads_o, M - row, N)
+  TILE_FINISH_PLUS(ADD, R_OR(y), left, panels, row * quads_o, quads_o, M - row, N)
 }

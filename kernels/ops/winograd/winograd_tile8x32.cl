@@ -7,8 +7,7 @@
 #define OF_TILES(p) (from_tiles + ((p)*8 + tile) * RUNS + run)
 #define OF_SUMS(p) (sums + (p)*16)
 #define INSIDE(i, j) buffer_load16(x, at + ((i)*W + (j)) * quads)
-#define BORDER(i, j)                                                                     \
-  (line##i && column##j ? run_load(x, at + ((i)*W + (j)) * quads, left) : (float16)0.0f)
+#define BORDER(i, j) border[(i)*4 + (j)]
 #define ROW(READ, i)                                                               \
   const float16 d##i##0 = READ(i, 0), d##i##1 = READ(i, 1), d##i##2 = READ(i, 2), \
                 d##i##3 = READ(i, 3);
@@ -55,17 +54,22 @@ __kernel void winograd_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* re
     WALK_OPEN(first, across, down)
     for (int tile = 0; tile < 8; ++tile) {
       const int iy = walk_y * 2 - pad_top, ix = walk_x * 2 - pad_left;
-      const int line0 = iy >= 0 && iy < H, line1 = iy + 1 >= 0 && iy + 1 < H;
-      const int line2 = iy + 2 >= 0 && iy + 2 < H, line3 = iy + 3 >= 0 && iy + 3 < H;
-      const int column0 = ix >= 0 && ix < W, column1 = ix + 1 >= 0 && ix + 1 < W;
-      const int column2 = ix + 2 >= 0 && ix + 2 < W, column3 = ix + 3 >= 0 && ix + 3 < W;
+      const int inside = iy >= 0 && iy + 3 < H && ix >= 0 && ix + 3 < W;
       const int corner = ((walk_n * H + iy) * W + ix) * quads + from;
       for (int run = 0; run * 4 < here; ++run) {
         const int at = corner + run * 4, left = here - run * 4;
-        if (line0 && line3 && column0 && column3 && left >= 4)
+        if (inside && left >= 4) {
           TRANSFORM(INSIDE)
-        else
+        } else {
+          float16 border[16];
+          for (int k = 0; k < 16; ++k) {
+            const int line = iy + k / 4, column = ix + k % 4;
+            border[k] = 0.0f;
+            if (line < 0 || line >= H || column < 0 || column >= W) continue;
+            border[k] = run_load(x, at + (k / 4 * W + k % 4) * quads, left);
+          }
           TRANSFORM(BORDER)
+        }
       }
       if (tile + 1 < tiles) {  // beyond the last tile that one again
         WALK_NEXT(across, down)

@@ -114,6 +114,26 @@ TEST(PlanCases, TakesWhatIsForTheCoreTierOfAClassBesideTheVariantThatRanksFirst)
   EXPECT_THAT(products(everything("cpu")), testing::ElementsAre("gemm_tile7x32", "gemm_tile8x32"));
 }
 
+TEST(PlanCases, TriesOfImagesOnAProcessorOnlyWhatTakesEveryCall) {
+  const auto kernels = [](const std::string& device_class, Tier tier, const std::string& storage) {
+    std::set<std::string> names;
+    for (const TrialCase& trial : plan(everything(device_class), tier)) {
+      if (trial.variant.name().ends_with("/high/normal/" + storage + "/float") &&
+          trial.variant.manifest->op == "conv2d_group")
+        names.insert(trial.variant.manifest->id);
+    }
+    return names;
+  };
+  using Names = std::set<std::string>;
+  const Names lane{"conv2d_group_lane"}, both{"conv2d_group_lane", "conv2d_group_tile4x4"};
+  for (const auto* image : {"image/buffer", "buffer/image", "image/image"}) {
+    EXPECT_EQ(kernels("cpu", Tier::kCore, image), lane) << image;
+    EXPECT_EQ(kernels("cpu", Tier::kFull, image), both) << image;
+    EXPECT_EQ(kernels("gpu", Tier::kCore, image), both) << image;
+  }
+  EXPECT_GT(kernels("cpu", Tier::kCore, "buffer/buffer").size(), 1U);
+}
+
 // What a processor computes by one kernel, or by others.
 TEST(PlanCases, TakesNoKernelOfAnOpForProcessorsThatOnlyPlansForGpusHave) {
   std::map<std::string, std::set<std::string>> ops;
