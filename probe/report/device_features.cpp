@@ -69,13 +69,15 @@ uint64_t room_for_copies(const DeviceReport& device) {
       std::max<int64_t>(number_of(device, "CL_DEVICE_GLOBAL_MEM_SIZE"), 0) / 16);
 }
 
+bool wants_images(const Variant& variant) {
+  return variant.activations == Storage::kImage || variant.weights == Storage::kImage;
+}
+
 std::string unsupported_reason(const Variant& variant, const DeviceFeatures& features) {
   if (variant.precision == Precision::kLow && !features.fp16) {
     return "precision low needs cl_khr_fp16, which the device does not advertise";
   }
-  const bool wants_images =
-      variant.activations == Storage::kImage || variant.weights == Storage::kImage;
-  if (wants_images && !features.images) {
+  if (wants_images(variant) && !features.images) {
     return "image storage needs CL_DEVICE_IMAGE_SUPPORT, which the device does not advertise";
   }
   for (const std::string& need : variant.manifest->require) {

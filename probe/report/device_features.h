@@ -28,6 +28,9 @@ DeviceFeatures features_of(const DeviceReport& device);
 // sixteenth of a GPU's memory. A processor's kernels are timed with what its caches hold.
 uint64_t room_for_copies(const DeviceReport& device);
 
+// Activations or weights of `variant` lie in images.
+bool wants_images(const Variant& variant);
+
 // Why `variant` cannot be tried there at all; empty where it can. Names what is not advertised.
 std::string unsupported_reason(const Variant& variant, const DeviceFeatures& features);
 

@@ -64,14 +64,10 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool has_image(const Variant& variant) {
-  return variant.activations == Storage::kImage || variant.weights == Storage::kImage;
-}
-
 // Of the variants that serve the same op, combination and weight type, the one that ranks first; if
 // that does not take every call, the next one too, and so on; and those that are for the core tier
 // of this class of device whatever ranks first. Such ones of the full tier serve nothing alone. A
-// processor computes images in software, so there what takes some calls faster is not tried.
+// processor computes images in software: there one variant that takes every call is enough.
 std::vector<Variant> first_choices(const Catalog& catalog, const DeviceFeatures& features) {
   using Need = std::tuple<std::string, Combination, std::optional<WeightType>>;
   std::map<Need, std::vector<Variant>> rivals;
@@ -95,7 +91,7 @@ std::vector<Variant> first_choices(const Catalog& catalog, const DeviceFeatures&
           return !variant.manifest->full_tier && variant.manifest->where.empty() &&
                  worth(variant).first;
         });
-    if (features.device_class == "cpu" && takes_all != variants.end() && has_image(*takes_all)) {
+    if (features.device_class == "cpu" && takes_all != variants.end() && wants_images(*takes_all)) {
       chosen.push_back(*takes_all);
       continue;
     }
@@ -172,7 +168,7 @@ std::vector<size_t> shapes_to_time(const Manifest& manifest, const std::vector<d
 void keep_least_of_images(const Variant& variant, const DeviceFeatures& features,
                           const std::vector<double>& work, std::vector<size_t>& timed) {
   constexpr size_t kOfImages = 2;
-  if (features.device_class != "cpu" || !has_image(variant) || timed.size() <= kOfImages) return;
+  if (features.device_class != "cpu" || !wants_images(variant) || timed.size() <= kOfImages) return;
   std::stable_sort(timed.begin(), timed.end(),
                    [&](size_t a, size_t b) { return work[a] < work[b]; });
   timed.resize(kOfImages);

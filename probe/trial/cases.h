@@ -28,9 +28,10 @@ KernelMakeup makeup_of(const TrialCase& trial);
 
 // core: for each legal combination, op and weight type the variant that ranks first on this class
 // of device, and while that one does not take every call the next, with every test shape; none of
-// those that are for the full tier. On a processor, of those that use images only one that takes
-// every call, where there is one. full: every variant, trial-only ones too. Cases that need what
-// the device does not advertise are listed with the reason. Cases of one program are neighbours.
+// those that are for the full tier. On a processor it has one variant with images for each of
+// these: the first that takes every call, if there is one. full: every variant, trial-only ones
+// too. Cases that need what the device does not advertise are listed with the reason. Cases of one
+// program are neighbours.
 Result<std::vector<TrialCase>> plan_cases(const Catalog& catalog, const DeviceFeatures& features,
                                           Tier tier);
 
