@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "runtime/host/lanes.h"
 #include "runtime/host/width.h"
@@ -85,57 +86,101 @@ struct Dots {
 template <int kBytes>
 struct Quants;
 // One for each width: GCC 12 converts no vectors of types that hang on a template's arguments.
-#define CLVET_QUANTS(bytes)                                                          \
-  template <>                                                                        \
-  struct Quants<bytes> {                                                             \
-    typedef uint8_t Bytes __attribute__((vector_size((bytes) / 4)));                 \
-    typedef uint16_t Shorts __attribute__((vector_size((bytes) / 2)));               \
-    typedef int32_t Ints __attribute__((vector_size(bytes)));                        \
-    typedef float Floats __attribute__((vector_size(bytes)));                        \
-    static CLVET_INLINE void widen(const uint8_t* from, Floats& into) {              \
-      Bytes quants;                                                                  \
-      std::memcpy(&quants, from, sizeof quants);                                     \
-      const Shorts shorts = __builtin_convertvector(quants, Shorts);                 \
-      into = __builtin_convertvector(__builtin_convertvector(shorts, Ints), Floats); \
-    }                                                                                \
+#define CLVET_QUANTS(bytes)                                                \
+  template <>                                                              \
+  struct Quants<bytes> {                                                   \
+    typedef uint8_t Bytes __attribute__((vector_size((bytes) / 4)));       \
+    typedef uint16_t Shorts __attribute__((vector_size((bytes) / 2)));     \
+    typedef int32_t Ints __attribute__((vector_size(bytes)));              \
+    typedef float Floats __attribute__((vector_size(bytes)));              \
+    static CLVET_INLINE void load(const uint8_t* from, Ints& into) {       \
+      Bytes quants;                                                        \
+      std::memcpy(&quants, from, sizeof quants);                           \
+      const Shorts shorts = __builtin_convertvector(quants, Shorts);       \
+      into = __builtin_convertvector(shorts, Ints);                        \
+    }                                                                      \
+    static CLVET_INLINE void to_floats(const Ints& quants, Floats& into) { \
+      into = __builtin_convertvector(quants, Floats);                      \
+    }                                                                      \
   }
 CLVET_QUANTS(16);
 CLVET_QUANTS(32);
 CLVET_QUANTS(64);
 #undef CLVET_QUANTS
 
-constexpr int kBlock = 32;
+constexpr int kBlock = 32, kHalf = kBlock / 2;
 
-struct DotBlocks {
+// The quants from number i of a block's first half on, and those as far into its second half.
+struct Octets {
+  static constexpr int kBlockBytes = kBlock;
   template <int kBytes>
-  static CLVET_INLINE void run(const uint8_t* quants, const float* scales, const float* x,
-                               size_t blocks, float* result) {
-    using L = Lanes<kBytes>;
-    typename L::Float total{}, quant, seen;
-    for (size_t b = 0; b < blocks; ++b, quants += kBlock, x += kBlock) {
-      typename L::Float block{};
-      CLVET_UNROLL for (int i = 0; i < kBlock; i += L::kCount) {
-        Quants<kBytes>::widen(quants + i, quant);
-        L::load(x + i, seen);
-        block += quant * seen;
-      }
-      total += scales[b] * block;
-    }
-    *result = L::sum(total);
+  static CLVET_INLINE void pair(const uint8_t* block, int i, typename Lanes<kBytes>::Float& first,
+                                typename Lanes<kBytes>::Float& second) {
+    typename Quants<kBytes>::Ints quants;
+    Quants<kBytes>::load(block + i, quants);
+    Quants<kBytes>::to_floats(quants, first);
+    Quants<kBytes>::load(block + i + kHalf, quants);
+    Quants<kBytes>::to_floats(quants, second);
   }
 };
 
+struct Nibbles {
+  static constexpr int kBlockBytes = kHalf;
+  template <int kBytes>
+  static CLVET_INLINE void pair(const uint8_t* block, int i, typename Lanes<kBytes>::Float& first,
+                                typename Lanes<kBytes>::Float& second) {
+    typename Quants<kBytes>::Ints quants;
+    Quants<kBytes>::load(block + i, quants);
+    Quants<kBytes>::to_floats(quants & 15, first);
+    Quants<kBytes>::to_floats(quants >> 4, second);
+  }
+};
+
+template <class Packing>
+struct DotBlocks {
+  template <int kBytes>
+  static CLVET_INLINE void run(const BlockRow* row, const float* x, const float* sums,
+                               size_t blocks, float* result) {
+    using L = Lanes<kBytes>;
+    typename L::Float total{}, first, second, seen;
+    const uint8_t* quants = row->quants;
+    for (size_t b = 0; b < blocks; ++b, quants += Packing::kBlockBytes, x += kBlock) {
+      typename L::Float block{};
+      CLVET_UNROLL for (int i = 0; i < kHalf; i += L::kCount) {
+        Packing::template pair<kBytes>(quants, i, first, second);
+        L::load(x + i, seen);
+        block += first * seen;
+        L::load(x + i + kHalf, seen);
+        block += second * seen;
+      }
+      total += row->scales[b] * block;
+    }
+    size_t b = 0;
+    for (; b + L::kCount <= blocks; b += L::kCount) {
+      L::load(row->offsets + b, first);
+      L::load(sums + b, seen);
+      total += first * seen;
+    }
+    float sum = L::sum(total);
+    for (; b < blocks; ++b) sum += row->offsets[b] * sums[b];
+    *result = sum;
+  }
+};
+
+template <class Packing>
 struct ExpandBlocks {
   template <int kBytes>
-  static CLVET_INLINE void run(const uint8_t* quants, const float* scales, const float* offsets,
-                               size_t blocks, float* values) {
+  static CLVET_INLINE void run(const BlockRow* row, size_t blocks, float* values) {
     using L = Lanes<kBytes>;
-    typename L::Float quant;
-    for (size_t b = 0; b < blocks; ++b, quants += kBlock, values += kBlock) {
-      CLVET_UNROLL for (int i = 0; i < kBlock; i += L::kCount) {
-        Quants<kBytes>::widen(quants + i, quant);
-        quant = scales[b] * quant + offsets[b];
-        L::store(quant, values + i);
+    typename L::Float first, second;
+    const uint8_t* quants = row->quants;
+    for (size_t b = 0; b < blocks; ++b, quants += Packing::kBlockBytes, values += kBlock) {
+      CLVET_UNROLL for (int i = 0; i < kHalf; i += L::kCount) {
+        Packing::template pair<kBytes>(quants, i, first, second);
+        first = row->scales[b] * first + row->offsets[b];
+        second = row->scales[b] * second + row->offsets[b];
+        L::store(first, values + i);
+        L::store(second, values + i + kHalf);
       }
     }
   }
@@ -154,16 +199,29 @@ void dots_f32(const DotRows& a, const DotRows& b, size_t count, float* out, int6
   at_width<Dots>(&a, &b, count, out, a_step, b_step);
 }
 
-float dot_blocks(const uint8_t* quants, const float* scales, const float* offsets, const float* x,
-                 const float* sums, size_t blocks) {
+float dot_blocks(const BlockRow& row, const float* x, const float* sums, size_t blocks) {
   float result = 0;
-  at_width<DotBlocks>(quants, scales, x, blocks, &result);
-  return result + dot_f32(offsets, sums, blocks);
+  if (row.nibbles) {
+    at_width<DotBlocks<Nibbles>>(&row, x, sums, blocks, &result);
+  } else {
+    at_width<DotBlocks<Octets>>(&row, x, sums, blocks, &result);
+  }
+  return result;
 }
 
-void expand_blocks(const uint8_t* quants, const float* scales, const float* offsets, size_t blocks,
-                   float* values) {
-  at_width<ExpandBlocks>(quants, scales, offsets, blocks, values);
+void expand_blocks(const BlockRow& row, size_t blocks, float* values) {
+  if (row.nibbles) return at_width<ExpandBlocks<Nibbles>>(&row, blocks, values);
+  at_width<ExpandBlocks<Octets>>(&row, blocks, values);
+}
+
+void pack_nibbles(std::vector<uint8_t>& quants) {
+  uint8_t* to = quants.data();
+  for (size_t block = 0; block + kBlock <= quants.size(); block += kBlock, to += kHalf) {
+    const uint8_t* from = quants.data() + block;
+    for (int i = 0; i < kHalf; ++i) to[i] = static_cast<uint8_t>(from[i] | from[i + kHalf] << 4);
+  }
+  quants.resize(quants.size() / 2);
+  quants.shrink_to_fit();
 }
 
 }  // namespace clvet

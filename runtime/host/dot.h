@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace clvet {
 
@@ -17,12 +18,20 @@ struct DotRows {
 // not hang on how many others there are.
 void dots_f32(const DotRows& a, const DotRows& b, size_t count, float* out, int64_t a_step,
               int64_t b_step);
-// A row of blocks of 32 quants against x: sum over blocks of scale * (q . x) + offset * sum of x,
-// where `sums` holds the sum of each block of x.
-float dot_blocks(const uint8_t* quants, const float* scales, const float* offsets, const float* x,
-                 const float* sums, size_t blocks);
-// The values that such a row means: scale * q + offset.
-void expand_blocks(const uint8_t* quants, const float* scales, const float* offsets, size_t blocks,
-                   float* values);
+// A row of blocks of 32 quants, each with a scale and an offset: scale * q + offset. A quant is a
+// byte, or with `nibbles` half of one, as pack_nibbles() leaves them.
+struct BlockRow {
+  const uint8_t* quants = nullptr;
+  const float *scales = nullptr, *offsets = nullptr;
+  bool nibbles = false;
+};
+// A row against x: sum over blocks of scale * (q . x) + offset * sum of x, where `sums` holds the
+// sum of each block of x.
+float dot_blocks(const BlockRow& row, const float* x, const float* sums, size_t blocks);
+// The values that a row means.
+void expand_blocks(const BlockRow& row, size_t blocks, float* values);
+// From blocks of 32 quants of 4 bits, one a byte, to blocks of 16 bytes: the lower half of byte i
+// holds quant i, the upper one quant i + 16.
+void pack_nibbles(std::vector<uint8_t>& quants);
 
 }  // namespace clvet

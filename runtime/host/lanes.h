@@ -67,10 +67,9 @@ struct Lanes {
     if (count & 1) *to = *from;
   }
   static CLVET_INLINE float sum(const Float& lanes) {
-    float each[kCount], sum = 0;
-    store(lanes, each);
-    for (int64_t i = 0; i < kCount; ++i) sum += each[i];
-    return sum;
+    Float halved = lanes;
+    fold<kCount / 2>(halved, std::make_integer_sequence<int, kCount>());
+    return halved[0];
   }
 
  private:
@@ -80,6 +79,13 @@ struct Lanes {
     std::memcpy(to, from, kFloats * sizeof(float));
     from += kFloats;
     to += kFloats;
+  }
+  // Adds to each lane the one `kApart` away, then that half as far, until all hold the sum.
+  template <int kApart, int... kIndex>
+  static CLVET_INLINE void fold(Float& lanes, std::integer_sequence<int, kIndex...> each) {
+    const Float other = __builtin_shufflevector(lanes, lanes, (kIndex ^ kApart)...);
+    lanes += other;
+    if constexpr (kApart > 1) fold<kApart / 2>(lanes, each);
   }
   template <int... kIndex>
   static CLVET_INLINE void even(const Float& low, const Float& high, Float& into,

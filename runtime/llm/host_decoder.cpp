@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -123,7 +124,9 @@ Status HostDecoder::fetch(const DecoderCall& call) {
   for (const auto& [role, name] : call.tensors) {
     if (role == "w") {
       if (matrices_.contains(name)) continue;
-      CLVET_ASSIGN_OR_RETURN(matrices_[name], weights_.matrix(name));
+      CLVET_ASSIGN_OR_RETURN(WeightMatrix matrix, weights_.matrix(name));
+      if (matrix.type == WeightType::kInt4) pack_nibbles(matrix.quants);
+      matrices_.emplace(name, std::move(matrix));
     } else if (!buffers_.contains(name) && !vectors_.contains(name)) {
       CLVET_ASSIGN_OR_RETURN(vectors_[name], weights_.vector(name, capacity_));
     }
@@ -159,19 +162,22 @@ void HostDecoder::product(const DecoderCall& call, int64_t rows) {
   const int64_t k = w.columns, n = w.rows, blocks = k / kQuantBlock;
   const bool floats = w.type == WeightType::kFloat;
   const std::vector<float> sums = floats ? std::vector<float>{} : block_sums(x, k);
+  const bool nibbles = w.type == WeightType::kInt4;
+  const auto row = [&](int64_t i) {
+    return BlockRow{w.quants.data() + i * (nibbles ? k / 2 : k), w.scales.data() + i * blocks,
+                    w.offsets.data() + i * blocks, nibbles};
+  };
   parallel_for(n, kRowGrain, [&](int64_t first, int64_t end) {
     if (!floats && rows == 1) {
       for (int64_t i = first; i < end; ++i)
-        y[i] = bias[i] + dot_blocks(w.quants.data() + i * k, w.scales.data() + i * blocks,
-                                    w.offsets.data() + i * blocks, x, sums.data(), at(blocks));
+        y[i] = bias[i] + dot_blocks(row(i), x, sums.data(), at(blocks));
       return;
     }
     std::vector<float> expanded(floats ? 0 : at(kRowsAtATime * k));
     for (int64_t i = first; i < end; i += kRowsAtATime) {
       const int64_t count = std::min(kRowsAtATime, end - i);
       for (int64_t r = i; !floats && r < i + count; ++r)
-        expand_blocks(w.quants.data() + r * k, w.scales.data() + r * blocks,
-                      w.offsets.data() + r * blocks, at(blocks), expanded.data() + (r - i) * k);
+        expand_blocks(row(r), at(blocks), expanded.data() + (r - i) * k);
       const float* values = floats ? w.values.data() + i * k : expanded.data();
       dots_f32({values, count, k}, {x, rows, k}, at(k), y + i, 1, n);
       for (int64_t m = 0; m < rows; ++m) {

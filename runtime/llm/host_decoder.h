@@ -70,7 +70,7 @@ class HostDecoder : public DecoderBackend {
   const LlmWeights& weights_;
   HostBuffers buffers_;
   std::map<std::string, std::vector<float>> vectors_;
-  std::map<std::string, WeightMatrix> matrices_;
+  std::map<std::string, WeightMatrix> matrices_;  // the quants of int4 as pack_nibbles() has them
   int64_t capacity_ = 0;
   bool keeps_matrices_ = true;
   HeldSum held_;

@@ -148,34 +148,41 @@ TEST(Dot, EqualsALoopForEveryLength) {
 }
 
 TEST(Dot, OfBlocksAddsScaledQuantsAndOffsets) {
-  for (const size_t blocks : {0u, 1u, 2u, 5u}) {
-    std::vector<uint8_t> quants(blocks * 32);
-    for (size_t i = 0; i < quants.size(); ++i) quants[i] = static_cast<uint8_t>(i * 37 + 250);
-    const auto count = static_cast<int64_t>(blocks);
-    const std::vector<float> x = values(count * 32, 6), scales = values(count, 7),
-                             offsets = values(count, 8);
-    std::vector<float> sums;
-    double want = 0;
-    for (size_t b = 0; b < blocks; ++b) {
-      double dot = 0, sum = 0;
-      for (size_t i = b * 32; i < (b + 1) * 32; ++i) {
-        dot += double{x[i]} * quants[i];
-        sum += double{x[i]};
-      }
-      sums.push_back(static_cast<float>(sum));
-      want += scales[b] * dot + double{offsets[b]} * sums[b];
-    }
-    // 160 terms up to 255 in float32.
-    test::at_each_width([&] {
-      EXPECT_NEAR(
-          dot_blocks(quants.data(), scales.data(), offsets.data(), x.data(), sums.data(), blocks),
-          want, 2e-2)
-          << blocks;
-      std::vector<float> expanded(quants.size());
-      expand_blocks(quants.data(), scales.data(), offsets.data(), blocks, expanded.data());
+  for (const bool nibbles : {false, true}) {
+    for (const size_t blocks : {0u, 1u, 2u, 5u, 37u}) {
+      std::vector<uint8_t> quants(blocks * 32);
       for (size_t i = 0; i < quants.size(); ++i)
-        EXPECT_NEAR(expanded[i], double{scales[i / 32]} * quants[i] + offsets[i / 32], 3e-5) << i;
-    });
+        quants[i] = static_cast<uint8_t>((i * 37 + 250) % (nibbles ? 16 : 256));
+      const auto count = static_cast<int64_t>(blocks);
+      const std::vector<float> x = values(count * 32, 6), scales = values(count, 7),
+                               offsets = values(count, 8);
+      std::vector<float> sums;
+      double want = 0, magnitude = 0;
+      for (size_t b = 0; b < blocks; ++b) {
+        double dot = 0, sum = 0;
+        for (size_t i = b * 32; i < (b + 1) * 32; ++i) {
+          dot += double{x[i]} * quants[i];
+          sum += double{x[i]};
+          magnitude += std::fabs(double{scales[b]} * x[i] * quants[i]);
+        }
+        sums.push_back(static_cast<float>(sum));
+        want += scales[b] * dot + double{offsets[b]} * sums[b];
+        magnitude += std::fabs(double{offsets[b]} * sums[b]);
+      }
+      std::vector<uint8_t> packed = quants;
+      if (nibbles) pack_nibbles(packed);
+      EXPECT_EQ(packed.size(), nibbles ? blocks * 16 : blocks * 32);
+      const BlockRow row{packed.data(), scales.data(), offsets.data(), nibbles};
+      test::at_each_width([&] {
+        // In float32 each term passes through fewer than 64 roundings.
+        EXPECT_NEAR(dot_blocks(row, x.data(), sums.data(), blocks), want, 64 * 6e-8 * magnitude)
+            << blocks;
+        std::vector<float> expanded(quants.size());
+        expand_blocks(row, blocks, expanded.data());
+        for (size_t i = 0; i < quants.size(); ++i)
+          EXPECT_NEAR(expanded[i], double{scales[i / 32]} * quants[i] + offsets[i / 32], 3e-5) << i;
+      });
+    }
   }
 }
 
