@@ -5,6 +5,7 @@ scenarios; it stands before Intel's runtime (CLVET_TEST_INTEL), which computes h
 which of SCENARIOS, by name.
 """
 
+import json
 import os
 import pathlib
 import subprocess
@@ -21,12 +22,16 @@ SCENARIOS = {
 
 def check(clvet, model, name):
     words, avoids = SCENARIOS[name]
+    scenario = pathlib.Path(os.environ["FAKE_SCENARIOS"]) / f"{name}.json"
+    device = json.loads(scenario.read_text()).get("device")
+    if device:  # others of this machine may be faster
+        words = [*words, "--device", device["name"]]
     state = pathlib.Path(os.environ["CLVET_STATE_DIR"]) / name
     state.mkdir(parents=True)
     (state / "fake.icd").write_text(os.environ["FAKE_CL"] + "\n")
     environment = dict(os.environ, CLVET_STATE_DIR=str(state), OCL_ICD_VENDORS=str(state / "fake.icd"),
                        FAKE_CL_TARGET=os.environ["CLVET_TEST_INTEL"] + "/lib/libintelocl.so",
-                       FAKE_CL_SCENARIO=f"{os.environ['FAKE_SCENARIOS']}/{name}.json")
+                       FAKE_CL_SCENARIO=str(scenario))
     command = [clvet, "generate", model, "--prompt", "The capital of France is", "-n", "8", *words]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900)
     said = [line for line in done.stderr.splitlines() if "is not used (" in line]
@@ -36,7 +41,9 @@ def check(clvet, model, name):
     assert "runs on the host" not in done.stderr, done.stderr
     assert len(said) == (1 if avoids else 0), done.stderr
     if avoids:
-        assert "crash" in said[0] and "times as many bytes" in said[0], said
+        # Where eight kernels with the same construct crashed, the probe does not try the others.
+        assert "crash" in said[0] or "not-tried" in said[0], said
+        assert "times as many bytes" in said[0], said
 
 
 def main():
