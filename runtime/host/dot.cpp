@@ -113,28 +113,32 @@ constexpr int kBlock = 32, kHalf = kBlock / 2;
 // The quants from number i of a block's first half on, and those as far into its second half.
 struct Octets {
   static constexpr int kBlockBytes = kBlock;
-  template <int kBytes>
-  static CLVET_INLINE void pair(const uint8_t* block, int i, typename Lanes<kBytes>::Float& first,
-                                typename Lanes<kBytes>::Float& second) {
-    typename Quants<kBytes>::Ints quants;
-    Quants<kBytes>::load(block + i, quants);
-    Quants<kBytes>::to_floats(quants, first);
-    Quants<kBytes>::load(block + i + kHalf, quants);
-    Quants<kBytes>::to_floats(quants, second);
+  template <class Q, class Ints>
+  static CLVET_INLINE void load(const uint8_t* block, int i, Ints& first, Ints& second) {
+    Q::load(block + i, first);
+    Q::load(block + i + kHalf, second);
   }
 };
 
 struct Nibbles {
   static constexpr int kBlockBytes = kHalf;
-  template <int kBytes>
-  static CLVET_INLINE void pair(const uint8_t* block, int i, typename Lanes<kBytes>::Float& first,
-                                typename Lanes<kBytes>::Float& second) {
-    typename Quants<kBytes>::Ints quants;
-    Quants<kBytes>::load(block + i, quants);
-    Quants<kBytes>::to_floats(quants & 15, first);
-    Quants<kBytes>::to_floats(quants >> 4, second);
+  template <class Q, class Ints>
+  static CLVET_INLINE void load(const uint8_t* block, int i, Ints& first, Ints& second) {
+    Q::load(block + i, second);
+    first = second & 15;
+    second = second >> 4;
   }
 };
+
+template <class Packing, int kBytes>
+CLVET_INLINE void load_halves(const uint8_t* block, int i, typename Lanes<kBytes>::Float& first,
+                              typename Lanes<kBytes>::Float& second) {
+  using Q = Quants<kBytes>;
+  typename Q::Ints low, high;
+  Packing::template load<Q>(block, i, low, high);
+  Q::to_floats(low, first);
+  Q::to_floats(high, second);
+}
 
 template <class Packing>
 struct DotBlocks {
@@ -147,7 +151,7 @@ struct DotBlocks {
     for (size_t b = 0; b < blocks; ++b, quants += Packing::kBlockBytes, x += kBlock) {
       typename L::Float block{};
       CLVET_UNROLL for (int i = 0; i < kHalf; i += L::kCount) {
-        Packing::template pair<kBytes>(quants, i, first, second);
+        load_halves<Packing, kBytes>(quants, i, first, second);
         L::load(x + i, seen);
         block += first * seen;
         L::load(x + i + kHalf, seen);
@@ -176,7 +180,7 @@ struct ExpandBlocks {
     const uint8_t* quants = row->quants;
     for (size_t b = 0; b < blocks; ++b, quants += Packing::kBlockBytes, values += kBlock) {
       CLVET_UNROLL for (int i = 0; i < kHalf; i += L::kCount) {
-        Packing::template pair<kBytes>(quants, i, first, second);
+        load_halves<Packing, kBytes>(quants, i, first, second);
         first = row->scales[b] * first + row->offsets[b];
         second = row->scales[b] * second + row->offsets[b];
         L::store(first, values + i);

@@ -69,7 +69,9 @@ struct Lanes {
   static CLVET_INLINE float sum(const Float& lanes) {
     Float halved = lanes;
     fold<kCount / 2>(halved, std::make_integer_sequence<int, kCount>());
-    return halved[0];
+    float first;  // GCC 12 takes no element of a vector whose width hangs on a template's argument
+    std::memcpy(&first, &halved, sizeof first);
+    return first;
   }
 
  private:
