@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <string>
 #include <utility>
@@ -322,6 +323,19 @@ TrialRequest request_of(const TrialCase& trial, const KernelCall& call) {
   return request;
 }
 
+size_t bytes_of(const Values& values) { return values.size() * sizeof(double); }
+
+size_t bytes_of(const CallValues& inputs) {
+  size_t bytes = 0;
+  for (const auto& [name, values] : inputs.tensors) bytes += bytes_of(values);
+  return bytes;
+}
+
+size_t bytes_of(const ReferenceResult& reference) {
+  return bytes_of(reference.value) + bytes_of(reference.sum_squares) +
+         bytes_of(reference.sensitivity) + bytes_of(reference.functions);
+}
+
 double flops_of(const ReferenceResult& reference) {
   if (reference.reduction <= 1) return 0;
   const double products =
@@ -331,20 +345,39 @@ double flops_of(const ReferenceResult& reference) {
 
 }  // namespace
 
-MaterialStore::OfOp& MaterialStore::of_op(const std::string& op) {
-  if (latest_.op != op) std::swap(latest_, earlier_);
-  if (latest_.op != op) latest_ = {op, {}, {}};
-  return latest_;
+std::shared_ptr<MaterialStore::OfShape> MaterialStore::shape_of(const TrialCase& trial) {
+  const std::lock_guard lock(mutex_);
+  auto& shape = shapes_[{trial.variant.manifest->op, trial.shape->name, trial.shape->dims,
+                         trial.shape->scalars}];
+  if (!shape) shape = std::make_shared<OfShape>();
+  shape->last_use = ++uses_;
+  return shape;
+}
+
+// Adds `bytes` to those of `shape`, and lets others go where they are too many.
+void MaterialStore::count(OfShape& shape, size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (shape.last_use == kGone) return;
+  shape.bytes += bytes;
+  bytes_ += bytes;
+  while (bytes_ > most_ && shapes_.size() > 1) {
+    const auto oldest = std::ranges::min_element(
+        shapes_, {}, [](const auto& entry) { return entry.second->last_use; });
+    bytes_ -= oldest->second->bytes;
+    oldest->second->last_use = kGone;
+    shapes_.erase(oldest);
+  }
 }
 
 Result<std::shared_ptr<const Material>> MaterialStore::get(const TrialCase& trial) {
-  OfOp& kept = of_op(trial.variant.manifest->op);
-  const Key key{trial.shape->dims, trial.shape->scalars, stores_half(trial.variant.precision),
-                trial.variant.weight_type};
-  if (const auto found = kept.made.find(key); found != kept.made.end()) return found->second;
-  auto& inputs = kept.inputs[{trial.shape->name, trial.shape->dims, trial.shape->scalars}];
-  CLVET_ASSIGN_OR_RETURN(kept.made[key], make(trial, inputs));
-  return kept.made[key];
+  const std::shared_ptr<OfShape> shape = shape_of(trial);
+  const std::lock_guard lock(shape->making);
+  auto& made = shape->made[{stores_half(trial.variant.precision), trial.variant.weight_type}];
+  if (made) return made;
+  const bool had_inputs = shape->inputs != nullptr;
+  CLVET_ASSIGN_OR_RETURN(made, make(trial, shape->inputs));
+  count(*shape, bytes_of(made->reference) + (had_inputs ? 0 : bytes_of(*shape->inputs)));
+  return made;
 }
 
 Result<PreparedTrial> prepare_trial(const TrialCase& trial, const Material& material, int slot) {

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
@@ -28,23 +31,39 @@ struct Material {
   ReferenceResult reference;
 };
 
+// Safe to be asked by several threads: of two that want the same, one waits until the other made
+// it.
 class MaterialStore {
  public:
-  // Made on first use and kept until two other ops were asked for.
+  // Where all that is kept takes more than `most` bytes, the shape goes that was not asked for the
+  // longest time.
+  explicit MaterialStore(size_t most = size_t{256} << 20) : most_(most) {}
+
+  // Made on first use.
   Result<std::shared_ptr<const Material>> get(const TrialCase& trial);
 
  private:
-  // Shapes of one name may differ between the manifests of an op.
-  using Key = std::tuple<Dims, Scalars, bool, std::optional<WeightType>>;
-  // What was generated for a shape serves every precision.
-  using InputKey = std::tuple<std::string, Dims, Scalars>;
-  struct OfOp {
-    std::string op;
-    std::map<InputKey, std::shared_ptr<const CallValues>> inputs;
-    std::map<Key, std::shared_ptr<const Material>> made;
+  // An op, and a shape of it: shapes of one name may differ between the manifests of an op.
+  using ShapeKey = std::tuple<std::string, std::string, Dims, Scalars>;
+  // Whether activations are halves, and what the weights are.
+  using Rounding = std::pair<bool, std::optional<WeightType>>;
+  // What was generated for a shape serves every rounding.
+  struct OfShape {
+    std::mutex making;  // of `inputs` and `made`
+    std::shared_ptr<const CallValues> inputs;
+    std::map<Rounding, std::shared_ptr<const Material>> made;
+    size_t bytes = 0;       // as the store counts them
+    uint64_t last_use = 0;  // in order; kGone: not kept any more
   };
-  OfOp& of_op(const std::string& op);
-  OfOp latest_, earlier_;
+  static constexpr uint64_t kGone = 0;
+  std::shared_ptr<OfShape> shape_of(const TrialCase& trial);
+  void count(OfShape& shape, size_t bytes);
+
+  size_t most_;
+  std::mutex mutex_;  // of what follows
+  std::map<ShapeKey, std::shared_ptr<OfShape>> shapes_;
+  size_t bytes_ = 0;
+  uint64_t uses_ = 0;
 };
 
 // A trial ready to be sent: the request, the descriptors beside it, and where the outputs come

@@ -373,6 +373,7 @@ Status DeviceRunner::try_group(const Group& group, const std::vector<TrialCase>&
       settings_.sink({EventLevel::kProgress, fmt::format("{} {}", device_->name, cases[i].id),
                       ++done_, static_cast<int>(cases.size())});
     }
+    prepared_.erase(&cases[i]);
     verdicts[i].trial_only = cases[i].variant.manifest->trial_only;
   }
   return {};
@@ -389,6 +390,7 @@ Result<std::vector<VerdictReport>> DeviceRunner::run(const std::vector<TrialCase
     const auto rest = std::span(groups).subspan(g);
     put_in_order(rest, journal);
     CLVET_RETURN_IF_ERROR(choose_lane(rest, cases, journal));
+    prepare_together(rest, cases, journal);
     CLVET_RETURN_IF_ERROR(try_group(groups[g], cases, journal, verdicts));
   }
   for (Lane& lane : lanes_) lane.clear();

@@ -165,6 +165,8 @@ class DeviceRunner {
                         Journal& journal);
   Status choose_lane(std::span<Group> groups, const std::vector<TrialCase>& cases,
                      Journal& journal);
+  void prepare_together(std::span<const Group> groups, const std::vector<TrialCase>& cases,
+                        const Journal& journal);
   bool may_be_of_company(const VerdictReport& found, bool beside);
   Result<VerdictReport> attempt_alone(const TrialCase& trial, const VerdictReport& found,
                                       bool& confirmed);
@@ -183,7 +185,7 @@ class DeviceRunner {
   DeviceReport* device_;
   std::vector<Lane> lanes_;
   size_t lane_ = 0;  // of the case in hand
-  MaterialStore materials_;
+  std::unique_ptr<MaterialStore> materials_ = std::make_unique<MaterialStore>();
   std::map<std::string, VerdictReport> broken_programs_;  // variant key -> verdict of its build
   std::set<const TrialCase*> last_uses_;  // the last cases to be tried of each group
   Blame blame_;
@@ -193,6 +195,7 @@ class DeviceRunner {
   // Cases begun beside others, by their id, that have not passed, with the verdict where one was
   // found.
   std::map<std::string, std::optional<VerdictReport>> begun_;
+  std::map<const TrialCase*, Attempt> prepared_;  // the next cases to be timed
   bool answered_ = false;  // the device did since the last ones were begun beside others
   RunnerTotals totals_;
   int open_failures_ = 0, canary_errors_ = 0;

@@ -1,5 +1,6 @@
 // The part of DeviceRunner that begins the next programs beside each other.
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <map>
 #include <mutex>
@@ -118,11 +119,16 @@ bool DeviceRunner::begins(const Group& group, const TrialCase& trial, const Jour
 Result<std::optional<DeviceRunner::Attempt>> DeviceRunner::take_case(Line& line, const Group& group,
                                                                      const TrialCase& trial,
                                                                      Journal& journal) {
-  const std::lock_guard lock(line.mutex);
-  if (line.closed || !lanes_[*group.lane].alive() || !begins(group, trial, journal)) {
-    return std::nullopt;
+  const auto may_begin = [&] {
+    return !line.closed && lanes_[*group.lane].alive() && begins(group, trial, journal);
+  };
+  {
+    const std::lock_guard lock(line.mutex);
+    if (!may_begin()) return std::nullopt;
   }
   CLVET_ASSIGN_OR_RETURN(Attempt made, prepare_ahead(trial));
+  const std::lock_guard lock(line.mutex);
+  if (!may_begin()) return std::nullopt;
   CLVET_RETURN_IF_ERROR(journal.begin(key_of(trial), 1, false));
   return made;
 }
@@ -199,6 +205,29 @@ Status DeviceRunner::choose_lane(std::span<Group> groups, const std::vector<Tria
   if (!groups.front().lane) CLVET_RETURN_IF_ERROR(begin_together(groups, cases, journal));
   lane_ = std::min(groups.front().lane.value_or(0), lanes_.size() - 1);
   return {};
+}
+
+// Prepares the next timed cases beside each other: a thread that did so while they are timed would
+// disturb. On a processor, where cases wait for it and not for a device.
+void DeviceRunner::prepare_together(std::span<const Group> groups,
+                                    const std::vector<TrialCase>& cases, const Journal& journal) {
+  constexpr size_t kEnough = 12;
+  if (!prepared_.empty() || !is_processor(*device_)) return;
+  std::vector<const TrialCase*> wanted;
+  for (const Group& group : groups) {
+    if (!group.lane || wanted.size() >= kEnough) break;
+    for (const size_t i : group.cases) {
+      if (cases[i].timed && is_fresh(cases[i], journal)) wanted.push_back(&cases[i]);
+    }
+  }
+  std::vector<Result<Attempt>> made(wanted.size());
+  std::atomic<size_t> next = 0;
+  in_threads(std::min(lanes_.size(), wanted.size()), [&](size_t) {
+    for (size_t i = next++; i < wanted.size(); i = next++) made[i] = prepare_attempt(*wanted[i]);
+  });
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (made[i]) prepared_.emplace(wanted[i], *std::move(made[i]));
+  }
 }
 
 // Of a case that was begun beside others: nothing where it has yet to be run, or to be timed.

@@ -106,7 +106,7 @@ bool DeviceRunner::is_last_of_program(const TrialCase& trial) const {
 
 Result<DeviceRunner::Attempt> DeviceRunner::prepare_attempt(const TrialCase& trial) {
   Attempt made;
-  CLVET_ASSIGN_OR_RETURN(made.material, materials_.get(trial));
+  CLVET_ASSIGN_OR_RETURN(made.material, materials_->get(trial));
   CLVET_ASSIGN_OR_RETURN(made.prepared, prepare_trial(trial, *made.material));
   return made;
 }
@@ -118,7 +118,9 @@ void DeviceRunner::note_build(const Outcome& outcome) {
 }
 
 Result<VerdictReport> DeviceRunner::attempt(const TrialCase& trial, bool careful) {
-  CLVET_ASSIGN_OR_RETURN(Attempt made, prepare_attempt(trial));
+  auto ready = prepared_.extract(&trial);
+  CLVET_ASSIGN_OR_RETURN(
+      Attempt made, ready ? Result<Attempt>(std::move(ready.mapped())) : prepare_attempt(trial));
   TrialRequest& request = made.prepared.request;
   request.careful = careful;
   request.release_program = is_last_of_program(trial);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/threads.h"
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
 #include "kernels/contract.h"
@@ -62,6 +63,40 @@ TEST(Inputs, HoldOneSubnormalFloatAtMost) {
     EXPECT_EQ(std::count_if(x.begin(), x.end(), is_subnormal), x.size() > 185 ? 1 : 0) << name;
   }
   EXPECT_EQ(seen, wanted);
+}
+
+const TrialCase& case_of(const std::string& id) {
+  const auto found = std::ranges::find(all_cases(), id, &TrialCase::id);
+  EXPECT_NE(found, all_cases().end()) << id;
+  return *found;
+}
+
+// Two shapes of one program.
+const std::string kProgram = "gemm_tile8x32/high/normal/buffer/buffer/float/";
+
+TEST(MaterialStore, MakesOnceWhatSeveralThreadsAskFor) {
+  MaterialStore store;
+  std::vector<std::shared_ptr<const Material>> made(8);
+  in_threads(made.size(), [&](size_t i) {
+    made[i] = *store.get(case_of(kProgram + (i % 2 == 0 ? "odd" : "det_body")));
+  });
+  EXPECT_EQ((std::set<const Material*>{made[0].get(), made[2].get(), made[4].get(), made[6].get()}),
+            std::set<const Material*>{made[0].get()});
+  EXPECT_EQ(made[1], made[7]);
+  EXPECT_NE(made[0], made[1]);
+}
+
+TEST(MaterialStore, LetsGoWhatIsTooMuchAndMakesTheSameAgain) {
+  MaterialStore roomy, narrow(1);
+  const TrialCase &odd = case_of(kProgram + "odd"), &other = case_of(kProgram + "one_row");
+  const auto kept = *roomy.get(odd), left = *narrow.get(odd);
+  EXPECT_EQ(*narrow.get(odd), left);
+  (void)*roomy.get(other), (void)*narrow.get(other);
+  EXPECT_EQ(*roomy.get(odd), kept);
+  const auto again = *narrow.get(odd);
+  EXPECT_NE(again, left);
+  EXPECT_EQ(again->inputs->tensors, left->inputs->tensors);
+  EXPECT_EQ(again->reference.value, left->reference.value);
 }
 
 // A trial of an op that has several matrices, and a state.
