@@ -11,6 +11,7 @@
 #include <mutex>
 #include <random>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -346,27 +347,36 @@ double flops_of(const ReferenceResult& reference) {
 }  // namespace
 
 std::shared_ptr<MaterialStore::OfShape> MaterialStore::shape_of(const TrialCase& trial) {
+  const std::string& op = trial.variant.manifest->op;
   const std::lock_guard lock(mutex_);
-  auto& shape = shapes_[{trial.variant.manifest->op, trial.shape->name, trial.shape->dims,
-                         trial.shape->scalars}];
+  if (op == earlier_) std::swap(latest_, earlier_);
+  if (op != latest_) earlier_ = std::exchange(latest_, op);
+  auto& shape = shapes_[{op, trial.shape->name, trial.shape->dims, trial.shape->scalars}];
   if (!shape) shape = std::make_shared<OfShape>();
   shape->last_use = ++uses_;
   return shape;
 }
 
-// Adds `bytes` to those of `shape`, and lets others go where they are too many.
+void MaterialStore::make_room() {
+  size_t bytes = 0;
+  std::vector<decltype(shapes_)::iterator> others;
+  for (auto it = shapes_.begin(); it != shapes_.end(); ++it) {
+    bytes += it->second->bytes;
+    const std::string& op = std::get<0>(it->first);
+    if (op != latest_ && op != earlier_) others.push_back(it);
+  }
+  std::ranges::sort(others, {}, [](const auto& it) { return it->second->last_use; });
+  for (const auto& it : others) {
+    if (bytes <= most_) break;
+    bytes -= it->second->bytes;
+    shapes_.erase(it);
+  }
+}
+
 void MaterialStore::count(OfShape& shape, size_t bytes) {
   const std::lock_guard lock(mutex_);
-  if (shape.last_use == kGone) return;
   shape.bytes += bytes;
-  bytes_ += bytes;
-  while (bytes_ > most_ && shapes_.size() > 1) {
-    const auto oldest = std::ranges::min_element(
-        shapes_, {}, [](const auto& entry) { return entry.second->last_use; });
-    bytes_ -= oldest->second->bytes;
-    oldest->second->last_use = kGone;
-    shapes_.erase(oldest);
-  }
+  make_room();
 }
 
 Result<std::shared_ptr<const Material>> MaterialStore::get(const TrialCase& trial) {

@@ -35,11 +35,11 @@ struct Material {
 // it.
 class MaterialStore {
  public:
-  // Where all that is kept takes more than `most` bytes, the shape goes that was not asked for the
-  // longest time.
+  // `most`: as many bytes as are kept before something goes.
   explicit MaterialStore(size_t most = size_t{256} << 20) : most_(most) {}
 
-  // Made on first use.
+  // Made on first use, and kept until two other ops were asked for; after that while there is room:
+  // what was not asked for the longest time goes first.
   Result<std::shared_ptr<const Material>> get(const TrialCase& trial);
 
  private:
@@ -49,20 +49,20 @@ class MaterialStore {
   using Rounding = std::pair<bool, std::optional<WeightType>>;
   // What was generated for a shape serves every rounding.
   struct OfShape {
-    std::mutex making;  // of `inputs` and `made`
+    std::mutex making;  // of the two that follow
     std::shared_ptr<const CallValues> inputs;
     std::map<Rounding, std::shared_ptr<const Material>> made;
-    size_t bytes = 0;       // as the store counts them
-    uint64_t last_use = 0;  // in order; kGone: not kept any more
+    size_t bytes = 0;       // of all that, as far as it was made; the store's
+    uint64_t last_use = 0;  // in order; the store's
   };
-  static constexpr uint64_t kGone = 0;
   std::shared_ptr<OfShape> shape_of(const TrialCase& trial);
   void count(OfShape& shape, size_t bytes);
+  void make_room();
 
   size_t most_;
   std::mutex mutex_;  // of what follows
   std::map<ShapeKey, std::shared_ptr<OfShape>> shapes_;
-  size_t bytes_ = 0;
+  std::string latest_, earlier_;  // ops
   uint64_t uses_ = 0;
 };
 
