@@ -11,7 +11,6 @@
 #include <mutex>
 #include <random>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
