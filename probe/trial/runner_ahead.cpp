@@ -225,9 +225,9 @@ void DeviceRunner::prepare_together(std::span<const Group> groups,
   in_threads(std::min(lanes_.size(), wanted.size()), [&](size_t) {
     for (size_t i = next++; i < wanted.size(); i = next++) made[i] = prepare_attempt(*wanted[i]);
   });
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    if (made[i]) prepared_.emplace(wanted[i], *std::move(made[i]));
-  }
+  // Where there is no room for so many, or so many files, there may be for one.
+  if (!std::ranges::all_of(made, [](const auto& one) { return one.has_value(); })) return;
+  for (size_t i = 0; i < wanted.size(); ++i) prepared_.emplace(wanted[i], *std::move(made[i]));
 }
 
 // Of a case that was begun beside others: nothing where it has yet to be run, or to be timed.
