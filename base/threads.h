@@ -1,6 +1,8 @@
 // Threads that hand on what they throw: an exception that leaves a thread ends the process.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <exception>
 #include <mutex>
@@ -44,6 +46,16 @@ void in_threads(size_t count, const Work& work) {
       threads.emplace_back([&thrown, &work, i] { thrown.guard([&] { work(i); }); });
   }
   thrown.rethrow();
+}
+
+// Calls `work` with 0 to `count` - 1 from at most `threads` threads: whichever is free takes the
+// next number. Throws as in_threads() does.
+template <class Work>
+void share_among_threads(size_t threads, size_t count, const Work& work) {
+  std::atomic<size_t> next = 0;
+  in_threads(std::min(threads, count), [&](size_t) {
+    for (size_t i = next++; i < count; i = next++) work(i);
+  });
 }
 
 }  // namespace clvet

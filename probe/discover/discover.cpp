@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -184,13 +183,10 @@ class CandidateTrials {
   }
 
   void try_each(const std::vector<size_t>& rows) {
-    std::atomic<size_t> next{0};
     // Each thread outlives its workers: a worker dies with the thread that started it.
-    const auto work = [&](size_t) {
-      for (size_t i = next++; i < rows.size() && !interrupt_requested; i = next++)
-        tried_[rows[i]] = try_candidate(candidates_[rows[i]], worker_);
-    };
-    in_threads(std::min(jobs_, rows.size()), work);
+    share_among_threads(jobs_, rows.size(), [&](size_t i) {
+      if (!interrupt_requested) tried_[rows[i]] = try_candidate(candidates_[rows[i]], worker_);
+    });
   }
 
   // True where `first` loaded, and by the very file that was foretold.

@@ -1,6 +1,5 @@
 // The part of DeviceRunner that begins the next programs beside each other.
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <map>
 #include <mutex>
@@ -119,16 +118,15 @@ bool DeviceRunner::begins(const Group& group, const TrialCase& trial, const Jour
 Result<std::optional<DeviceRunner::Attempt>> DeviceRunner::take_case(Line& line, const Group& group,
                                                                      const TrialCase& trial,
                                                                      Journal& journal) {
-  const auto may_begin = [&] {
-    return !line.closed && lanes_[*group.lane].alive() && begins(group, trial, journal);
-  };
   {
     const std::lock_guard lock(line.mutex);
-    if (!may_begin()) return std::nullopt;
+    if (line.closed || !lanes_[*group.lane].alive() || !begins(group, trial, journal)) {
+      return std::nullopt;
+    }
   }
   CLVET_ASSIGN_OR_RETURN(Attempt made, prepare_ahead(trial));
   const std::lock_guard lock(line.mutex);
-  if (!may_begin()) return std::nullopt;
+  if (line.closed) return std::nullopt;
   CLVET_RETURN_IF_ERROR(journal.begin(key_of(trial), 1, false));
   return made;
 }
@@ -212,7 +210,7 @@ Status DeviceRunner::choose_lane(std::span<Group> groups, const std::vector<Tria
 void DeviceRunner::prepare_together(std::span<const Group> groups,
                                     const std::vector<TrialCase>& cases, const Journal& journal) {
   constexpr size_t kEnough = 12;
-  if (!prepared_.empty() || !is_processor(*device_)) return;
+  if (stopped_ || !prepared_.empty() || !is_processor(*device_)) return;
   std::vector<const TrialCase*> wanted;
   for (const Group& group : groups) {
     if (!group.lane || wanted.size() >= kEnough) break;
@@ -221,10 +219,8 @@ void DeviceRunner::prepare_together(std::span<const Group> groups,
     }
   }
   std::vector<Result<Attempt>> made(wanted.size());
-  std::atomic<size_t> next = 0;
-  in_threads(std::min(lanes_.size(), wanted.size()), [&](size_t) {
-    for (size_t i = next++; i < wanted.size(); i = next++) made[i] = prepare_attempt(*wanted[i]);
-  });
+  share_among_threads(lanes_.size(), wanted.size(),
+                      [&](size_t i) { made[i] = prepare_attempt(*wanted[i]); });
   // Where there is no room for so many, or so many files, there may be for one.
   if (!std::ranges::all_of(made, [](const auto& one) { return one.has_value(); })) return;
   for (size_t i = 0; i < wanted.size(); ++i) prepared_.emplace(wanted[i], *std::move(made[i]));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <stdexcept>
@@ -23,6 +24,14 @@ TEST(InThreads, ThrowsWhatOneThreadThrewAfterTheOthersAreDone) {
   };
   EXPECT_THROW(in_threads(3, work), std::runtime_error);
   EXPECT_EQ(done, 2);
+}
+
+TEST(ShareAmongThreads, CallsTheWorkOnceForEachNumber) {
+  for (const size_t threads : {1, 3, 9}) {
+    std::array<std::atomic<int>, 7> calls{};
+    share_among_threads(threads, calls.size(), [&](size_t i) { ++calls[i]; });
+    for (const auto& count : calls) EXPECT_EQ(count, 1) << threads;
+  }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <memory>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -67,7 +68,7 @@ TEST(Inputs, HoldOneSubnormalFloatAtMost) {
 
 const TrialCase& case_of(const std::string& id) {
   const auto found = std::ranges::find(all_cases(), id, &TrialCase::id);
-  EXPECT_NE(found, all_cases().end()) << id;
+  if (found == all_cases().end()) throw std::out_of_range(id);
   return *found;
 }
 
@@ -80,9 +81,7 @@ TEST(MaterialStore, MakesOnceWhatSeveralThreadsAskFor) {
   in_threads(made.size(), [&](size_t i) {
     made[i] = *store.get(case_of(kProgram + (i % 2 == 0 ? "odd" : "det_body")));
   });
-  EXPECT_EQ((std::set<const Material*>{made[0].get(), made[2].get(), made[4].get(), made[6].get()}),
-            std::set<const Material*>{made[0].get()});
-  EXPECT_EQ(made[1], made[7]);
+  for (size_t i = 0; i < made.size(); ++i) EXPECT_EQ(made[i], made[i % 2]) << i;
   EXPECT_NE(made[0], made[1]);
 }
 
