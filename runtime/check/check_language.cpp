@@ -109,9 +109,10 @@ class LanguageCheck {
     for (const auto& [call, answer, chosen] : choices) {
       if (!chosen || call.matrix().empty() || combination.weights != Storage::kImage) continue;
       if (form_of(call, chosen->variant()).storage == Storage::kImage) continue;
-      reasons.emplace(call.matrix(), chosen->instead_of.empty()
-                                         ? "it is wider or higher than the device's largest image"
-                                         : refusal(chosen->instead_of, chosen->verdict).message);
+      reasons.emplace(call.matrix(),
+                      chosen->instead_of.empty()
+                          ? "it is wider or higher than the device's largest image"
+                          : refusal(chosen->instead_of, chosen->verdict, chosen->why).message);
     }
     std::vector<CombinationCheck::InBuffer> rows;
     for (const auto& [matrix, reason] : reasons) rows.push_back({matrix, reason});

@@ -218,7 +218,7 @@ Result<ChosenVariant> DecoderPlanner::choose(const Combination& combination, Blo
   // The plan must match the requested combination.
   const bool as_asked = precision == combination.precision || call.matrices().empty();
   if (!alike || !as_asked) {
-    return tl::unexpected(refusal(chosen.instead_of, chosen.verdict));
+    return tl::unexpected(refusal(chosen.instead_of, chosen.verdict, chosen.why));
   }
   // Trials find a matrix in the device's caches; a token finds the whole model's in memory.
   const double cold = chooser_.cost().cold_ms(elements(call) * bytes_a_weight(precision, type));

@@ -94,8 +94,9 @@ DeviceEvidence evidence_of(const Report& report, const DeviceReport& device,
       add_time(verdict, device.peaks, table, row);
       best_gflops = std::max(best_gflops, verdict.gflops.value_or(0));
     } else if (verdict.verdict != Verdict::kMissing) {
-      if (row.failed == 0) row.worst = verdict.verdict;
-      ++row.failed;
+      if (row.failed++ > 0) continue;
+      row.worst = verdict.verdict;
+      row.why = verdict.evidence.note;
     }
   }
   for (const Tombstone& row : report.tombstones) {

@@ -104,14 +104,23 @@ Verdict VariantChooser::Candidate::worst() const {
   return evidence ? evidence->worst : Verdict::kMissing;
 }
 
+std::string VariantChooser::Candidate::why() const {
+  return evidence && !tuned_wrong() ? evidence->why : "";
+}
+
 ErrorCode code_of_refusal(Verdict verdict) {
   if (verdict == Verdict::kMissing) return ErrorCode::kUntested;
   return verdict == Verdict::kUnsupported ? ErrorCode::kUnsupported : ErrorCode::kDeviceError;
 }
 
-Error refusal(const std::string& variant, Verdict verdict) {
+Error refusal(const std::string& variant, Verdict verdict, const std::string& why) {
+  const char* word = to_string(verdict);
   return {code_of_refusal(verdict),
-          fmt::format("the verdict of kernel {} is {}", variant, to_string(verdict)), 0};
+          why.empty() ? fmt::format("the verdict of kernel {} is {}", variant, word)
+          : verdict == Verdict::kNotTried
+              ? fmt::format("kernel {}: {}", variant, why)  // "not tried: ..."
+              : fmt::format("the verdict of kernel {} is {}: {}", variant, word, why),
+          0};
 }
 
 VariantChooser::VariantChooser(std::shared_ptr<const VariantTable> table, DeviceEvidence evidence,
@@ -250,7 +259,7 @@ std::vector<const TableRow*> VariantChooser::rivals_of(const WantedCall& wanted,
 Result<ChosenVariant> VariantChooser::choose(const WantedCall& wanted) const {
   CLVET_ASSIGN_OR_RETURN(const auto roles, roles_of(wanted));
   const bool has_weights = std::any_of(roles.begin(), roles.end(), is_weights);
-  std::string instead_of;
+  std::string instead_of, why;
   Verdict verdict = Verdict::kPass;
   WantedCall here = wanted;
   for (const Precision precision : precisions_from(wanted.combination.precision)) {
@@ -260,15 +269,17 @@ Result<ChosenVariant> VariantChooser::choose(const WantedCall& wanted) const {
       if (group.best) {
         group.best->instead_of = instead_of;
         group.best->verdict = verdict;
+        group.best->why = why;
         return std::move(*group.best);
       }
       if (group.refused.row && instead_of.empty()) {
         instead_of = group.refused.row->name;
         verdict = group.refused.worst();
+        why = group.refused.why();
       }
     }
   }
-  if (!instead_of.empty()) return tl::unexpected(refusal(instead_of, verdict));
+  if (!instead_of.empty()) return tl::unexpected(refusal(instead_of, verdict, why));
   return fail(ErrorCode::kUnavailable, "no kernel variant supports its shapes and attributes");
 }
 

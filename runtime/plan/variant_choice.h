@@ -29,6 +29,7 @@ struct ChosenVariant {
   // Where the variant that was wanted is not trusted: its name and what the report says of it.
   std::string instead_of;
   Verdict verdict = Verdict::kPass;
+  std::string why;
   const Variant& variant() const { return row->variant; }
 };
 
@@ -50,7 +51,8 @@ std::string name_of_call(std::string_view op, const Dims& dims, const Scalars& s
 // Why a variant with that verdict is not used: kUntested, kUnsupported (the device does not have
 // what it needs), or kDeviceError (the driver does it wrong).
 ErrorCode code_of_refusal(Verdict verdict);
-Error refusal(const std::string& variant, Verdict verdict);
+// `why`: what the report says beside the verdict; may be empty.
+Error refusal(const std::string& variant, Verdict verdict, const std::string& why);
 
 class VariantChooser {
  public:
@@ -88,6 +90,7 @@ class VariantChooser {
     // By its trials, or by a check of its numbers at this very call.
     bool trusted() const;
     Verdict worst() const;
+    std::string why() const;
   };
   struct Measured {
     ChosenVariant chosen;

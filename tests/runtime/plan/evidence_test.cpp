@@ -92,9 +92,13 @@ TEST(Evidence, TrustsAVariantOnceItPassedAndNeverFailed) {
 }
 
 TEST(Evidence, TellsTheFirstFailure) {
-  const auto row =
-      on_variant({verdict_on("odd", Verdict::kCrash), verdict_on("k_tail", Verdict::kWrong)});
-  EXPECT_EQ(row.worst, Verdict::kCrash);
+  VerdictReport first = verdict_on("odd", Verdict::kNotTried);
+  first.evidence.note = "not tried: this program ended alike on 4 test shapes";
+  VerdictReport second = verdict_on("k_tail", Verdict::kWrong);
+  second.evidence.note = "a later one";
+  const auto row = on_variant({first, second});
+  EXPECT_EQ(row.worst, Verdict::kNotTried);
+  EXPECT_EQ(row.why, first.evidence.note);
   EXPECT_EQ(row.failed, 2);
 }
 

@@ -122,6 +122,20 @@ TEST_F(VariantChoice, TellsWhichVariantWasWantedAndWhatIsWrongWithIt) {
   EXPECT_EQ(code_, ErrorCode::kUnsupported);
 }
 
+TEST_F(VariantChoice, RepeatsWhatTheReportSaysOfAVariantThatItRefuses) {
+  distrust(kTile8, Verdict::kCrash);
+  distrust(kFirst, Verdict::kNotTried);
+  evidence_.variants[key(kFirst)].why = "not tried: 8 kernels with half_arithmetic ended alike";
+  EXPECT_EQ(name(test::kBuffers), "");
+  EXPECT_EQ(reason_,
+            "kernel " + kFirst + ": not tried: 8 kernels with half_arithmetic ended alike");
+  distrust(kFirst, Verdict::kUnsupported);
+  evidence_.variants[key(kFirst)].why = "it takes 64 KiB of local memory";
+  EXPECT_EQ(name(test::kBuffers), "");
+  EXPECT_EQ(reason_,
+            "the verdict of kernel " + kFirst + " is unsupported: it takes 64 KiB of local memory");
+}
+
 TEST_F(VariantChoice, TakesTheOneThatIsFasterAtTheSizeOfThisCall) {
   trust(kTile4, {{{0, 1e3}, 1}, {{0, 1e6}, 10}});
   trust(kTile8, {{{0, 1e3}, 2}, {{0, 1e6}, 5}});
