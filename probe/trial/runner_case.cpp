@@ -124,8 +124,9 @@ Result<VerdictReport> DeviceRunner::attempt(const TrialCase& trial, bool careful
   TrialRequest& request = made.prepared.request;
   request.careful = careful;
   request.release_program = is_last_of_program(trial);
-  // There is no empty launch to be timed in turn with them.
-  if (is_processor(*device_)) request.timing_seconds /= 2;
+  // There is no empty launch to be timed in turn with them; and images, in software, are never
+  // fast.
+  if (is_processor(*device_)) request.timing_seconds /= wants_images(trial.variant) ? 10 : 2;
   // Where the empty kernel came through when it was measured alone.
   request.beside_idle = !is_processor(*device_) && device_->peaks.launch_us;
   limit_copies(request, room_for_copies(*device_));
