@@ -4,7 +4,7 @@
   {                                                        \
     const int from = pixel * (((length) + 3) / 4 * 4);     \
     for (int c = 0; c < (length); ++c) {                   \
-      buffer_store1(y, to + c, buffer_load1(x, from + c)); \
+      buffer_move1(y, to + c, x, from + c);                \
     }                                                      \
     to += (length);                                        \
   }

@@ -28,16 +28,13 @@
     }                                                              \
   }
 // A step that the compiler knows stands in the addresses.
-#define RUN(STEP)                       \
-  if (!inside) {                        \
-    const int step = stride_w;          \
-    TAPS(STEP, BORDER)                  \
-  } else if (stride_w == 2) {           \
-    const int step = 2;                 \
-    TAPS(STEP, INSIDE)                  \
-  } else {                              \
-    const int step = stride_w;          \
-    TAPS(STEP, INSIDE)                  \
+#define RUN(STEP)           \
+  if (stride_w == 2) {      \
+    const int step = 2;     \
+    TAPS(STEP, INSIDE)      \
+  } else {                  \
+    const int step = stride_w; \
+    TAPS(STEP, INSIDE)      \
   }
 
 __kernel void conv2d_planes_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
@@ -55,7 +52,10 @@ __kernel void conv2d_planes_tile8x32(BUFFER_IN(x), W_ARGS, __global const float1
   for (int left = 0; left < panels; left += 2) {
     const int right = min(left + 1, panels - 1);
     TILE_OPEN(left, right, panels, KH * KW * quads);
-    if (left + 1 < panels) {
+    if (!inside) {
+      const int step = stride_w;
+      TAPS(STEP_BOTH, BORDER)
+    } else if (left + 1 < panels) {
       RUN(STEP_BOTH)
     } else {
       RUN(STEP_LEFT)

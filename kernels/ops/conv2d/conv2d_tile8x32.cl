@@ -58,20 +58,14 @@ __kernel void conv2d_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* rest
       const int offset = (i * dil_h * W + j * dil_w) * texels;
       const int tap = (i * KW + j) * quads;
       EACH_OF_8(OPEN_TAP)
-      if (C == 3 && any(inside) && pair) {
-        if (all(inside)) {
-          RUN(TILE_QUAD_THREE, INSIDE)
-        } else {
-          RUN(TILE_QUAD_THREE, BORDER)
-        }
+      if (C == 3 && all(inside) && pair) {
+        RUN(TILE_QUAD_THREE, INSIDE)
       } else if (all(inside) && pair) {
         RUN(TILE_QUAD, INSIDE)
       } else if (all(inside)) {
         RUN(TILE_QUAD_LEFT, INSIDE)
-      } else if (any(inside) && pair) {
-        RUN(TILE_QUAD, BORDER)
       } else if (any(inside)) {
-        RUN(TILE_QUAD_LEFT, BORDER)
+        RUN(TILE_QUAD, BORDER)
       } else {
         W_PASS(0, quads);
         W_PASS(1, quads);

@@ -33,14 +33,7 @@
   if (first + (t) < taps)                                                    \
     buffer_store4(y, ((out * KH + (first + (t)) / KW) * W + column + (i)) * KW + \
                          (first + (t)) % KW, v);
-#define TEXELS(i)                                                \
-  if (column + i < W) {                                          \
-    const float16 v = activate(sum##i, act, act_lo, act_hi);     \
-    TEXEL(i, 0, mask_texel(v.s0123, 0, OC))                      \
-    TEXEL(i, 1, mask_texel(v.s4567, 0, OC))                      \
-    TEXEL(i, 2, mask_texel(v.s89ab, 0, OC))                      \
-    TEXEL(i, 3, mask_texel(v.scdef, 0, OC))                      \
-  }
+#define LIST(i) sums[i] = sum##i;
 #define ALONE(z) ((float4)(z, 0.0f, 0.0f, 0.0f))
 #define VALUES(i, a, b, c, d)  \
   if (column + i < W) {        \
@@ -93,6 +86,14 @@ __kernel void conv_transpose_taps4(BUFFER_IN(x), W_ARGS, __global const float4* 
     FOUR(0, 1, 2, 3)
     FOUR(4, 5, 6, 7)
   } else {
-    EACH_OF_8(TEXELS)
+    float16 sums[8];
+    EACH_OF_8(LIST)
+    for (int i = 0; i < min(8, W - column); ++i) {
+      const float16 v = activate(sums[i], act, act_lo, act_hi);
+      TEXEL(i, 0, mask_texel(v.s0123, 0, OC))
+      TEXEL(i, 1, mask_texel(v.s4567, 0, OC))
+      TEXEL(i, 2, mask_texel(v.s89ab, 0, OC))
+      TEXEL(i, 3, mask_texel(v.scdef, 0, OC))
+    }
   }
 }

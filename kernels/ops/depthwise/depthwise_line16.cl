@@ -4,7 +4,8 @@
 // covers is not stored again. Row k of the weights is tap k. Products are `real`; a line of the
 // filter is one chunk.
 //
-// At a stride and dilation of 1 three taps, or two, share what they read of x.
+// At a stride and dilation of 1 three taps, or two, share what they read of x; where a pixel has few texels none do:
+// that is rare, and would be as long for compilers as what is not.
 #define TAP(k) w_lanes(tap + (k)*columns)
 #define COLUMN(m) buffer_load16(p, 0)
 #define WITHIN(m) ((uint)(ix + (m)*stride_w) < (uint)W)
@@ -40,22 +41,28 @@
     OPEN(8, READ) OPEN(9, READ)                               \
     TAP0 TAP1 TAP2                                            \
   }
-#define TAPS(READ)                                              \
+#define SHARED(READ)       \
+  if (taps >= 3) {           \
+    THREE(READ)              \
+    j += 3;                  \
+  } else if (taps == 2) {    \
+    TWO(READ)                \
+    j += 2;                  \
+  } else {                   \
+    ONE(READ)                \
+    ++j;                     \
+  }
+#define ALONE(READ) \
+  (void)taps;            \
+  ONE(READ)              \
+  ++j;
+#define LINE_OF(TAPS, READ)                                     \
   for (int j = 0; j < KW;) {                                    \
     const int ix = ix0 + j * dil_w;                             \
     BUFFER_FROM(p) = buffer_at(x, (line + ix) * quads + texel); \
     const int tap = (i * KW + j) * columns + texel * 4;         \
     const int taps = slides ? KW - j : 1;                       \
-    if (taps >= 3) {                                            \
-      THREE(READ)                                               \
-      j += 3;                                                   \
-    } else if (taps == 2) {                                     \
-      TWO(READ)                                                 \
-      j += 2;                                                   \
-    } else {                                                    \
-      ONE(READ)                                                 \
-      ++j;                                                      \
-    }                                                           \
+    TAPS(READ)                                                  \
   }
 #if ARITH_HALF
 #define BEGIN(i)   \
@@ -124,11 +131,11 @@ __kernel void depthwise_line16(BUFFER_IN(x), W_ARGS, __global const float* restr
         if (iy < 0 || iy >= H) continue;
         const int line = (out / OH * H + iy) * W;
         if (quads < 4) {
-          TAPS(NARROW)
+          LINE_OF(ALONE, NARROW)
         } else if (inside) {
-          TAPS(COLUMN)
+          LINE_OF(SHARED, COLUMN)
         } else {
-          TAPS(EDGE)
+          LINE_OF(SHARED, EDGE)
         }
         EACH_OF_8(KEEP)
       }

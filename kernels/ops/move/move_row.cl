@@ -4,7 +4,7 @@
   for (int j0 = 0; j0 < F0; ++j0) {                                                            \
     for (int j1 = 0; j1 < F1; ++j1) {                                                          \
       const int from = at + j0 * step0 + j1 * step1;                                           \
-      for (int j2 = 0; j2 < F2; ++j2) buffer_store1(y, to + j2, buffer_load1(x, from + j2 * (step))); \
+      for (int j2 = 0; j2 < F2; ++j2) buffer_move1(y, to + j2, x, from + j2 * (step)); \
       to += F2;                                                                                \
     }                                                                                          \
   }
