@@ -96,7 +96,7 @@ DeviceEvidence evidence_of(const Report& report, const DeviceReport& device,
     } else if (verdict.verdict != Verdict::kMissing) {
       if (row.failed++ > 0) continue;
       row.worst = verdict.verdict;
-      row.why = verdict.evidence.note;
+      if (verdict.verdict == Verdict::kNotTried) row.why = verdict.evidence.note;
     }
   }
   for (const Tombstone& row : report.tombstones) {

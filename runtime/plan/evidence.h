@@ -16,7 +16,7 @@ struct VariantEvidence {
   int passed = 0, failed = 0;
   Verdict worst = Verdict::kMissing;  // of the failed cases, the first
   std::vector<TimedLaunch> timed;     // the cases that were
-  std::string why;                    // what the report says beside `worst`; may be empty
+  std::string why;                    // of kNotTried: what ended kernels like it; may be empty
   bool trusted() const { return passed > 0 && failed == 0; }
 };
 

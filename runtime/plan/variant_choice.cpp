@@ -114,13 +114,10 @@ ErrorCode code_of_refusal(Verdict verdict) {
 }
 
 Error refusal(const std::string& variant, Verdict verdict, const std::string& why) {
-  const char* word = to_string(verdict);
-  return {code_of_refusal(verdict),
-          why.empty() ? fmt::format("the verdict of kernel {} is {}", variant, word)
-          : verdict == Verdict::kNotTried
-              ? fmt::format("kernel {}: {}", variant, why)  // "not tried: ..."
-              : fmt::format("the verdict of kernel {} is {}: {}", variant, word, why),
-          0};
+  const std::string said =
+      why.empty() ? fmt::format("the verdict of kernel {} is {}", variant, to_string(verdict))
+                  : fmt::format("kernel {}: {}", variant, why);
+  return {code_of_refusal(verdict), said, 0};
 }
 
 VariantChooser::VariantChooser(std::shared_ptr<const VariantTable> table, DeviceEvidence evidence,

@@ -51,7 +51,7 @@ std::string name_of_call(std::string_view op, const Dims& dims, const Scalars& s
 // Why a variant with that verdict is not used: kUntested, kUnsupported (the device does not have
 // what it needs), or kDeviceError (the driver does it wrong).
 ErrorCode code_of_refusal(Verdict verdict);
-// `why`: what the report says beside the verdict; may be empty.
+// `why`: what the report says of it in place of the verdict; may be empty.
 Error refusal(const std::string& variant, Verdict verdict, const std::string& why);
 
 class VariantChooser {

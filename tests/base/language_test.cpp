@@ -84,6 +84,12 @@ TEST_F(LanguageTest, TranslatesASentenceThatStandsInAnother) {
       translated("no report for this machine yet; trying the kernels that are needed first (once)"),
       "本机还没有报告;先试验所需的内核(只需一次)");
   EXPECT_EQ(translated("/a b/c: No such file or directory"), "/a b/c: 没有那个文件或目录");
+  EXPECT_EQ(
+      translated("no combination can run the model: kernel gemm_tile4x4: not tried: 8 kernels with "
+                 "half_arithmetic ended alike, with crash in build (signal 11), and none came "
+                 "through"),
+      "没有组合能运行此模型:内核 gemm_tile4x4:未试验:8 个含有 half_arithmetic "
+      "的内核以同样的方式结束(crash in build (signal 11)),没有一个运行到底");
 }
 
 TEST_F(LanguageTest, TranslatesEachOfAList) {

@@ -46,13 +46,16 @@ class Language(Folder):
 
     def test_a_text_comes_in_pieces_and_is_whole_at_the_end(self):
         text = self.model.generate("bcd", max_tokens=20, temperature=1, seed=3)
-        self.assertEqual((text.text, text.ending), ("", ""))
         pieces = list(text)
         self.assertEqual("".join(pieces), text.text)
         self.assertEqual(text.prompt_tokens, self.model.tokenize("bcd"))
         self.assertEqual(self.model.text_of(text.tokens), text.text)
         self.assertIn(text.ending, ("limit", "end of text"))
         self.assertEqual(list(text), [])
+
+    def test_a_text_has_no_ending_while_it_goes_on(self):
+        with self.endless.generate("bcd", max_tokens=100000, temperature=1) as text:
+            self.assertEqual((text.text, text.ending), ("", ""))
 
     def test_tokens_go_on_as_their_text_does(self):
         want = self.model.generate("bcd", 8, 1, seed=5).read()

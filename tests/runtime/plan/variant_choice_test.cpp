@@ -122,18 +122,14 @@ TEST_F(VariantChoice, TellsWhichVariantWasWantedAndWhatIsWrongWithIt) {
   EXPECT_EQ(code_, ErrorCode::kUnsupported);
 }
 
-TEST_F(VariantChoice, RepeatsWhatTheReportSaysOfAVariantThatItRefuses) {
+TEST_F(VariantChoice, RepeatsWhyAVariantWasNotTried) {
   distrust(kTile8, Verdict::kCrash);
   distrust(kFirst, Verdict::kNotTried);
   evidence_.variants[key(kFirst)].why = "not tried: 8 kernels with half_arithmetic ended alike";
   EXPECT_EQ(name(test::kBuffers), "");
   EXPECT_EQ(reason_,
             "kernel " + kFirst + ": not tried: 8 kernels with half_arithmetic ended alike");
-  distrust(kFirst, Verdict::kUnsupported);
-  evidence_.variants[key(kFirst)].why = "it takes 64 KiB of local memory";
-  EXPECT_EQ(name(test::kBuffers), "");
-  EXPECT_EQ(reason_,
-            "the verdict of kernel " + kFirst + " is unsupported: it takes 64 KiB of local memory");
+  EXPECT_EQ(code_, ErrorCode::kDeviceError);
 }
 
 TEST_F(VariantChoice, TakesTheOneThatIsFasterAtTheSizeOfThisCall) {
