@@ -28,13 +28,13 @@
     }                                                              \
   }
 // A step that the compiler knows stands in the addresses.
-#define RUN(STEP)           \
-  if (stride_w == 2) {      \
-    const int step = 2;     \
-    TAPS(STEP, INSIDE)      \
-  } else {                  \
+#define RUN(STEP)              \
+  if (stride_w == 2) {         \
+    const int step = 2;        \
+    TAPS(STEP, INSIDE)         \
+  } else {                     \
     const int step = stride_w; \
-    TAPS(STEP, INSIDE)      \
+    TAPS(STEP, INSIDE)         \
   }
 
 __kernel void conv2d_planes_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,

@@ -41,20 +41,20 @@
     OPEN(8, READ) OPEN(9, READ)                               \
     TAP0 TAP1 TAP2                                            \
   }
-#define SHARED(READ)       \
-  if (taps >= 3) {           \
-    THREE(READ)              \
-    j += 3;                  \
-  } else if (taps == 2) {    \
-    TWO(READ)                \
-    j += 2;                  \
-  } else {                   \
-    ONE(READ)                \
-    ++j;                     \
+#define SHARED(READ)      \
+  if (taps >= 3) {        \
+    THREE(READ)           \
+    j += 3;               \
+  } else if (taps == 2) { \
+    TWO(READ)             \
+    j += 2;               \
+  } else {                \
+    ONE(READ)             \
+    ++j;                  \
   }
 #define ALONE(READ) \
-  (void)taps;            \
-  ONE(READ)              \
+  (void)taps;       \
+  ONE(READ)         \
   ++j;
 #define LINE_OF(TAPS, READ)                                     \
   for (int j = 0; j < KW;) {                                    \

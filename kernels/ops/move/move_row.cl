@@ -1,12 +1,12 @@
 // Elements moved, a loop for each axis and no division but for an item's first row: `pixels`
 // neighbouring rows of y an item. kernels/reference/move.cpp states what the extents and steps mean.
-#define ELEMENTS(step)                                                                         \
-  for (int j0 = 0; j0 < F0; ++j0) {                                                            \
-    for (int j1 = 0; j1 < F1; ++j1) {                                                          \
-      const int from = at + j0 * step0 + j1 * step1;                                           \
+#define ELEMENTS(step)                                                                 \
+  for (int j0 = 0; j0 < F0; ++j0) {                                                    \
+    for (int j1 = 0; j1 < F1; ++j1) {                                                  \
+      const int from = at + j0 * step0 + j1 * step1;                                   \
       for (int j2 = 0; j2 < F2; ++j2) buffer_move1(y, to + j2, x, from + j2 * (step)); \
-      to += F2;                                                                                \
-    }                                                                                          \
+      to += F2;                                                                        \
+    }                                                                                  \
   }
 
 __kernel void move_row(BUFFER_IN(x), BUFFER_OUT(y), int pixels, int C, int rows, int OC, int E1,
