@@ -104,32 +104,30 @@ TEST(ProbeCommand, SaysWhichDevicesThereAreWhereNoneMatches) {
   EXPECT_FALSE(std::filesystem::exists(bench.report_path())) << "there is nothing to report";
 }
 
-// A probe of one device with all of its verdicts, made once for all tests of a process.
-struct WholeProbe {
-  WholeProbe() {
-    EXPECT_EQ(bench.probe().exit_code, 1);
-    EXPECT_TRUE(bench.report().complete);
-    text = test::get(bench.report_path());
+// The kernels of one operation, as clvet_kernel_folder takes them.
+void put_few_kernels(const std::string& folder) {
+  std::filesystem::create_directories(folder + "/ops");
+  for (const char* part : {"/common", "/checks", "/reference", "/ops/softmax"}) {
+    std::filesystem::copy(std::string(CLVET_KERNELS) + part, folder + part,
+                          std::filesystem::copy_options::recursive);
   }
-  test::Bench bench;
-  const test::Variables environment = bench.environment();
-  std::string text;
-};
+}
 
-// A report of before, and nothing else.
+// A report of one device with all of its verdicts, and nothing else. How many kernels there are
+// makes no difference here: few are tried.
 class BetterReport : public testing::Test {
  protected:
   void SetUp() override {
+    put_few_kernels(bench_ / "kernels");
+    bench_.use(CLVET_KERNEL_FOLDER);
+    bench_.environment()["CLVET_TEST_KERNELS"] = bench_ / "kernels";
+    ASSERT_EQ(bench_.probe().exit_code, 1);
+    ASSERT_TRUE(bench_.report().complete);
+    text_ = test::get(bench_.report_path());
     std::filesystem::remove_all(bench_.state());
-    test::put(bench_.report_path(), text_);
-    bench_.environment() = probe().environment;
   }
-  static WholeProbe& probe() {
-    static WholeProbe made;
-    return made;
-  }
-  test::Bench& bench_ = probe().bench;
-  const std::string& text_ = probe().text;
+  test::Bench bench_;
+  std::string text_;
 };
 
 TEST_F(BetterReport, IsNotReplacedWhereNoDeviceMatches) {

@@ -86,7 +86,7 @@ Finished Process::wait(double seconds) {
   return done;
 }
 
-Bench::Bench(const std::string& target, const std::string& scenario) {
+Bench::Bench(const std::string& target, const std::string& scenario) : program_(CLVET_PROGRAM) {
   environment_ = {{"FAKE_CL_TARGET", target},          {"FAKE_CL_LOG", dir_ / "log"},
                   {"FAKE_CL_STATE", dir_.path()},      {"CLVET_STATE_DIR", state()},
                   {"CLVET_CACHE_DIR", dir_ / "cache"}, {"OCL_ICD_VENDORS", dir_ / "no-icd"}};
@@ -95,8 +95,8 @@ Bench::Bench(const std::string& target, const std::string& scenario) {
 }
 
 std::vector<std::string> Bench::command(const std::vector<std::string>& more) const {
-  std::vector<std::string> arguments{CLVET_PROGRAM, "probe", "--library",
-                                     FAKE_CL,       "--out", report_path()};
+  std::vector<std::string> arguments{program_, "probe", "--library",
+                                     FAKE_CL,  "--out", report_path()};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
@@ -106,7 +106,7 @@ Finished Bench::probe(const std::vector<std::string>& more) {
 }
 
 Finished Bench::run(const std::vector<std::string>& arguments) {
-  std::vector<std::string> whole{CLVET_PROGRAM};
+  std::vector<std::string> whole{program_};
   whole.insert(whole.end(), arguments.begin(), arguments.end());
   return Process(whole, environment_).wait();
 }

@@ -59,6 +59,8 @@ class Bench {
   // `target`: "none" or the path of a real driver. `scenario`: a path or the JSON itself.
   explicit Bench(const std::string& target = "none", const std::string& scenario = "");
   Variables& environment() { return environment_; }
+  // Starts another build of clvet from now on.
+  void use(const std::string& program) { program_ = program; }
   std::string state() const { return dir_ / "state"; }
   std::string report_path() const { return dir_ / "report.json"; }
   std::string operator/(std::string_view name) const { return dir_ / name; }
@@ -77,6 +79,7 @@ class Bench {
 
  private:
   const TempDir dir_;
+  std::string program_;
   Variables environment_;
 };
 
