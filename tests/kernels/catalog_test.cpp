@@ -209,21 +209,21 @@ TEST_F(SampleCall, NamesTheDimOrScalarThatIsMissing) {
   EXPECT_THAT(make_call(variant, dims_, scalars_).error().message, HasSubstr("'N'"));
 }
 
+const Result<Catalog>& embedded() {
+  static const Result<Catalog> catalog = Catalog::embedded();
+  return catalog;
+}
+
 // Every manifest that is embedded.
 class EmbeddedManifest : public testing::TestWithParam<std::string> {
  protected:
-  static const Catalog& catalog() {
-    static const Catalog catalog = *Catalog::embedded();
-    return catalog;
-  }
-  const Manifest& manifest() const { return *catalog().find(GetParam()); }
+  const Manifest& manifest() const { return *embedded()->find(GetParam()); }
 };
 
 std::vector<std::string> embedded_ids() {
   std::vector<std::string> ids;
-  const auto catalog = Catalog::embedded();
-  if (!catalog) return {"(" + catalog.error().message + ")"};
-  for (const Manifest& manifest : catalog->manifests()) ids.push_back(manifest.id);
+  if (!embedded()) return {"(" + embedded().error().message + ")"};
+  for (const Manifest& manifest : embedded()->manifests()) ids.push_back(manifest.id);
   return ids;
 }
 
@@ -289,7 +289,7 @@ TEST_P(EmbeddedManifest, AssemblesEveryVariantUnderAKeyOfItsOwn) {
 }
 
 TEST(ProgramOf, IsOneForNormalAndHighWhereAllValuesLieInImages) {
-  const auto catalog = Catalog::embedded();
+  const auto& catalog = embedded();
   ASSERT_TRUE(catalog);
   std::map<std::string, std::string> keys;
   for (const Manifest& manifest : catalog->manifests()) {
@@ -333,7 +333,7 @@ INSTANTIATE_TEST_SUITE_P(Catalog, EmbeddedManifest, testing::ValuesIn(embedded_i
                          });
 
 TEST(EmbeddedCatalog, HasAVariantThatNeedsNothingForEveryOpButCopiesAndCasts) {
-  const Catalog catalog = *Catalog::embedded();
+  const Catalog& catalog = *embedded();
   for (const OpContract* contract : op_contracts()) {
     if (contract->op.starts_with("copy_") || contract->op.starts_with("cast_")) continue;
     bool plain = false;
@@ -349,7 +349,7 @@ TEST(EmbeddedCatalog, HasAVariantThatNeedsNothingForEveryOpButCopiesAndCasts) {
 }
 
 TEST(EmbeddedCatalog, TriesTheConstructsThatItsPlannedKernelsAvoid) {
-  const Catalog catalog = *Catalog::embedded();
+  const Catalog& catalog = *embedded();
   std::set<std::string> words;
   for (const Manifest& manifest : catalog.manifests()) {
     if (manifest.trial_only) words.insert(manifest.constructs.begin(), manifest.constructs.end());
@@ -359,7 +359,7 @@ TEST(EmbeddedCatalog, TriesTheConstructsThatItsPlannedKernelsAvoid) {
 }
 
 TEST(EmbeddedCatalog, ServesGemmAndGemvInEveryCombination) {
-  const Catalog catalog = *Catalog::embedded();
+  const Catalog& catalog = *embedded();
   for (const char* op : {"gemm", "gemv"}) {
     std::set<std::string> combinations;
     for (const Manifest* manifest : catalog.for_op(op)) {
@@ -374,7 +374,7 @@ TEST(EmbeddedCatalog, ServesGemmAndGemvInEveryCombination) {
 
 // A model stays in its blocks only where all that multiplies by a matrix reads them.
 TEST(EmbeddedCatalog, ReadsBlocksOfQ4_0InProductsOfRowsAndOfTokensOfAnyShape) {
-  const Catalog catalog = *Catalog::embedded();
+  const Catalog& catalog = *embedded();
   for (const Precision precision : {Precision::kNormal, Precision::kHigh}) {
     for (const char* op : {"gemm", "gemv_fused"}) {
       bool any_shape = false;
@@ -393,7 +393,7 @@ TEST(EmbeddedCatalog, ReadsBlocksOfQ4_0InProductsOfRowsAndOfTokensOfAnyShape) {
 
 // Else a device would hold the weights twice, for answers and for prompts.
 TEST(EmbeddedCatalog, PacksBlocksOfQ4_0AlikeInAllKernels) {
-  const Catalog catalog = *Catalog::embedded();
+  const Catalog& catalog = *embedded();
   std::set<int64_t> packs;
   for (const Manifest& manifest : catalog.manifests()) {
     for (const Variant& variant : variants_of(manifest))
@@ -403,7 +403,7 @@ TEST(EmbeddedCatalog, PacksBlocksOfQ4_0AlikeInAllKernels) {
 }
 
 TEST(EmbeddedCatalog, ReadsBlocksOfQ4_0ByTheTextsAndPointsOfOtherWeights) {
-  const Catalog catalog = *Catalog::embedded();
+  const Catalog& catalog = *embedded();
   constexpr std::string_view kEnd = "_q4_0";
   int twins = 0;
   for (const Manifest& own : catalog.manifests()) {

@@ -3,10 +3,10 @@
 
 #include <cctype>
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
+#include "tests/json_fields.h"
 #include "tests/support.h"
 
 namespace clvet {
@@ -26,10 +26,11 @@ std::string in_one_line(std::string_view text) {
 
 TEST(SurvivingMutants, AreOfLinesThatAreThere) {
   const std::string tests = CLVET_SOURCE_DIR "/tests/kernels/surviving_mutants.json";
-  const auto rows = nlohmann::json::parse(test::get(tests));
-  EXPECT_FALSE(rows.empty());
-  for (const auto& row : rows) {
-    const std::string file = row.at("file"), before = row.at("before");
+  const test::JsonFields rows(test::get(tests));
+  EXPECT_GT(rows.size(""), 0u);
+  for (const std::string& row : rows.names("")) {
+    const std::string file = rows.text("/" + row + "/file"),
+                      before = rows.text("/" + row + "/before");
     const std::string text = in_one_line(test::get(CLVET_SOURCE_DIR "/kernels/" + file));
     EXPECT_NE(text.find(in_one_line(before)), std::string::npos) << file << ": " << before;
   }
