@@ -45,6 +45,9 @@ struct RunnerSettings {
 
 // What `open` answers where the device is there.
 bool shows_open_device(const Outcome& outcome);
+// A device that could not be opened so many times, one after the other, is given up. Once is no
+// proof: on a busy machine PoCL hangs now and then while it starts.
+inline constexpr int kMaxOpenFailures = 2;
 
 // Sums over everything a runner did.
 struct RunnerTotals {
@@ -105,7 +108,6 @@ class DeviceRunner {
     bool confirmed = false;                // alone as in company
     std::optional<VerdictReport> earlier;  // of the attempt before
   };
-  static constexpr int kMaxOpenFailures = 2;
   DeviceRunner(const RunnerSettings& settings, const DeviceRoute& route, DeviceReport& device)
       : settings_(settings), route_(route), device_(&device) {}
   Lane& lane() { return lanes_[lane_]; }

@@ -97,12 +97,14 @@ Outcome Tuner::ask(const nlohmann::json& request, const std::vector<int>& fds) {
 
 Status Tuner::ensure_worker() {
   if (workers_ > 0 && lane_.alive()) return {};
-  CLVET_RETURN_IF_ERROR(lane_.start(settings_));
-  ++workers_;
-  const Outcome outcome = ask(open_message(route_, *device_));
-  if (auto fault = own_fault(outcome)) return tl::unexpected<Error>(*fault);
-  if (stopped_ || shows_open_device(outcome)) return {};
-  lane_.end_worker();
+  for (int failures = 0; failures < kMaxOpenFailures; ++failures) {
+    CLVET_RETURN_IF_ERROR(lane_.start(settings_));
+    ++workers_;
+    const Outcome outcome = ask(open_message(route_, *device_));
+    if (auto fault = own_fault(outcome)) return tl::unexpected<Error>(*fault);
+    if (stopped_ || shows_open_device(outcome)) return {};
+    lane_.end_worker();
+  }
   return fail(ErrorCode::kUnavailable, "the device {} cannot be opened; run 'clvet probe' again",
               device_->name);
 }

@@ -50,7 +50,7 @@ class TuneCommand : public testing::Test {
     return R"({"match": {"call": "clEnqueueNDRangeKernel", )" + kPoint + R"(}, "do": )" + action +
            "}";
   }
-  test::Finished tune(const std::string& scenario, const std::string& seconds = "60") {
+  test::Finished tune(const std::string& scenario, const std::string& seconds = "240") {
     bench_.environment()["FAKE_CL_SCENARIO"] = scenario;
     auto done = bench_.run({"tune", model_, "--seconds", seconds, "--report", bench_.report_path(),
                             "--json", bench_ / "tune.json"});
@@ -132,6 +132,14 @@ TEST_F(TuneCommand, LosesACandidateThatCrashesAndNoOtherOverPocl) {
     bench_.run({"cache", "clear"});
     std::filesystem::remove(bench_.state() + "/tombstones.json");
   }
+}
+
+TEST_F(TuneCommand, OpensADeviceAgainThatFailedToOpenOnceOverPocl) {
+  const auto done = tune(scenario(R"({"match": {"call": "clCreateContext"},
+      "do": {"action": "segfault", "once_file": "$FAKE_CL_STATE/died"}})"));
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_TRUE(std::filesystem::exists(bench_ / "died"));
+  EXPECT_THAT(document()["tuned"], SizeIs(1));
 }
 
 TEST_F(TuneCommand, EndsInTimeWhereACandidateHangsOverPocl) {
