@@ -510,12 +510,8 @@ class AheadOverPocl : public testing::Test {
     if (!test::pocl_library()) GTEST_SKIP() << "PoCL is not installed here";
     driver_.emplace(*test::pocl_library());
   }
-  void open(std::optional<double> self_check, bool greedy = true) {
-    open_with(&Talk::open, self_check, greedy);
-  }
-  void open_confirmed() { open_with(&Talk::open_confirmed, 0, true); }
-  void open_with(Status (Talk::*open)(const Report&, LanguageOptions),
-                 std::optional<double> self_check, bool greedy) {
+  void open_confirmed() { open(0, true, true); }
+  void open(std::optional<double> self_check, bool greedy = true, bool confirmed = false) {
     DeviceReport device = driver_->device();
     device.properties["CL_DEVICE_HOST_UNIFIED_MEMORY"].value = "false";
     device.capabilities["map_read"].verdict = CapabilityVerdict::kTrue;
@@ -524,7 +520,8 @@ class AheadOverPocl : public testing::Test {
     LanguageOptions options;
     options.words.precision = Precision::kHigh;
     options.self_check = self_check;
-    ASSERT_TRUE((talk_.*open)(test::report_of(device), options));
+    const Report report = test::report_of(device);
+    ASSERT_TRUE(confirmed ? talk_.open_confirmed(report, options) : talk_.open(report, options));
     talk_.expect_greedy(greedy);
   }
   void expect_right() {
