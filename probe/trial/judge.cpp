@@ -248,30 +248,6 @@ void judge_crash(const ExitState& exit, VerdictReport& verdict) {
   }
 }
 
-// Of a worker that did not answer.
-void judge_end(const Outcome& outcome, VerdictReport& verdict) {
-  std::string& note = verdict.evidence.note;
-  switch (outcome.kind) {
-    case OutcomeKind::kEnded:
-      judge_crash(outcome.exit, verdict);
-      break;
-    case OutcomeKind::kHang:
-      verdict.verdict = Verdict::kHang;
-      note = fmt::format("not finished after {:.0f} s", outcome.wall_seconds);
-      break;
-    case OutcomeKind::kMemory:
-      verdict.verdict = Verdict::kOutOfMemory;
-      note = "stopped: the process used more memory than allowed";
-      break;
-    case OutcomeKind::kUnreapable:
-      verdict.verdict = Verdict::kDeviceLost;
-      note = "the process cannot be killed: it hangs in the kernel driver";
-      break;
-    default:
-      call_unreadable(verdict);
-  }
-}
-
 WrongValue kind_of(double value) {
   if (!std::isfinite(value)) return WrongValue::kNotFinite;
   return value == 0 ? WrongValue::kZero : WrongValue::kOther;
@@ -296,6 +272,29 @@ VerdictReport blank_verdict(const TrialCase& trial, const std::string& device_id
   verdict.weight_type = trial.variant.weight_type;
   verdict.constructs = trial.program->constructs;
   return verdict;
+}
+
+void judge_end(const Outcome& outcome, VerdictReport& verdict) {
+  std::string& note = verdict.evidence.note;
+  switch (outcome.kind) {
+    case OutcomeKind::kEnded:
+      judge_crash(outcome.exit, verdict);
+      break;
+    case OutcomeKind::kHang:
+      verdict.verdict = Verdict::kHang;
+      note = fmt::format("not finished after {:.0f} s", outcome.wall_seconds);
+      break;
+    case OutcomeKind::kMemory:
+      verdict.verdict = Verdict::kOutOfMemory;
+      note = "stopped: the process used more memory than allowed";
+      break;
+    case OutcomeKind::kUnreapable:
+      verdict.verdict = Verdict::kDeviceLost;
+      note = "the process cannot be killed: it hangs in the kernel driver";
+      break;
+    default:
+      call_unreadable(verdict);
+  }
 }
 
 bool endangers_device(Verdict verdict) {

@@ -25,6 +25,10 @@ Result<VerdictReport> judge(const TrialCase& trial, const Material& material,
                             const PreparedTrial& prepared, const Outcome& outcome,
                             const std::string& device_id);
 
+// The part of `judge` that looks at an outcome without a reply, or with one that makes no sense:
+// verdict, how the process ended and, in the note, in words.
+void judge_end(const Outcome& outcome, VerdictReport& verdict);
+
 // Calls a pass a lie where the device cannot be as fast as its times say: a driver that skips
 // launches leaves the right outputs of earlier ones. The limit is 4096 operations a cycle and
 // compute unit: the matrix units of an NVIDIA H100 do as many, plain OpenCL a quarter at most. A

@@ -15,7 +15,6 @@
 
 #include "base/event.h"
 #include "base/result.h"
-#include "base/text.h"
 #include "probe/cl/api.h"
 #include "probe/host/environment.h"
 #include "probe/process/process.h"
@@ -27,6 +26,7 @@
 #include "probe/trial/lane.h"
 #include "probe/trial/material.h"
 #include "probe/trial/memory_check.h"
+#include "probe/trial/opening.h"
 #include "probe/trial/peaks.h"
 #include "probe/trial/request.h"
 #include "probe/worker/device_route.h"
@@ -108,30 +108,6 @@ void DeviceRunner::check_disk() {
            0});
 }
 
-void DeviceRunner::note_open_failure(const Outcome& outcome) {
-  VerdictReport fault;
-  fault.verdict = Verdict::kCrash;
-  fault.stage = outcome.stage.stage.value_or(Stage::kContext);
-  fault.evidence.call = outcome.stage.call;
-  fault.evidence.signal = outcome.exit.signal;
-  fault.evidence.stderr_text = shorten(outcome.captured, 4096);
-  if (outcome.kind == OutcomeKind::kReply) {
-    fault.verdict = outcome.reply.contains("lie") ? Verdict::kLie : Verdict::kLaunchError;
-    fault.stage = Stage::kContext;
-    fault.evidence.call = text_in(outcome.reply, "call");
-    fault.evidence.cl_error = static_cast<int>(number_in(outcome.reply, "cl_error"));
-    fault.evidence.note = text_in(outcome.reply, "lie") + text_in(outcome.reply, "reason");
-    if (fault.evidence.note.empty()) fault.evidence.note = cl_error_name(fault.evidence.cl_error);
-  } else if (outcome.kind == OutcomeKind::kHang) {
-    fault.verdict = Verdict::kHang;
-  } else if (outcome.kind == OutcomeKind::kUnreapable) {
-    fault.verdict = Verdict::kDeviceLost;
-  } else if (outcome.exit.signal == 0) {
-    fault.evidence.exit_status = outcome.exit.exit_status;
-  }
-  device_fault_ = fault;
-}
-
 WorkerSettings DeviceRunner::worker_settings() const {
   WorkerSettings worker = settings_.worker;
   const double floor = worker.limits.build.idle;
@@ -162,7 +138,7 @@ bool DeviceRunner::ensure_worker() {
       device_fault_.reset();
       return true;
     }
-    if (!stopped_) note_open_failure(*outcome);
+    if (!stopped_) device_fault_ = opening_failure(*outcome);
     lane().end_worker();
     ++open_failures_;
   }

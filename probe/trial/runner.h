@@ -43,12 +43,6 @@ struct RunnerSettings {
   EventSink sink;
 };
 
-// What `open` answers where the device is there.
-bool shows_open_device(const Outcome& outcome);
-// A device that could not be opened so many times, one after the other, is given up. Once is no
-// proof: on a busy machine PoCL hangs now and then while it starts.
-inline constexpr int kMaxOpenFailures = 2;
-
 // Sums over everything a runner did.
 struct RunnerTotals {
   double driver_seconds = 0;
@@ -127,7 +121,6 @@ class DeviceRunner {
   static CapabilityReport judge_memory(const MemoryCheck& check, const Outcome& outcome);
   Status measure_peaks(Journal& journal);
   void read_objects();
-  void note_open_failure(const Outcome& outcome);
   VerdictReport brought_down(const TrialCase& trial, const JournalEntry& past) const;
   Result<VerdictReport> try_once(const TrialCase& trial, const std::optional<VerdictReport>& ahead,
                                  Tries& tries);

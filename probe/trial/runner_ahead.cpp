@@ -17,18 +17,13 @@
 #include "probe/trial/judge.h"
 #include "probe/trial/lane.h"
 #include "probe/trial/material.h"
+#include "probe/trial/opening.h"
 #include "probe/trial/request.h"
 #include "probe/trial/runner.h"
 #include "probe/worker/journal.h"
-#include "probe/worker/protocol.h"
 #include "probe/worker/supervisor.h"
 
 namespace clvet {
-
-bool shows_open_device(const Outcome& outcome) {
-  return outcome.kind == OutcomeKind::kReply && !outcome.reply.contains("lie") &&
-         number_in(outcome.reply, "cl_error", -1) == 0;
-}
 
 std::vector<DeviceRunner::Group> DeviceRunner::groups_of(
     const std::vector<size_t>& order, const std::vector<TrialCase>& cases) const {

@@ -14,6 +14,7 @@
 #include "probe/trial/judge.h"
 #include "probe/trial/lane.h"
 #include "probe/trial/material.h"
+#include "probe/trial/opening.h"
 #include "probe/trial/request.h"
 #include "probe/trial/runner.h"
 #include "probe/worker/journal.h"
@@ -67,7 +68,6 @@ VerdictReport DeviceRunner::device_failure(const TrialCase& trial) const {
   verdict.verdict = device_fault_->verdict;
   verdict.stage = device_fault_->stage;
   verdict.evidence = device_fault_->evidence;
-  if (verdict.evidence.note.empty()) verdict.evidence.note = "the device could not be opened";
   return verdict;
 }
 

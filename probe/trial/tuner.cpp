@@ -23,8 +23,8 @@
 #include "probe/trial/judge.h"
 #include "probe/trial/lane.h"
 #include "probe/trial/material.h"
+#include "probe/trial/opening.h"
 #include "probe/trial/request.h"
-#include "probe/trial/runner.h"
 #include "probe/worker/device_route.h"
 #include "probe/worker/protocol.h"
 #include "probe/worker/supervisor.h"
@@ -97,16 +97,18 @@ Outcome Tuner::ask(const nlohmann::json& request, const std::vector<int>& fds) {
 
 Status Tuner::ensure_worker() {
   if (workers_ > 0 && lane_.alive()) return {};
+  VerdictReport failure;
   for (int failures = 0; failures < kMaxOpenFailures; ++failures) {
     CLVET_RETURN_IF_ERROR(lane_.start(settings_));
     ++workers_;
     const Outcome outcome = ask(open_message(route_, *device_));
     if (auto fault = own_fault(outcome)) return tl::unexpected<Error>(*fault);
     if (stopped_ || shows_open_device(outcome)) return {};
+    failure = opening_failure(outcome);
     lane_.end_worker();
   }
-  return fail(ErrorCode::kUnavailable, "the device {} cannot be opened; run 'clvet probe' again",
-              device_->name);
+  return fail(ErrorCode::kUnavailable, "{}: {}; run 'clvet probe' again", device_->name,
+              failure.evidence.note);
 }
 
 Result<Tuner::Rival> Tuner::prepare(const RivalKernels& rivals, size_t index,

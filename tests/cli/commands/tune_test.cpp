@@ -142,6 +142,14 @@ TEST_F(TuneCommand, OpensADeviceAgainThatFailedToOpenOnceOverPocl) {
   EXPECT_THAT(document()["tuned"], SizeIs(1));
 }
 
+TEST_F(TuneCommand, SaysWhichCallKeepsADeviceFromOpeningOverPocl) {
+  const auto done = tune(scenario(R"({"match": {"call": "clCreateContext"},
+      "do": {"action": "segfault"}})"));
+  EXPECT_EQ(done.exit_code, 3) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("the device could not be opened: clCreateContext: signal 11 "
+                                  "ended the process; run 'clvet probe' again"));
+}
+
 TEST_F(TuneCommand, EndsInTimeWhereACandidateHangsOverPocl) {
   const auto done = tune(scenario(at_point(R"({"action": "hang"})")), "6");
   EXPECT_EQ(done.exit_code, 0) << done.err;

@@ -205,6 +205,8 @@ TEST(DeviceFacts, ADeviceThatCannotBeOpenedGivesEveryCaseTheReason) {
     EXPECT_EQ(row.verdict, Verdict::kLaunchError);
     EXPECT_EQ(row.stage, Stage::kContext);
     EXPECT_EQ(row.evidence.cl_error, -2);
+    EXPECT_EQ(row.evidence.note,
+              "the device could not be opened: clCreateContext: CL_DEVICE_NOT_AVAILABLE");
   }
 }
 
