@@ -107,7 +107,8 @@ Status Tuner::ensure_worker() {
     failure = opening_failure(outcome);
     lane_.end_worker();
   }
-  return fail(ErrorCode::kUnavailable, "{}: {}; run 'clvet probe' again", device_->name,
+  return fail(ErrorCode::kUnavailable,
+              "no kernel can be measured on {}: {}; run 'clvet probe' again", device_->name,
               failure.evidence.note);
 }
 

@@ -1,7 +1,7 @@
 """A model whose layers are alike runs as one launch for all of them, and one for the head; its words are the host's.
 
-Usage: generate_layers.py CLVET MODEL_DIR IMAGE_DIR, with CLVET_TEST_DRIVER=intel: another driver takes minutes to compile
-the kernel. The models are of random weights. Only kernels of that way are tried, so that no other is taken.
+Usage: generate_layers.py CLVET MODEL_DIR IMAGE_DIR, with CLVET_TEST_DRIVER=intel: PoCL, which clvet finds beside it, compiles
+the kernel for most of a minute. The models are of random weights. Only kernels of that way are tried, so that no other is taken.
 """
 
 import importlib.util
@@ -15,14 +15,14 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STATE = pathlib.Path(os.environ["CLVET_STATE_DIR"])
 TOKEN_COUNT = 512
-# Layers, width, heads, key heads, width of the feed-forward part, tokens, types; the kernels of its blocks. Heads have 128
-# values, or 64, of which a row of a cache is 768 bytes: no multiple of what parts of a buffer begin at.
+# Layers, width, heads, key heads, width of the feed-forward part, tokens, types. Heads have 128 values, or 64, of which a row of
+# a cache is 768 bytes: no multiple of what parts of a buffer begin at.
 MODELS = {
-    "q4_0": ((3, 256, 2, 1, 512, TOKEN_COUNT, "Q4_0", "Q8_0"), ["decoder_layers_mma64/*", "gemm_local32_q4_0/high/*"]),
-    "q4_1": ((3, 192, 3, 3, 256, TOKEN_COUNT, "Q4_1", "Q8_0"),
-             ["decoder_layers_mma64_int4/*", "gemm_local32/high/low/buffer/buffer/int4/*"]),
+    "q4_0": (3, 256, 2, 1, 512, TOKEN_COUNT, "Q4_0", "Q8_0"),
+    "q4_1": (3, 192, 3, 3, 256, TOKEN_COUNT, "Q4_1", "Q8_0"),
 }
-KERNELS = ["gemv_col16/high/low/buffer/buffer/int8/*", "rms_norm_row16/high/*", "rope_head/high/*", "attention_head16/high/*",
+KERNELS = ["decoder_layers_mma64/*", "gemm_local32_q4_0/high/*", "decoder_layers_mma64_int4/*", "gemm_local32/high/low/buffer/buffer/int4/*",
+           "gemv_col16/high/low/buffer/buffer/int8/*", "rms_norm_row16/high/*", "rope_head/high/*", "attention_head16/high/*",
            "glu_run/high/*", "eltwise_binary_run/high/*"]
 # More positions than a text has room for at first.
 PROMPT, TOKENS = 70, 230
@@ -44,10 +44,8 @@ def model(name, shape):
     return STATE / f"{name}.gguf"
 
 
-def is_right(clvet, name, prompt):
-    shape, of_blocks = MODELS[name]
-    file, report = model(name, shape), STATE / f"{name}.json"
-    start(clvet, "probe", "--tier", "full", "--device", "Intel", "--fresh", "--quiet", "--out", report, "--case", *KERNELS, *of_blocks)
+def is_right(clvet, name, prompt, report):
+    file = model(name, MODELS[name])
 
     def generated(*words):
         record = STATE / "record.json"
@@ -55,7 +53,7 @@ def is_right(clvet, name, prompt):
         return json.loads(record.read_text())
 
     host = generated("--device", "host")
-    device = generated("--device", "Intel", "--report", report, "--precision", "high", "--memory", "low", "--strict",
+    device = generated("--device", "0", "--report", report, "--precision", "high", "--memory", "low", "--strict",
                        "--self-check", 1)
     ops = [node["op"] for node in device["nodes"]]
     different = len(set(host["ids"]))
@@ -70,7 +68,9 @@ def main():
     prompt = STATE / "prompt.json"
     random.seed(3)
     prompt.write_text(json.dumps([random.randrange(TOKEN_COUNT) for _ in range(PROMPT)]))
-    return 0 if all([is_right(sys.argv[1], name, prompt) for name in MODELS]) else 1
+    clvet, report = sys.argv[1], STATE / "layers.json"
+    start(clvet, "probe", "--tier", "full", "--library", "libOpenCL.so.1", "--quiet", "--out", report, "--case", *KERNELS)
+    return 0 if all([is_right(clvet, name, prompt, report) for name in MODELS]) else 1
 
 
 if __name__ == "__main__":
