@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,11 +21,13 @@
 #include "probe/process/process.h"
 #include "probe/report/report.h"
 #include "probe/report/tuned.h"
+#include "probe/trial/rounds.h"
 #include "probe/trial/tuner.h"
 #include "probe/worker/device_route.h"
 #include "probe/worker/worker_limits.h"
 #include "runtime/plan/cost.h"
 #include "runtime/plan/tuning.h"
+#include "runtime/plan/variant_table.h"
 #include "runtime/run/doubt.h"
 #include "runtime/run/history.h"
 #include "runtime/run/tune_record.h"
@@ -33,6 +37,11 @@ namespace {
 
 // Seconds of rounds for one call.
 constexpr double kShortest = 0.05, kLongest = 2;
+// Where kernels are close, the machine's state decides, too (what others do on it, how warm it is);
+// it stays for longer than the rounds of a call. So each such call is measured at so many moments.
+constexpr int kSittings = 3;
+// A kernel that was far behind in so many calls, and in no other, is not built for further ones.
+constexpr int kFarCalls = 2;
 // The reference of a multiplication and an addition on a slow board, at first.
 constexpr double kSecondsAFlop = 1e-9;
 constexpr double kManyFlops = 1e8;  // of a call that takes longer for them than for its builds
@@ -71,6 +80,36 @@ double flops_of(const TunableCall& call) {
                : 0;
 }
 
+// A call with its kernels and what they took in the sittings so far.
+struct Sittings {
+  const TunableCall* call = nullptr;
+  std::vector<const TableRow*> rows;
+  std::vector<RivalTimes> times;  // of the rows; empty: before the first sitting
+  double spent = 0;               // seconds of the last one
+  std::optional<size_t> record;   // which row of the record it is
+};
+
+// Whether kernels are near enough to each other that another moment of the machine may tell them
+// apart otherwise.
+bool is_close(const RivalTimes& one) {
+  return one.verdict == Verdict::kPass && !one.behind && one.times.rounds >= kLeastRounds;
+}
+
+// Whether one kernel is left, so that few rounds are enough.
+bool is_decided(const std::vector<RivalTimes>& times) {
+  return std::count_if(times.begin(), times.end(), [](const RivalTimes& one) {
+           return one.verdict == Verdict::kPass && !one.behind;
+         }) == 1;
+}
+
+// All kernels at the same pace, those that later sittings left out, too.
+void sum_up(std::vector<RivalTimes>& times) {
+  std::vector<TimesByRound> rounds;
+  for (const RivalTimes& one : times) rounds.push_back(one.ms);
+  auto ms = at_one_pace(rounds);
+  for (size_t i = 0; i < times.size(); ++i) times[i].times = summarise_rounds(std::move(ms[i]));
+}
+
 class Tuning {
  public:
   Tuning(const TuningSettings& settings, const Report& report, const DeviceReport& device,
@@ -99,72 +138,138 @@ class Tuning {
     for (const TunedCall& call : report_.tuned) {
       const bool here = call.environment_key == device_.environment_key && !call.variants.empty() &&
                         call.variants.front().checked_here;
-      if (here && rounds_of(call) >= kLeastRounds) known.insert(call.call);
+      if (here && rounds_of(call) > 0) known.insert(call.call);
     }
     std::stable_partition(calls.begin(), calls.end(),
                           [&](const TunableCall& call) { return !known.contains(call.name); });
   }
 
   Status measure_all(Tuner& tuner, const std::vector<TunableCall>& calls) {
-    double shares = 0;
-    for (const TunableCall& call : calls) shares += call.ms;
-    int done = 0;
-    for (const TunableCall& call : calls) {
-      if (tuner.stopped() || interrupt_requested || left() <= 0) break;
-      tell_progress(++done, calls.size(), call);
-      const double share = shares > 0 ? call.ms / shares : 1.0 / static_cast<double>(calls.size());
-      shares -= call.ms;
-      if (flops_of(call) * seconds_a_flop_ > left()) continue;
-      CLVET_RETURN_IF_ERROR(measure(tuner, call, std::clamp(left() * share, kShortest, kLongest)));
+    std::vector<Sittings> open;
+    for (const TunableCall& call : calls) open.push_back({.call = &call, .rows = call.rows});
+    for (int sitting = 0; sitting < kSittings && !open.empty(); ++sitting) {
+      CLVET_RETURN_IF_ERROR(sit(tuner, open));
+      std::erase_if(open, [](const Sittings& one) {
+        return std::count_if(one.times.begin(), one.times.end(), is_close) < 2;
+      });
     }
     record_.interrupted = interrupt_requested;
     return {};
   }
 
-  void tell_progress(int number, size_t of, const TunableCall& call) const {
+  Status sit(Tuner& tuner, std::vector<Sittings>& open) {
+    double shares = 0;
+    for (const Sittings& one : open) shares += one.call->ms;
+    for (size_t i = 0; i < open.size(); ++i) {
+      if (tuner.stopped() || interrupt_requested || left() <= 0) break;
+      const TunableCall& call = *open[i].call;
+      tell_progress(i + 1, open.size(), call);
+      const double share = shares > 0 ? call.ms / shares : 1.0 / static_cast<double>(open.size());
+      shares -= call.ms;
+      if (std::max(flops_of(call) * seconds_a_flop_, open[i].spent) > left()) continue;
+      CLVET_RETURN_IF_ERROR(
+          measure(tuner, open[i], std::clamp(left() * share, kShortest, kLongest)));
+    }
+    return {};
+  }
+
+  void tell_progress(size_t number, size_t of, const TunableCall& call) const {
     const double elapsed = settings_.seconds - left();
     settings_.sink({EventLevel::kProgress, fmt::format("{}/{} {}", number, of, call.name),
                     static_cast<int>(elapsed), static_cast<int>(settings_.seconds)});
   }
 
-  Status measure(Tuner& tuner, const TunableCall& call, double seconds) {
-    RivalKernels rivals;
-    rivals.shape = {"tune", call.dims, call.scalars};
-    rivals.seconds = seconds;
-    for (const TableRow* row : call.rows) {
-      if (row != call.rows.front() && bad_.contains(row->name)) continue;
-      rivals.variants.push_back(row->variant);
-      rivals.programs.push_back(row->program);
-    }
-    if (rivals.variants.size() < 2) return {};
-    const double started = monotonic_seconds();
-    CLVET_ASSIGN_OR_RETURN(const auto times, tuner.measure(rivals));
-    const double spent = monotonic_seconds() - started;
-    if (const double flops = flops_of(call); flops > kManyFlops)
-      seconds_a_flop_ = std::max(kSecondsAFlop, 0.5 * spent / flops);
-    return keep(call, rivals, times);
+  bool is_left_out(const std::string& name) const {
+    if (bad_.contains(name)) return true;
+    const auto far = far_calls_.find(name);
+    return !settings_.exhaustive && far != far_calls_.end() && far->second >= kFarCalls;
   }
 
-  Status keep(const TunableCall& call, const RivalKernels& rivals,
-              const std::vector<RivalTimes>& times) {
-    TunedRow row;
-    row.steps = call.steps;
-    row.call = {device_.environment_key, call.name, device_.name, utc_now(), {}};
-    for (size_t i = 0; i < times.size(); ++i) {
-      const RivalTimes& one = times[i];
-      const bool timed = one.verdict == Verdict::kPass && one.rounds >= kLeastRounds;
-      row.call.variants.push_back({rivals.variants[i].name(), rivals.programs[i]->variant_key,
-                                   one.verdict, timed ? one.median_ms : 0,
-                                   timed ? one.spread_ms : 0, timed ? one.rounds : 0,
-                                   one.verdict != Verdict::kMissing});
-      row.notes.push_back(one.note);
-      row.behind.push_back(one.behind);
-      if (failed(one.verdict)) CLVET_RETURN_IF_ERROR(blame(row.call.variants.back(), one));
+  // At first all, then what is close.
+  std::vector<size_t> rows_to_time(const Sittings& one) const {
+    std::vector<size_t> wanted;
+    for (size_t i = 0; i < one.rows.size(); ++i) {
+      if (one.times.empty() || (is_close(one.times[i]) && !bad_.contains(one.rows[i]->name)))
+        wanted.push_back(i);
     }
-    const std::string file = tuned_file(settings_.state_dir);
-    const bool whole = rounds_of(row.call) >= kLeastRounds;
-    CLVET_RETURN_IF_ERROR(keep_tuned(file, {row.call}, whole));
-    if (whole || any_failed(times)) record_.tuned.push_back(std::move(row));
+    return wanted;
+  }
+
+  void note_distance(const Sittings& one) {
+    for (size_t i = 1; i < one.rows.size(); ++i) {
+      if (one.times[i].verdict != Verdict::kPass) continue;
+      int& calls = far_calls_[one.rows[i]->name];
+      calls = one.times[i].far_behind ? calls + 1 : std::numeric_limits<int>::min();
+    }
+  }
+
+  Status measure(Tuner& tuner, Sittings& one, double seconds) {
+    const bool first = one.times.empty();
+    if (first) {
+      std::erase_if(one.rows, [&](const TableRow* row) {
+        return row != one.call->rows.front() && is_left_out(row->name);
+      });
+    }
+    const std::vector<size_t> wanted = rows_to_time(one);
+    if (wanted.size() < 2) {
+      if (first) --record_.calls;  // nothing is left to choose from
+      return {};
+    }
+    RivalKernels rivals;
+    rivals.shape = {"tune", one.call->dims, one.call->scalars};
+    rivals.seconds = seconds;
+    for (const size_t i : wanted) {
+      rivals.variants.push_back(one.rows[i]->variant);
+      rivals.programs.push_back(one.rows[i]->program);
+      rivals.earlier.push_back(first ? TimesByRound() : one.times[i].ms);
+    }
+    const double started = monotonic_seconds();
+    CLVET_ASSIGN_OR_RETURN(auto times, tuner.measure(rivals));
+    one.spent = monotonic_seconds() - started;
+    if (const double flops = flops_of(*one.call); flops > kManyFlops)
+      seconds_a_flop_ = std::max(kSecondsAFlop, 0.5 * one.spent / flops);
+    one.times.resize(one.rows.size());
+    std::vector<size_t> bad;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (times[i].verdict == Verdict::kMissing) continue;  // there was no time
+      if (failed(times[i].verdict)) bad.push_back(wanted[i]);
+      one.times[wanted[i]] = std::move(times[i]);
+    }
+    sum_up(one.times);
+    if (first) note_distance(one);
+    CLVET_RETURN_IF_ERROR(keep(one));
+    for (const size_t i : bad) CLVET_RETURN_IF_ERROR(blame(*one.rows[i], one.times[i]));
+    return {};
+  }
+
+  TunedRow row_of(const Sittings& one) const {
+    TunedRow row;
+    row.steps = one.call->steps;
+    row.call = {device_.environment_key, one.call->name, device_.name, utc_now(), {}};
+    for (size_t i = 0; i < one.rows.size(); ++i) {
+      const RivalTimes& found = one.times[i];
+      const bool counts = found.times.rounds >= kLeastRounds || is_decided(one.times);
+      const RoundTimes times =
+          found.verdict == Verdict::kPass && counts ? found.times : RoundTimes();
+      row.call.variants.push_back({one.rows[i]->name, one.rows[i]->program->variant_key,
+                                   found.verdict, times.median_ms, times.spread_ms, times.rounds,
+                                   found.verdict != Verdict::kMissing});
+      row.notes.push_back(found.note);
+      row.behind.push_back(found.behind);
+    }
+    return row;
+  }
+
+  Status keep(Sittings& one) {
+    TunedRow row = row_of(one);
+    const bool whole = rounds_of(row.call) > 0;
+    CLVET_RETURN_IF_ERROR(keep_tuned(tuned_file(settings_.state_dir), {row.call}, whole));
+    if (!one.record && !whole && !any_failed(one.times)) return {};
+    if (!one.record) {
+      one.record = record_.tuned.size();
+      record_.tuned.emplace_back();
+    }
+    record_.tuned[*one.record] = std::move(row);
     return {};
   }
 
@@ -173,15 +278,14 @@ class Tuning {
                        [](const RivalTimes& one) { return failed(one.verdict); });
   }
 
-  Status blame(const TunedVariant& variant, const RivalTimes& found) {
-    bad_.insert(variant.variant);
+  Status blame(const TableRow& row, const RivalTimes& found) {
+    bad_.insert(row.name);
     settings_.sink(
-        {EventLevel::kWarning, fmt::format("kernel {} is not used any more: {}: {}",
-                                           variant.variant, to_string(found.verdict), found.note)});
+        {EventLevel::kWarning, fmt::format("kernel {} is not used any more: {}: {}", row.name,
+                                           to_string(found.verdict), found.note)});
     if (!is_buried(found.verdict)) return {};
-    const Fault fault{.variant = variant.variant,
-                      .verdict = found.verdict,
-                      .evidence = "clvet tune: " + found.note};
+    const Fault fault{
+        .variant = row.name, .verdict = found.verdict, .evidence = "clvet tune: " + found.note};
     return History(settings_.state_dir).bury(tombstone_of(device_.environment_key, fault));
   }
 
@@ -189,7 +293,8 @@ class Tuning {
   const Report& report_;
   const DeviceReport& device_;
   TuneRecord& record_;
-  std::set<std::string> bad_;  // variants that failed in this session
+  std::set<std::string> bad_;             // variants that failed in this session
+  std::map<std::string, int> far_calls_;  // of variants: calls in which they were far behind
   double seconds_a_flop_ = kSecondsAFlop;
 };
 

@@ -15,6 +15,7 @@ namespace clvet {
 struct TuningSettings {
   std::string state_dir;
   double until = 0, seconds = 0;  // monotonic seconds at which it ends, and how long that is
+  bool exhaustive = false;        // kernels that were far behind are measured for each call, too
   EventSink sink;
 };
 

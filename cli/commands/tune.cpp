@@ -48,6 +48,7 @@ struct TuneArguments {
   std::vector<std::string> shapes;
   CombinationArguments combination;
   double seconds = 60;
+  bool exhaustive = false;
   OutputOptions output;
   EventSink sink;
 };
@@ -98,7 +99,7 @@ Result<TuneRecord> tune(const TuneArguments& arguments) {
   const std::string folder = state_dir();
   CLVET_RETURN_IF_ERROR(make_private_folder(folder));
   TuningSettings settings{folder, monotonic_seconds() + arguments.seconds, arguments.seconds,
-                          arguments.sink};
+                          arguments.exhaustive, arguments.sink};
   TuneRecord record{.model = arguments.model, .file = tuned_file(folder)};
   Report untuned = report;
   forget_times(untuned);
@@ -141,6 +142,8 @@ void add(Verb program, int& exit_code) {
       .seconds()
       .shows_default()
       .type_name("S");
+  verb.add_flag("--exhaustive", arguments->exhaustive,
+                "also measure kernels that were far behind in the first calls of their operation");
   add_shapes(verb, arguments->shapes);
   add_inputs(verb, arguments->inputs);
   add_report(verb, arguments->report);

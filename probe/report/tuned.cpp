@@ -172,7 +172,7 @@ int rounds_of(const TunedCall& call) {
 }
 
 Beats beats_tuned(const TunedVariant& one, const TunedVariant& other) {
-  constexpr double kLeastGain = 1.0 / 30, kErrors = 2;
+  constexpr double kLeastGain = 1.0 / 50, kErrors = 2;
   const auto error = [](const TunedVariant& row) { return row.spread_ms / std::sqrt(row.rounds); };
   const double gain = other.median_ms - one.median_ms;
   if (!(gain > kLeastGain * other.median_ms)) return Beats::kNo;

@@ -25,6 +25,7 @@
 #include "probe/trial/material.h"
 #include "probe/trial/opening.h"
 #include "probe/trial/request.h"
+#include "probe/trial/rounds.h"
 #include "probe/worker/device_route.h"
 #include "probe/worker/protocol.h"
 #include "probe/worker/supervisor.h"
@@ -44,42 +45,15 @@ bool left_the_same(const PreparedTrial& prepared, const std::vector<Mapping>& ou
   return true;
 }
 
+// The number after that of the last round of earlier sittings.
+int rounds_before(const RivalKernels& rivals) {
+  int before = 0;
+  for (const TimesByRound& ms : rivals.earlier)
+    if (!ms.empty()) before = std::max(before, ms.rbegin()->first + 1);
+  return before;
+}
+
 }  // namespace
-
-bool clearly_behind(const std::vector<double>& ms, const std::vector<double>& fastest) {
-  constexpr double kClear = 1.15;
-  if (ms.size() < static_cast<size_t>(kLeastRounds) ||
-      fastest.size() < static_cast<size_t>(kLeastRounds))
-    return false;
-  return *std::min_element(ms.begin(), ms.end()) > kClear * median(fastest);
-}
-
-void summarise_rounds(std::vector<double> ms, RivalTimes& times) {
-  if (ms.empty()) return;
-  std::sort(ms.begin(), ms.end());
-  const auto at = [&](double share) {
-    return ms[static_cast<size_t>(share * static_cast<double>(ms.size() - 1))];
-  };
-  times.median_ms = median(ms);
-  times.spread_ms = at(0.75) - at(0.25);
-  times.rounds = static_cast<int>(ms.size());
-}
-
-bool is_open(const std::vector<std::vector<double>>& ms) {
-  std::vector<TunedVariant> rows;
-  for (const std::vector<double>& one : ms) {
-    RivalTimes times;
-    summarise_rounds(one, times);
-    TunedVariant& row = rows.emplace_back();
-    row.median_ms = times.median_ms;
-    row.spread_ms = times.spread_ms;
-    row.rounds = times.rounds;
-  }
-  return std::any_of(rows.begin(), rows.end(), [&](const TunedVariant& row) {
-    return row.rounds > 0 && rows.front().rounds > 0 &&
-           beats_tuned(row, rows.front()) == Beats::kPerhaps;
-  });
-}
 
 Result<Tuner> Tuner::create(const WorkerSettings& worker, const DeviceRoute& route,
                             const DeviceReport& device, const std::string& stage_path,
@@ -120,6 +94,7 @@ Result<Tuner::Rival> Tuner::prepare(const RivalKernels& rivals, size_t index,
   trial.program = rivals.programs[index];
   trial.shape = &rivals.shape;
   trial.id = trial.variant.name() + "/" + rivals.shape.name;
+  if (!rivals.earlier.empty()) rival.found.ms = rivals.earlier[index];
   CLVET_ASSIGN_OR_RETURN(rival.material, materials.get(trial));
   CLVET_ASSIGN_OR_RETURN(rival.prepared,
                          prepare_trial(trial, *rival.material, static_cast<int>(index)));
@@ -158,7 +133,7 @@ Status Tuner::try_one(Rival& rival, int slot) {
   return judged;
 }
 
-Status Tuner::run_round(Rival& rival, int slot) {
+Status Tuner::run_round(Rival& rival, int slot, int round) {
   if (rival.worker != workers_ || !lane_.alive()) {
     CLVET_RETURN_IF_ERROR(try_one(rival, slot));
     if (stopped_ || rival.found.verdict != Verdict::kPass) return {};
@@ -174,41 +149,53 @@ Status Tuner::run_round(Rival& rival, int slot) {
     rival.launches = std::max(launches_in_batch(ms), 1);
     return {};
   }
-  rival.ms.push_back(ms);
+  rival.found.ms[round] = ms;
   return {};
 }
 
+std::vector<std::vector<double>> Tuner::times_of(const std::vector<Rival>& all) {
+  std::vector<TimesByRound> kernels;
+  for (const Rival& rival : all) kernels.push_back(rival.found.ms);
+  return at_one_pace(kernels);
+}
+
 void Tuner::leave_out(std::vector<Rival>& all) {
-  const Rival* fastest = nullptr;
-  for (const Rival& rival : all) {
-    if (!rival.running() || rival.ms.empty()) continue;
-    if (!fastest || median(rival.ms) < median(fastest->ms)) fastest = &rival;
+  const auto ms = times_of(all);
+  const std::vector<double>* fastest = nullptr;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].running() || ms[i].empty()) continue;
+    if (!fastest || median(ms[i]) < median(*fastest)) fastest = &ms[i];
   }
   for (size_t i = 1; fastest && i < all.size(); ++i) {
-    all[i].found.behind |= all[i].running() && clearly_behind(all[i].ms, fastest->ms);
+    if (!all[i].running()) continue;
+    all[i].found.far_behind = far_behind(ms[i], *fastest);
+    all[i].found.behind = all[i].found.far_behind || clearly_behind(ms[i], *fastest);
   }
 }
 
-std::vector<std::vector<double>> Tuner::times_of(const std::vector<Rival>& all) {
-  std::vector<std::vector<double>> rows;
-  for (const Rival& rival : all) rows.push_back(rival.running() ? rival.ms : std::vector<double>());
-  return rows;
+bool Tuner::may_change(const std::vector<Rival>& all) {
+  auto ms = times_of(all);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].running()) ms[i].clear();
+  }
+  return is_open(ms);
 }
 
 // In turn, each time from another one on, so that none has always the same neighbour.
 Status Tuner::run_rounds(const RivalKernels& rivals, std::vector<Rival>& all) {
   const double until = monotonic_seconds() + rivals.seconds;
+  const int before = rounds_before(rivals);
   for (int round = 0; round <= kMostRounds; ++round) {
     if (round > kLeastRounds && monotonic_seconds() > until) break;
     const auto running =
         std::count_if(all.begin(), all.end(), [](const Rival& rival) { return rival.running(); });
     if (running < 2) break;
     const int more = round - 1 - kEnoughRounds;  // the first one warms up
-    if (more >= 0 && more % kMoreRounds == 0 && !is_open(times_of(all))) break;
+    if (more >= 0 && more % kMoreRounds == 0 && !may_change(all)) break;
     for (size_t i = 0; i < all.size(); ++i) {
       const size_t index = (i + static_cast<size_t>(round)) % all.size();
       if (!all[index].running()) continue;
-      CLVET_RETURN_IF_ERROR(run_round(all[index], static_cast<int>(index)));
+      CLVET_RETURN_IF_ERROR(run_round(all[index], static_cast<int>(index), before + round));
       if (stopped_) return {};
     }
     leave_out(all);
@@ -216,16 +203,17 @@ Status Tuner::run_rounds(const RivalKernels& rivals, std::vector<Rival>& all) {
   return {};
 }
 
-void Tuner::summarise(Rival& rival) const {
-  summarise_rounds(rival.ms, rival.found);
-  if (rival.found.verdict != Verdict::kPass || rival.found.rounds == 0) return;
+void Tuner::summarise(std::vector<double> ms, Rival& rival) const {
+  const RoundTimes times = summarise_rounds(std::move(ms));
+  rival.found.times = times;
+  if (rival.found.verdict != Verdict::kPass || times.rounds == 0) return;
   VerdictReport timed;
   timed.verdict = Verdict::kPass;
-  timed.median_ms = rival.found.median_ms;
-  if (rival.prepared.flops > 0) timed.gflops = rival.prepared.flops / rival.found.median_ms * 1e-6;
+  timed.median_ms = times.median_ms;
+  if (rival.prepared.flops > 0) timed.gflops = rival.prepared.flops / times.median_ms * 1e-6;
   doubt_times(*device_, timed);
   if (timed.verdict == Verdict::kPass) return;
-  rival.found = {timed.verdict, timed.evidence.note};
+  rival.found = {.verdict = timed.verdict, .note = timed.evidence.note};
 }
 
 Result<std::vector<RivalTimes>> Tuner::measure(const RivalKernels& rivals) {
@@ -239,10 +227,11 @@ Result<std::vector<RivalTimes>> Tuner::measure(const RivalKernels& rivals) {
   }
   if (!stopped_) CLVET_RETURN_IF_ERROR(run_rounds(rivals, all));
   if (!stopped_ && lane_.alive()) ask(drop_message());
+  auto ms = times_of(all);
   std::vector<RivalTimes> rows;
-  for (Rival& rival : all) {
-    summarise(rival);
-    rows.push_back(std::move(rival.found));
+  for (size_t i = 0; i < all.size(); ++i) {
+    summarise(std::move(ms[i]), all[i]);
+    rows.push_back(std::move(all[i].found));
   }
   return rows;
 }

@@ -21,6 +21,7 @@
 #include "probe/trial/cases.h"
 #include "probe/trial/lane.h"
 #include "probe/trial/material.h"
+#include "probe/trial/rounds.h"
 #include "probe/worker/device_route.h"
 #include "probe/worker/supervisor.h"
 #include "probe/worker/worker_limits.h"
@@ -31,30 +32,22 @@ struct RivalKernels {
   TestShape shape;                // its name seeds the inputs
   std::vector<Variant> variants;  // the first is what would run anyway: it is timed in each round
   std::vector<std::shared_ptr<const Program>> programs;  // of the variants
+  std::vector<TimesByRound> earlier;  // of the variants, in a sitting before; or empty
   double seconds = 0;  // after that much time no round begins; the least number of rounds is made
 };
 
 struct RivalTimes {
   Verdict verdict = Verdict::kMissing;  // kMissing: there was no time
   std::string note;                     // what is wrong
-  double median_ms = 0, spread_ms = 0;  // of a launch among others, and its interquartile range
-  int rounds = 0;                       // 0: not timed
+  TimesByRound ms;                      // of a launch among others, in earlier sittings, too
+  RoundTimes times;                     // the sum of them
   bool behind = false;                  // clearly: it was left out of further rounds
+  bool far_behind = false;              // so far that two rounds were enough
 };
 
-// Rounds before a candidate may be left out, and that a result needs to count.
-inline constexpr int kLeastRounds = 5;
 // Rounds at most, where it is not plain after kEnoughRounds which candidate is fastest, and those
 // between two looks: who looks after each of them sees a winner too often.
 inline constexpr int kMostRounds = 201, kMoreRounds = 40;
-
-// Whether a candidate with these times is so far behind the fastest that further rounds cannot
-// bring it to the front.
-bool clearly_behind(const std::vector<double>& ms, const std::vector<double>& fastest);
-// Median and interquartile range; nothing of no times.
-void summarise_rounds(std::vector<double> ms, RivalTimes& times);
-// Whether more rounds may show that a candidate beats the first (probe/report/tuned.h).
-bool is_open(const std::vector<std::vector<double>>& ms);
 
 class Tuner {
  public:
@@ -78,7 +71,6 @@ class Tuner {
     std::vector<Mapping> outputs;
     int worker = 0;    // in which it is kept; 0: in none
     int launches = 0;  // of a round; 0: not known yet
-    std::vector<double> ms;
     RivalTimes found;
     bool running() const { return found.verdict == Verdict::kPass && !found.behind; }
   };
@@ -90,11 +82,12 @@ class Tuner {
   Result<Rival> prepare(const RivalKernels& rivals, size_t index, MaterialStore& materials);
   Status try_one(Rival& rival, int slot);
   Status judge_outcome(const Outcome& outcome, Rival& rival);
-  Status run_round(Rival& rival, int slot);
+  Status run_round(Rival& rival, int slot, int round);
   Status run_rounds(const RivalKernels& rivals, std::vector<Rival>& all);
-  void summarise(Rival& rival) const;
+  void summarise(std::vector<double> ms, Rival& rival) const;
   static void leave_out(std::vector<Rival>& all);
   static std::vector<std::vector<double>> times_of(const std::vector<Rival>& all);
+  static bool may_change(const std::vector<Rival>& all);
 
   WorkerSettings settings_;
   DeviceRoute route_;

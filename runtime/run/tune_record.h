@@ -23,7 +23,7 @@ struct TuneRecord {
   Combination combination;
   double seconds = 0;  // that it took
   bool interrupted = false;
-  int calls = 0;                // of the plan that have more than one kernel
+  int calls = 0;                // of the plan with more than one kernel to choose from
   std::vector<TunedRow> tuned;  // those that there was time for
 };
 

@@ -3,7 +3,7 @@
 
 For each model: `clvet tune` in a fresh state folder, then runs without and with what it found, in turn, as many rounds as --rounds
 says (11); the median ratio, and the part of rounds in which tuned was faster. Then a second tuning without any times measures every
-kernel of every call again: the search. It takes another kernel than the planner for some calls; of at most five of them, those with
+kernel of every call again, in as much time as it takes up to --search-seconds: the search. It takes another kernel than the planner for some calls; of at most five of them, those with
 most to win, a third tuning measures what is won by the kernel that the first one took, and by the fastest of the search: the figures
 that chose a kernel flatter it. REPORT is copied into FOLDER, which is made anew. Prints JSON.
 """
@@ -26,6 +26,7 @@ def parse():
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--repeat", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--search-seconds", type=float, default=240)
     parser.add_argument("--device", default="0")
     return parser.parse_args()
 
@@ -46,8 +47,8 @@ class Machine:
         subprocess.run(command, check=True, env=dict(os.environ, CLVET_STATE_DIR=str(self.folder)))
         return json.loads(out.read_text())
 
-    def tune(self, model):
-        return self.json("tune", *model, "--seconds", str(self.options.seconds))
+    def tune(self, model, seconds, *more):
+        return self.json("tune", *model, "--seconds", str(seconds), *more)
 
     def median(self, model):
         more = ["-n", "16", "--prompt-tokens", "4", "--repeat", "2", "--warm-up", "1"] if model[0].endswith(".gguf") else [
@@ -89,10 +90,10 @@ def gains(first, search, last):
 def compare(options, text):
     model = words_of(text)
     plain, tuned, search, last = (Machine(options, name) for name in ("plain", "tuned", "search", "last"))
-    record = tuned.tune(model)
+    record = tuned.tune(model, options.seconds)
     pairs = [(plain.median(model), tuned.median(model)) if i % 2 else (tuned.median(model), plain.median(model))[::-1]
              for i in range(options.rounds)]
-    rows = gains(record, search.tune(model), last.tune(model))
+    rows = gains(record, *(machine.tune(model, options.search_seconds, "--exhaustive") for machine in (search, last)))
     to_win, won = sum(row["to_win_ms"] for row in rows), sum(row["won_ms"] for row in rows)
     untuned_ms, tuned_ms = (statistics.median(column) for column in zip(*pairs))
     return {"model": text, "calls": record["calls"], "measured": len(record["tuned"]), "tuning_s": record["seconds"],

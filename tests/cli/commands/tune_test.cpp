@@ -134,6 +134,20 @@ TEST_F(TuneCommand, LosesACandidateThatCrashesAndNoOtherOverPocl) {
   }
 }
 
+// All kernels take as long, so that they are close.
+TEST_F(TuneCommand, MeasuresCloseKernelsAgainAndLosesOneThatCrashesThenOverPocl) {
+  const std::string alike = R"({"match": {"call": "clEnqueueNDRangeKernel", "kernel": "^gemm_"},
+      "do": {"action": "delay", "ms": 4}})";
+  const std::string later = R"({"match": {"call": "clEnqueueNDRangeKernel", )" + kPoint +
+                            R"(, "count": {"from": 60}}, "do": {"action": "segfault"}})";
+  const auto done = tune(R"({"rules": [)" + later + ", " + alike + "]}");
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(verdict_of(kTempting), "crash");
+  const nlohmann::json record = document();
+  EXPECT_GT(record["tuned"][0]["variants"][0]["rounds"], 41);
+  EXPECT_THAT(planned(), Not(HasSubstr("gemm_local32")));
+}
+
 TEST_F(TuneCommand, OpensADeviceAgainThatFailedToOpenOnceOverPocl) {
   const auto done = tune(scenario(R"({"match": {"call": "clCreateContext"},
       "do": {"action": "segfault", "once_file": "$FAKE_CL_STATE/died"}})"));
