@@ -30,16 +30,13 @@ void judge_refusal(const nlohmann::json& reply, VerdictReport& failure) {
   evidence.call = text_in(reply, "call");
   evidence.cl_error = static_cast<int>(number_in(reply, "cl_error"));
   evidence.note = text_in(reply, "lie") + text_in(reply, "reason");
-  if (evidence.note.empty())
-    evidence.note = evidence.call + ": " + cl_error_name(evidence.cl_error);
+  if (evidence.note.empty()) evidence.note = cl_error_name(evidence.cl_error);
 }
 
 void judge_end_of_opening(const Outcome& outcome, VerdictReport& failure) {
-  Evidence& evidence = failure.evidence;
   failure.stage = outcome.stage.stage.value_or(Stage::kContext);
-  evidence.call = outcome.stage.call;
+  failure.evidence.call = outcome.stage.call;
   judge_end(outcome, failure);
-  if (!evidence.call.empty()) evidence.note = evidence.call + ": " + evidence.note;
 }
 
 }  // namespace
@@ -58,6 +55,9 @@ VerdictReport opening_failure(const Outcome& outcome) {
   }
   Evidence& evidence = failure.evidence;
   evidence.stderr_text = shorten(outcome.captured, kKeptText);
+  // A lie names the call itself.
+  if (!evidence.call.empty() && failure.verdict != Verdict::kLie)
+    evidence.note = evidence.call + ": " + evidence.note;
   evidence.note = fmt::format("the device could not be opened: {}", evidence.note);
   return failure;
 }

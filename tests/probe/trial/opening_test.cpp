@@ -56,6 +56,7 @@ TEST(DeviceThatIsNotOpen, IsToldWithTheCallAndTheCause) {
        Verdict::kLie, "clCreateContext returned success and no context"},
       {replied({{"outcome", "not-found"}, {"reason", "there is no such file"}}),
        Verdict::kLaunchError, "there is no such file"},
+      {replied({{"cl_error", -6}}), Verdict::kLaunchError, "CL_OUT_OF_HOST_MEMORY"},
       {replied({{"nonce", "1"}}), Verdict::kToolError,
        "the answer of the process cannot be read; the driver may have overwritten it"},
       {ended(OutcomeKind::kNonsense), Verdict::kToolError,
