@@ -89,8 +89,10 @@ std::string run_text(const RunRecord& record, bool explain) {
   if (!record.not_best.empty() && !host) text += translated(record.not_best) + "\n";
   if (record.choice) {
     text += tr("measured: {:.2f} ms on the device, {:.2f} ms on the host", record.choice->device_ms,
-               record.choice->host_ms) +
-            "\n";
+               record.choice->host_ms);
+    if (!host && record.choice->host_ms < record.choice->device_ms)
+      text += tr(": the device stays unless the host is faster by a fifth");
+    text += "\n";
   }
   return text;
 }

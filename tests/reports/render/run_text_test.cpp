@@ -9,12 +9,15 @@
 
 #include "base/text.h"
 #include "runtime/graph/tensor.h"
+#include "runtime/run/measured_times.h"
+#include "runtime/run/run_record.h"
 
 namespace clvet {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(TopText, ListsNanBeforeTheLargestValues) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
@@ -22,6 +25,21 @@ TEST(TopText, ListsNanBeforeTheLargestValues) {
   const auto lines = split(top_text({{"y", scores}}, 4), '\n');
   EXPECT_THAT(lines, ElementsAre(HasSubstr("f32[1,7]"), HasSubstr("nan"), HasSubstr("nan"),
                                  HasSubstr("class 5"), HasSubstr("class 2"), ""));
+}
+
+TEST(RunText, SaysWhyTheDeviceStaysWhereTheHostWasALittleFaster) {
+  RunRecord record;
+  record.device = "a GPU";
+  const auto text = [&](double device_ms, double host_ms) {
+    record.choice = MeasuredTimes{device_ms, host_ms};
+    return run_text(record, false);
+  };
+  const std::string why = "the device stays unless the host is faster by a fifth";
+  EXPECT_THAT(text(1.25, 1.14),
+              HasSubstr("measured: 1.25 ms on the device, 1.14 ms on the host: " + why));
+  EXPECT_THAT(text(1, 2), Not(HasSubstr(why)));
+  record.device = "host";
+  EXPECT_THAT(text(2, 1), Not(HasSubstr(why)));
 }
 
 TEST(OutputsText, ShowsTypeShapeAndTheFirstValuesOfEachOutput) {
