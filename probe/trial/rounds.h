@@ -1,7 +1,6 @@
 // What rounds say of kernels that run the same call in turn: a round times each of them once.
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <vector>
 

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <random>
-#include <utility>
 #include <vector>
 
 #include "probe/report/report.h"
