@@ -40,6 +40,8 @@ constexpr double kShortest = 0.05, kLongest = 2;
 // Where kernels are close, the machine's state decides, too (what others do on it, how warm it is);
 // it stays for longer than the rounds of a call. So each such call is measured at so many moments.
 constexpr int kSittings = 3;
+// Where it is not plain by then which is fastest, at so many.
+constexpr int kMostSittings = 5;
 // A kernel that was far behind in so many calls, and in no other, is not built for further ones.
 constexpr int kFarCalls = 2;
 // The reference of a multiplication and an addition on a slow board, at first.
@@ -84,30 +86,23 @@ double flops_of(const TunableCall& call) {
 struct Sittings {
   const TunableCall* call = nullptr;
   std::vector<const TableRow*> rows;
-  std::vector<RivalTimes> times;  // of the rows; empty: before the first sitting
-  double spent = 0;               // seconds of the last one
-  std::optional<size_t> record;   // which row of the record it is
+  std::vector<RivalTimes> found;      // of the rows, at last; empty: before the first sitting
+  std::vector<SittingTimes> times;    // of the rows
+  double spent = 0;                   // seconds of the last sitting
+  std::optional<size_t> record = {};  // which row of the record it is
 };
 
-// Whether kernels are near enough to each other that another moment of the machine may tell them
-// apart otherwise.
-bool is_close(const RivalTimes& one) {
-  return one.verdict == Verdict::kPass && !one.behind && one.times.rounds >= kLeastRounds;
+int running(const Sittings& one) {
+  return static_cast<int>(std::count_if(one.found.begin(), one.found.end(),
+                                        [](const RivalTimes& row) { return row.running(); }));
 }
 
-// Whether one kernel is left, so that few rounds are enough.
-bool is_decided(const std::vector<RivalTimes>& times) {
-  return std::count_if(times.begin(), times.end(), [](const RivalTimes& one) {
-           return one.verdict == Verdict::kPass && !one.behind;
-         }) == 1;
-}
-
-// All kernels at the same pace, those that later sittings left out, too.
-void sum_up(std::vector<RivalTimes>& times) {
-  std::vector<TimesByRound> rounds;
-  for (const RivalTimes& one : times) rounds.push_back(one.ms);
-  auto ms = at_one_pace(rounds);
-  for (size_t i = 0; i < times.size(); ++i) times[i].times = summarise_rounds(std::move(ms[i]));
+// Whether few rounds are enough: one kernel is left, and none was missed.
+bool is_decided(const Sittings& one) {
+  const bool missed = std::any_of(one.found.begin(), one.found.end(), [](const RivalTimes& row) {
+    return row.verdict == Verdict::kMissing;
+  });
+  return !missed && running(one) == 1;
 }
 
 class Tuning {
@@ -147,72 +142,108 @@ class Tuning {
   Status measure_all(Tuner& tuner, const std::vector<TunableCall>& calls) {
     std::vector<Sittings> open;
     for (const TunableCall& call : calls) open.push_back({.call = &call, .rows = call.rows});
-    for (int sitting = 0; sitting < kSittings && !open.empty(); ++sitting) {
-      CLVET_RETURN_IF_ERROR(sit(tuner, open));
-      std::erase_if(open, [](const Sittings& one) {
-        return std::count_if(one.times.begin(), one.times.end(), is_close) < 2;
-      });
+    for (int sitting = 0; sitting < kMostSittings && !open.empty(); ++sitting) {
+      const Status sat = sit(tuner, open, sitting);
+      if (!sat && (sat.error().code != ErrorCode::kUnavailable || record_.tuned.empty()))
+        return sat;
+      if (!sat) {
+        settings_.sink({EventLevel::kWarning, sat.error().message});
+        break;
+      }
+      std::erase_if(open, [this](const Sittings& one) { return !is_open(one); });
     }
     record_.interrupted = interrupt_requested;
     return {};
   }
 
-  Status sit(Tuner& tuner, std::vector<Sittings>& open) {
+  bool is_open(const Sittings& one) const {
+    if (running(one) < 2) return false;
+    if (static_cast<int>(one.times.size()) < kSittings) return true;
+    const TunedRow row = row_of(one);
+    const TunedVariant& first = row.call.variants.front();
+    return first.rounds > 0 && std::any_of(row.call.variants.begin(), row.call.variants.end(),
+                                           [&](const TunedVariant& other) {
+                                             return other.rounds > 0 &&
+                                                    beats_tuned(other, first) == Beats::kPerhaps;
+                                           });
+  }
+
+  Status sit(Tuner& tuner, std::vector<Sittings>& open, int sitting) {
+    const double sittings_left = std::max(kSittings - sitting, 1);
     double shares = 0;
     for (const Sittings& one : open) shares += one.call->ms;
     for (size_t i = 0; i < open.size(); ++i) {
       if (tuner.stopped() || interrupt_requested || left() <= 0) break;
       const TunableCall& call = *open[i].call;
-      tell_progress(i + 1, open.size(), call);
+      tell_progress(sitting, i + 1, open.size(), call);
       const double share = shares > 0 ? call.ms / shares : 1.0 / static_cast<double>(open.size());
       shares -= call.ms;
       if (std::max(flops_of(call) * seconds_a_flop_, open[i].spent) > left()) continue;
-      CLVET_RETURN_IF_ERROR(
-          measure(tuner, open[i], std::clamp(left() * share, kShortest, kLongest)));
+      const double seconds = std::clamp(left() * share / sittings_left, kShortest, kLongest);
+      CLVET_RETURN_IF_ERROR(measure(tuner, open[i], seconds));
     }
     return {};
   }
 
-  void tell_progress(size_t number, size_t of, const TunableCall& call) const {
+  void tell_progress(int sitting, size_t number, size_t of, const TunableCall& call) const {
     const double elapsed = settings_.seconds - left();
-    settings_.sink({EventLevel::kProgress, fmt::format("{}/{} {}", number, of, call.name),
+    settings_.sink({EventLevel::kProgress,
+                    fmt::format("{}{}/{} {}", sitting > 0 ? "again " : "", number, of, call.name),
                     static_cast<int>(elapsed), static_cast<int>(settings_.seconds)});
   }
 
-  bool is_left_out(const std::string& name) const {
-    if (bad_.contains(name)) return true;
-    const auto far = far_calls_.find(name);
-    return !settings_.exhaustive && far != far_calls_.end() && far->second >= kFarCalls;
+  // Whether an earlier tuning found that kernel to be faster at this very call than what is
+  // planned.
+  bool won_before(const TunableCall& call, const TableRow& row) const {
+    for (const TunedCall& known : report_.tuned) {
+      if (known.call != call.name || known.environment_key != device_.environment_key) continue;
+      const auto find = [&](const TableRow& wanted) {
+        return std::find_if(known.variants.begin(), known.variants.end(), [&](const auto& one) {
+          return one.variant_key == wanted.program->variant_key && one.rounds > 0;
+        });
+      };
+      const auto one = find(row), planned = find(*call.rows.front());
+      if (one == known.variants.end()) return false;
+      return planned == known.variants.end() || one->median_ms < planned->median_ms;
+    }
+    return false;
+  }
+
+  bool is_left_out(const TunableCall& call, const TableRow& row) const {
+    if (bad_.contains(row.name)) return true;
+    const auto far = far_calls_.find(row.name);
+    return !settings_.exhaustive && far != far_calls_.end() && far->second >= kFarCalls &&
+           !won_before(call, row);
   }
 
   // At first all, then what is close.
   std::vector<size_t> rows_to_time(const Sittings& one) const {
     std::vector<size_t> wanted;
     for (size_t i = 0; i < one.rows.size(); ++i) {
-      if (one.times.empty() || (is_close(one.times[i]) && !bad_.contains(one.rows[i]->name)))
+      if (one.found.empty() || (one.found[i].running() && !bad_.contains(one.rows[i]->name)))
         wanted.push_back(i);
     }
     return wanted;
   }
 
   void note_distance(const Sittings& one) {
-    for (size_t i = 1; i < one.rows.size(); ++i) {
-      if (one.times[i].verdict != Verdict::kPass) continue;
+    for (size_t i = 0; i < one.rows.size(); ++i) {
+      if (one.found[i].verdict != Verdict::kPass) continue;
       int& calls = far_calls_[one.rows[i]->name];
-      calls = one.times[i].far_behind ? calls + 1 : std::numeric_limits<int>::min();
+      calls = one.found[i].far_behind ? calls + 1 : std::numeric_limits<int>::min();
     }
   }
 
   Status measure(Tuner& tuner, Sittings& one, double seconds) {
-    const bool first = one.times.empty();
-    if (first) {
+    const bool is_first = one.found.empty();
+    if (is_first) {
       std::erase_if(one.rows, [&](const TableRow* row) {
-        return row != one.call->rows.front() && is_left_out(row->name);
+        return row != one.call->rows.front() && is_left_out(*one.call, *row);
       });
     }
     const std::vector<size_t> wanted = rows_to_time(one);
     if (wanted.size() < 2) {
-      if (first) --record_.calls;  // nothing is left to choose from
+      if (is_first) --record_.calls;  // nothing is left to choose from
       return {};
     }
     RivalKernels rivals;
@@ -221,36 +252,43 @@ class Tuning {
     for (const size_t i : wanted) {
       rivals.variants.push_back(one.rows[i]->variant);
       rivals.programs.push_back(one.rows[i]->program);
-      rivals.earlier.push_back(first ? TimesByRound() : one.times[i].ms);
     }
     const double started = monotonic_seconds();
-    CLVET_ASSIGN_OR_RETURN(auto times, tuner.measure(rivals));
+    std::vector<RivalTimes> found;
+    const Status measured = tuner.measure(rivals, found);
     one.spent = monotonic_seconds() - started;
     if (const double flops = flops_of(*one.call); flops > kManyFlops)
       seconds_a_flop_ = std::max(kSecondsAFlop, 0.5 * one.spent / flops);
-    one.times.resize(one.rows.size());
-    std::vector<size_t> bad;
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      if (times[i].verdict == Verdict::kMissing) continue;  // there was no time
-      if (failed(times[i].verdict)) bad.push_back(wanted[i]);
-      one.times[wanted[i]] = std::move(times[i]);
+    take(wanted, std::move(found), one);
+    if (is_first) note_distance(one);
+    for (const size_t i : wanted) {
+      if (failed(one.found[i].verdict)) CLVET_RETURN_IF_ERROR(blame(*one.rows[i], one.found[i]));
     }
-    sum_up(one.times);
-    if (first) note_distance(one);
     CLVET_RETURN_IF_ERROR(keep(one));
-    for (const size_t i : bad) CLVET_RETURN_IF_ERROR(blame(*one.rows[i], one.times[i]));
-    return {};
+    return measured;
+  }
+
+  static void take(const std::vector<size_t>& rows, std::vector<RivalTimes> found, Sittings& one) {
+    one.found.resize(one.rows.size());
+    SittingTimes times(one.rows.size());
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (found[i].verdict == Verdict::kMissing) continue;  // there was no time
+      times[rows[i]] = std::move(found[i].ms);
+      one.found[rows[i]] = std::move(found[i]);
+    }
+    one.times.push_back(std::move(times));
   }
 
   TunedRow row_of(const Sittings& one) const {
     TunedRow row;
     row.steps = one.call->steps;
     row.call = {device_.environment_key, one.call->name, device_.name, utc_now(), {}};
+    const auto sums = sum_up(one.times, reference_of(one.found));
     for (size_t i = 0; i < one.rows.size(); ++i) {
-      const RivalTimes& found = one.times[i];
-      const bool counts = found.times.rounds >= kLeastRounds || is_decided(one.times);
-      const RoundTimes times =
-          found.verdict == Verdict::kPass && counts ? found.times : RoundTimes();
+      const RivalTimes& found = one.found[i];
+      const bool counts =
+          found.verdict == Verdict::kPass && (sums[i].rounds >= kLeastRounds || is_decided(one));
+      const RoundTimes times = counts ? sums[i] : RoundTimes();
       row.call.variants.push_back({one.rows[i]->name, one.rows[i]->program->variant_key,
                                    found.verdict, times.median_ms, times.spread_ms, times.rounds,
                                    found.verdict != Verdict::kMissing});
@@ -264,7 +302,7 @@ class Tuning {
     TunedRow row = row_of(one);
     const bool whole = rounds_of(row.call) > 0;
     CLVET_RETURN_IF_ERROR(keep_tuned(tuned_file(settings_.state_dir), {row.call}, whole));
-    if (!one.record && !whole && !any_failed(one.times)) return {};
+    if (!one.record && !whole && !any_failed(one.found)) return {};
     if (!one.record) {
       one.record = record_.tuned.size();
       record_.tuned.emplace_back();

@@ -23,8 +23,8 @@ struct TuningSettings {
 void forget_times(Report& report);
 
 // Measures the calls that were not measured yet first, each as long as its share of the time
-// allows, and keeps each that is done. What is not right is a tombstone. kUnavailable: the device
-// is not there any more, or was changed since the report.
+// allows, and keeps each that is done; then again those whose kernels are close. What is not right
+// is a tombstone. kUnavailable: the device is not there any more, or was changed since the report.
 Status tune_calls(const TuningSettings& settings, const Report& report, const DeviceReport& device,
                   std::vector<TunableCall> calls, TuneRecord& record);
 

@@ -298,7 +298,7 @@ inline constexpr const char* kMapReads = "map_read";
 struct TunedVariant {
   std::string variant, variant_key;  // its name, and the hash of its text and options
   Verdict verdict = Verdict::kMissing;
-  double median_ms = 0, spread_ms = 0;  // of a launch among others, and its interquartile range
+  double median_ms = 0, spread_ms = 0;  // of a launch among others (RoundTimes of probe/trial)
   int rounds = 0;                       // 0: not timed
   bool checked_here = false;            // its numbers, on this machine
 };

@@ -3,138 +3,90 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <map>
-#include <utility>
 #include <vector>
 
 #include "base/numbers.h"
-#include "probe/report/report.h"
-#include "probe/report/tuned.h"
 
 namespace clvet {
 namespace {
 
-// Of an even number the mean of the two in the middle: with two kernels, a round's pace is both's.
-double middle(std::vector<double> values) {
-  const double upper = median(values);
-  for (double& value : values) value = -value;
-  return 0.5 * (upper - median(std::move(values)));
-}
-
 // By that factor, in so many rounds at least.
-bool is_slower(const std::vector<double>& ms, const std::vector<double>& fastest, double factor,
+bool is_slower(const std::vector<double>& ratios, const std::vector<double>& fastest, double factor,
                size_t rounds) {
-  if (std::min(ms.size(), fastest.size()) < rounds) return false;
-  return *std::min_element(ms.begin(), ms.end()) > factor * median(fastest);
+  if (std::min(ratios.size(), fastest.size()) < rounds) return false;
+  return *std::min_element(ratios.begin(), ratios.end()) > factor * median(fastest);
 }
 
-struct LogTime {
-  size_t kernel = 0;
-  double log_ms = 0;
-};
-using Round = std::vector<LogTime>;
-
-std::vector<Round> whole_rounds(const std::vector<TimesByRound>& kernels) {
-  std::map<int, Round> rounds;
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    for (const auto& [round, ms] : kernels[i]) rounds[round].push_back({i, std::log(ms)});
-  }
-  std::vector<Round> whole;
-  for (auto& [number, round] : rounds) {
-    if (round.size() > 1) whole.push_back(std::move(round));
-  }
-  return whole;
+double quartile_range(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto at = [&](double share) {
+    return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1))];
+  };
+  return at(0.75) - at(0.25);
 }
 
-class Polish {
- public:
-  Polish(std::vector<Round> rounds, size_t kernels)
-      : rounds_(std::move(rounds)), kernels_(kernels), paces_(rounds_.size()) {
-    fit_kernels();  // before any pace is known
-    for (int i = 0; i < kMostSteps; ++i) {
-      const std::vector<double> before = kernels_;
-      fit_paces();
-      fit_kernels();
-      if (before == kernels_) break;
-    }
-  }
+// Of the mean of these values; 0 of fewer than two.
+double standard_error(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  if (n < 2) return 0;
+  double mean = 0, squares = 0;
+  for (const double value : values) mean += value / n;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / (n - 1) / n);
+}
 
-  std::vector<std::vector<double>> times() const {
-    std::vector<std::vector<double>> ms(kernels_.size());
-    if (rounds_.empty()) return ms;
-    const double usual = middle(paces_);
-    for (size_t i = 0; i < rounds_.size(); ++i) {
-      const auto n = static_cast<double>(rounds_[i].size());
-      for (const LogTime& one : rounds_[i]) {
-        const double rest = one.log_ms - kernels_[one.kernel] - paces_[i];
-        const double log_ms = kernels_[one.kernel] + usual + rest * std::sqrt(n / (n - 1));
-        ms[one.kernel].push_back(std::exp(log_ms));
-      }
-    }
-    return ms;
-  }
-
- private:
-  static constexpr int kMostSteps = 10;
-
-  void fit_kernels() {
-    std::vector<std::vector<double>> values(kernels_.size());
-    for (size_t i = 0; i < rounds_.size(); ++i) {
-      for (const LogTime& one : rounds_[i]) values[one.kernel].push_back(one.log_ms - paces_[i]);
-    }
-    for (size_t i = 0; i < kernels_.size(); ++i) {
-      if (!values[i].empty()) kernels_[i] = middle(std::move(values[i]));
-    }
-  }
-
-  void fit_paces() {
-    for (size_t i = 0; i < rounds_.size(); ++i) {
-      std::vector<double> values;
-      for (const LogTime& one : rounds_[i]) values.push_back(one.log_ms - kernels_[one.kernel]);
-      paces_[i] = middle(std::move(values));
-    }
-  }
-
-  std::vector<Round> rounds_;
-  std::vector<double> kernels_, paces_;  // logarithms of what each contributes
+// Of one kernel: its ratios, and the median of each sitting that has enough of them.
+struct Ratios {
+  std::vector<double> all, medians;
 };
+
+RoundTimes summary_of(const Ratios& ratios, double reference_ms) {
+  if (ratios.all.empty()) return {};
+  const double among_sittings =
+      standard_error(ratios.medians) * std::sqrt(static_cast<double>(ratios.all.size()));
+  const double spread = std::max(quartile_range(ratios.all), among_sittings);
+  return {median(ratios.all) * reference_ms, spread * reference_ms,
+          static_cast<int>(ratios.all.size())};
+}
 
 }  // namespace
 
-std::vector<std::vector<double>> at_one_pace(const std::vector<TimesByRound>& kernels) {
-  return Polish(whole_rounds(kernels), kernels.size()).times();
-}
-
-bool far_behind(const std::vector<double>& ms, const std::vector<double>& fastest) {
-  return is_slower(ms, fastest, 8, 2);
-}
-
-bool clearly_behind(const std::vector<double>& ms, const std::vector<double>& fastest) {
-  return is_slower(ms, fastest, 1.15, kLeastRounds);
-}
-
-RoundTimes summarise_rounds(std::vector<double> ms) {
-  if (ms.empty()) return {};
-  std::sort(ms.begin(), ms.end());
-  const auto at = [&](double share) {
-    return ms[static_cast<size_t>(share * static_cast<double>(ms.size() - 1))];
-  };
-  return {median(ms), at(0.75) - at(0.25), static_cast<int>(ms.size())};
-}
-
-bool is_open(const std::vector<std::vector<double>>& ms) {
-  std::vector<TunedVariant> rows;
-  for (const std::vector<double>& one : ms) {
-    const RoundTimes times = summarise_rounds(one);
-    TunedVariant& row = rows.emplace_back();
-    row.median_ms = times.median_ms;
-    row.spread_ms = times.spread_ms;
-    row.rounds = times.rounds;
+std::vector<std::vector<double>> ratios_of(const SittingTimes& times, size_t reference) {
+  std::vector<std::vector<double>> ratios(times.size());
+  for (size_t i = 0; i < times.size(); ++i) {
+    for (const auto& [round, ms] : times[i]) {
+      const auto same = times[reference].find(round);
+      if (same != times[reference].end()) ratios[i].push_back(ms / same->second);
+    }
   }
-  return std::any_of(rows.begin(), rows.end(), [&](const TunedVariant& row) {
-    return row.rounds > 0 && rows.front().rounds > 0 &&
-           beats_tuned(row, rows.front()) == Beats::kPerhaps;
-  });
+  return ratios;
+}
+
+bool far_behind(const std::vector<double>& ratios, const std::vector<double>& fastest) {
+  return is_slower(ratios, fastest, 8, 2);
+}
+
+bool clearly_behind(const std::vector<double>& ratios, const std::vector<double>& fastest) {
+  return is_slower(ratios, fastest, 1.15, kLeastRounds);
+}
+
+std::vector<RoundTimes> sum_up(const std::vector<SittingTimes>& sittings, size_t reference) {
+  if (sittings.empty()) return {};
+  std::vector<Ratios> kernels(sittings.front().size());
+  std::vector<double> reference_ms;
+  for (const SittingTimes& times : sittings) {
+    for (const auto& [round, ms] : times[reference]) reference_ms.push_back(ms);
+    const auto ratios = ratios_of(times, reference);
+    for (size_t i = 0; i < ratios.size(); ++i) {
+      kernels[i].all.insert(kernels[i].all.end(), ratios[i].begin(), ratios[i].end());
+      if (ratios[i].size() >= static_cast<size_t>(kLeastRounds))
+        kernels[i].medians.push_back(median(ratios[i]));
+    }
+  }
+  std::vector<RoundTimes> sums;
+  for (const Ratios& ratios : kernels)
+    sums.push_back(reference_ms.empty() ? RoundTimes() : summary_of(ratios, median(reference_ms)));
+  return sums;
 }
 
 }  // namespace clvet

@@ -1,6 +1,10 @@
 // What rounds say of kernels that run the same call in turn: a round times each of them once.
+//
+// What slows a machine down for a while slows all kernels of a round down alike. So a kernel counts
+// by its time over that of one kernel, the reference, in the same round.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <vector>
 
@@ -8,30 +12,29 @@ namespace clvet {
 
 // Of one kernel: milliseconds by the number of the round. It may lack some.
 using TimesByRound = std::map<int, double>;
+// Of all kernels.
+using SittingTimes = std::vector<TimesByRound>;
 
 struct RoundTimes {
-  double median_ms = 0, spread_ms = 0;  // and interquartile range
-  int rounds = 0;                       // 0: not timed
+  double median_ms = 0;  // the reference's median, times that of the ratios
+  double spread_ms = 0;  // of the ratios, at the reference's median; of the reference itself 0
+  int rounds = 0;        // that it shares with the reference; 0: not timed
 };
 
-// Rounds before a candidate may be left out, and that a result needs to count.
+// Rounds that a kernel needs to count beside another one that is near.
 inline constexpr int kLeastRounds = 5;
 
-// The times as if the machine had kept its pace: what slows all kernels of a round down is taken
-// out. By the model log(time) = kernel + round + rest, fitted by medians in turn (J. W. Tukey,
-// Exploratory Data Analysis, 1977: median polish), which one wild time does not move. The round
-// takes a part of its n kernels' rests, too, and more of them the fewer they are; so rests are
-// enlarged by sqrt(n / (n - 1)), by which a mean of them would shrink them. Rounds that timed one
-// kernel alone say nothing and are left out.
-std::vector<std::vector<double>> at_one_pace(const std::vector<TimesByRound>& kernels);
+// Of each kernel, its time over the reference's in each round that has both.
+std::vector<std::vector<double>> ratios_of(const SittingTimes& times, size_t reference);
 
-// Whether a kernel with these times is so much slower than the fastest that further rounds cannot
+// Whether a kernel with these ratios is so much slower than the fastest that further rounds cannot
 // bring it to the front: eight times as slow in two rounds, or by 15 % in five.
-bool far_behind(const std::vector<double>& ms, const std::vector<double>& fastest);
-bool clearly_behind(const std::vector<double>& ms, const std::vector<double>& fastest);
-RoundTimes summarise_rounds(std::vector<double> ms);
-// Whether more rounds may show that a kernel beats the first (probe/report/tuned.h). One without
-// times is out.
-bool is_open(const std::vector<std::vector<double>>& ms);
+bool far_behind(const std::vector<double>& ratios, const std::vector<double>& fastest);
+bool clearly_behind(const std::vector<double>& ratios, const std::vector<double>& fastest);
+
+// Of each kernel, by all sittings. What else the machine does may favour one kernel for all of a
+// sitting: so the spread is the interquartile range of all ratios, or sqrt(rounds) times the
+// standard error of the sittings' medians, where that is more.
+std::vector<RoundTimes> sum_up(const std::vector<SittingTimes>& sittings, size_t reference);
 
 }  // namespace clvet

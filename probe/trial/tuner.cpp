@@ -45,15 +45,39 @@ bool left_the_same(const PreparedTrial& prepared, const std::vector<Mapping>& ou
   return true;
 }
 
-// The number after that of the last round of earlier sittings.
-int rounds_before(const RivalKernels& rivals) {
-  int before = 0;
-  for (const TimesByRound& ms : rivals.earlier)
-    if (!ms.empty()) before = std::max(before, ms.rbegin()->first + 1);
-  return before;
+SittingTimes times_of(const std::vector<RivalTimes>& rivals) {
+  SittingTimes times;
+  for (const RivalTimes& rival : rivals) times.push_back(rival.ms);
+  return times;
+}
+
+void leave_out(std::vector<RivalTimes>& rivals) {
+  const size_t reference = reference_of(rivals);
+  const auto ratios = ratios_of(times_of(rivals), reference);
+  const std::vector<double>* fastest = nullptr;
+  for (size_t i = 0; i < rivals.size(); ++i) {
+    if (!rivals[i].running() || ratios[i].empty()) continue;
+    if (!fastest || median(ratios[i]) < median(*fastest)) fastest = &ratios[i];
+  }
+  for (size_t i = 0; fastest && i < rivals.size(); ++i) {
+    if (i == reference || !rivals[i].running()) continue;
+    rivals[i].far_behind = far_behind(ratios[i], *fastest);
+    rivals[i].behind = rivals[i].far_behind || clearly_behind(ratios[i], *fastest);
+  }
+}
+
+// They may have been behind one that is out now.
+void take_back(std::vector<RivalTimes>& rivals) {
+  for (RivalTimes& rival : rivals) rival.behind = rival.far_behind = false;
 }
 
 }  // namespace
+
+size_t reference_of(const std::vector<RivalTimes>& rivals) {
+  const auto first = std::find_if(rivals.begin(), rivals.end(),
+                                  [](const RivalTimes& rival) { return rival.running(); });
+  return first == rivals.end() ? 0 : static_cast<size_t>(first - rivals.begin());
+}
 
 Result<Tuner> Tuner::create(const WorkerSettings& worker, const DeviceRoute& route,
                             const DeviceReport& device, const std::string& stage_path,
@@ -94,7 +118,6 @@ Result<Tuner::Rival> Tuner::prepare(const RivalKernels& rivals, size_t index,
   trial.program = rivals.programs[index];
   trial.shape = &rivals.shape;
   trial.id = trial.variant.name() + "/" + rivals.shape.name;
-  if (!rivals.earlier.empty()) rival.found.ms = rivals.earlier[index];
   CLVET_ASSIGN_OR_RETURN(rival.material, materials.get(trial));
   CLVET_ASSIGN_OR_RETURN(rival.prepared,
                          prepare_trial(trial, *rival.material, static_cast<int>(index)));
@@ -109,131 +132,108 @@ Result<Tuner::Rival> Tuner::prepare(const RivalKernels& rivals, size_t index,
   return rival;
 }
 
-Status Tuner::judge_outcome(const Outcome& outcome, Rival& rival) {
+Status Tuner::judge_outcome(const Outcome& outcome, Rival& rival, RivalTimes& found) {
   CLVET_ASSIGN_OR_RETURN(VerdictReport verdict,
                          judge(rival.trial, *rival.material, rival.prepared, outcome, device_->id));
-  rival.found.verdict = verdict.verdict;
-  rival.found.note = verdict.evidence.note;
+  found.verdict = verdict.verdict;
+  found.note = verdict.evidence.note;
   return {};
 }
 
 // Builds it and runs it for its numbers.
-Status Tuner::try_one(Rival& rival, int slot) {
+Status Tuner::try_one(Rival& rival, int slot, RivalTimes& found) {
   CLVET_RETURN_IF_ERROR(ensure_worker());
   if (stopped_) return {};
   const Outcome outcome = ask(to_message(rival.prepared.request), raw_fds(rival.prepared));
-  rival.found.verdict = Verdict::kMissing;
+  found.verdict = Verdict::kMissing;
   if (stopped_) return {};
   rival.worker = workers_;
   // No round was run yet, so the slot holds nothing to read.
   TrialRequest& request = rival.prepared.request;
   request.slot = -1;
-  const Status judged = judge_outcome(outcome, rival);
+  const Status judged = judge_outcome(outcome, rival, found);
   request.slot = slot;
   return judged;
 }
 
-Status Tuner::run_round(Rival& rival, int slot, int round) {
+Status Tuner::run_round(Rival& rival, int slot, int round, RivalTimes& found) {
   if (rival.worker != workers_ || !lane_.alive()) {
-    CLVET_RETURN_IF_ERROR(try_one(rival, slot));
-    if (stopped_ || rival.found.verdict != Verdict::kPass) return {};
+    CLVET_RETURN_IF_ERROR(try_one(rival, slot, found));
+    if (stopped_ || found.verdict != Verdict::kPass) return {};
   }
   const Outcome outcome = ask(to_message(RoundRequest{slot, std::max(rival.launches, 1)}));
   if (stopped_) return {};
   const bool came = outcome.kind == OutcomeKind::kReply && !outcome.reply.contains("verdict") &&
                     !outcome.reply.contains("fault");
-  if (!came || !left_the_same(rival.prepared, rival.outputs)) return judge_outcome(outcome, rival);
+  if (!came || !left_the_same(rival.prepared, rival.outputs))
+    return judge_outcome(outcome, rival, found);
   const double ms = number_in(outcome.reply, "ms");
   if (!std::isfinite(ms) || ms <= 0 || ms > outcome.wall_seconds * 1e3) return {};
   if (rival.launches == 0) {  // the first launch warms up
     rival.launches = std::max(launches_in_batch(ms), 1);
     return {};
   }
-  rival.found.ms[round] = ms;
+  found.ms[round] = ms;
   return {};
-}
-
-std::vector<std::vector<double>> Tuner::times_of(const std::vector<Rival>& all) {
-  std::vector<TimesByRound> kernels;
-  for (const Rival& rival : all) kernels.push_back(rival.found.ms);
-  return at_one_pace(kernels);
-}
-
-void Tuner::leave_out(std::vector<Rival>& all) {
-  const auto ms = times_of(all);
-  const std::vector<double>* fastest = nullptr;
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (!all[i].running() || ms[i].empty()) continue;
-    if (!fastest || median(ms[i]) < median(*fastest)) fastest = &ms[i];
-  }
-  for (size_t i = 1; fastest && i < all.size(); ++i) {
-    if (!all[i].running()) continue;
-    all[i].found.far_behind = far_behind(ms[i], *fastest);
-    all[i].found.behind = all[i].found.far_behind || clearly_behind(ms[i], *fastest);
-  }
-}
-
-bool Tuner::may_change(const std::vector<Rival>& all) {
-  auto ms = times_of(all);
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (!all[i].running()) ms[i].clear();
-  }
-  return is_open(ms);
 }
 
 // In turn, each time from another one on, so that none has always the same neighbour.
-Status Tuner::run_rounds(const RivalKernels& rivals, std::vector<Rival>& all) {
-  const double until = monotonic_seconds() + rivals.seconds;
-  const int before = rounds_before(rivals);
-  for (int round = 0; round <= kMostRounds; ++round) {
+Status Tuner::run_rounds(double seconds, std::vector<Rival>& all, std::vector<RivalTimes>& found) {
+  const double until = monotonic_seconds() + seconds;
+  for (int round = 0; round <= kEnoughRounds; ++round) {  // the first one warms up
     if (round > kLeastRounds && monotonic_seconds() > until) break;
-    const auto running =
-        std::count_if(all.begin(), all.end(), [](const Rival& rival) { return rival.running(); });
-    if (running < 2) break;
-    const int more = round - 1 - kEnoughRounds;  // the first one warms up
-    if (more >= 0 && more % kMoreRounds == 0 && !may_change(all)) break;
+    if (std::count_if(found.begin(), found.end(), [](const auto& one) { return one.running(); }) <
+        2)
+      break;
     for (size_t i = 0; i < all.size(); ++i) {
       const size_t index = (i + static_cast<size_t>(round)) % all.size();
-      if (!all[index].running()) continue;
-      CLVET_RETURN_IF_ERROR(run_round(all[index], static_cast<int>(index), before + round));
+      if (!found[index].running()) continue;
+      CLVET_RETURN_IF_ERROR(run_round(all[index], static_cast<int>(index), round, found[index]));
       if (stopped_) return {};
+      if (found[index].verdict != Verdict::kPass) take_back(found);
     }
-    leave_out(all);
+    leave_out(found);
   }
   return {};
 }
 
-void Tuner::summarise(std::vector<double> ms, Rival& rival) const {
-  const RoundTimes times = summarise_rounds(std::move(ms));
-  rival.found.times = times;
-  if (rival.found.verdict != Verdict::kPass || times.rounds == 0) return;
-  VerdictReport timed;
-  timed.verdict = Verdict::kPass;
-  timed.median_ms = times.median_ms;
-  if (rival.prepared.flops > 0) timed.gflops = rival.prepared.flops / times.median_ms * 1e-6;
-  doubt_times(*device_, timed);
-  if (timed.verdict == Verdict::kPass) return;
-  rival.found = {.verdict = timed.verdict, .note = timed.evidence.note};
+void Tuner::doubt(const std::vector<Rival>& all, std::vector<RivalTimes>& found) const {
+  const auto sums = sum_up({times_of(found)}, reference_of(found));
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (found[i].verdict != Verdict::kPass || sums[i].rounds == 0) continue;
+    VerdictReport timed;
+    timed.verdict = Verdict::kPass;
+    const double ms = sums[i].median_ms;
+    timed.median_ms = ms;
+    if (all[i].prepared.flops > 0) timed.gflops = all[i].prepared.flops / ms * 1e-6;
+    doubt_times(*device_, timed);
+    if (timed.verdict == Verdict::kPass) continue;
+    found[i].verdict = timed.verdict;
+    found[i].note = timed.evidence.note;
+    take_back(found);
+  }
 }
 
-Result<std::vector<RivalTimes>> Tuner::measure(const RivalKernels& rivals) {
+Status Tuner::try_all(const RivalKernels& rivals, std::vector<Rival>& all,
+                      std::vector<RivalTimes>& found) {
   MaterialStore materials;
-  std::vector<Rival> all;
   for (size_t i = 0; i < rivals.variants.size(); ++i) {
     CLVET_ASSIGN_OR_RETURN(Rival rival, prepare(rivals, i, materials));
     all.push_back(std::move(rival));
-    if (!stopped_) CLVET_RETURN_IF_ERROR(try_one(all.back(), static_cast<int>(i)));
+    if (!stopped_) CLVET_RETURN_IF_ERROR(try_one(all.back(), static_cast<int>(i), found[i]));
     if (interrupt_requested) stopped_ = true;
   }
-  if (!stopped_) CLVET_RETURN_IF_ERROR(run_rounds(rivals, all));
+  return {};
+}
+
+Status Tuner::measure(const RivalKernels& rivals, std::vector<RivalTimes>& found) {
+  found.assign(rivals.variants.size(), {});
+  std::vector<Rival> all;
+  CLVET_RETURN_IF_ERROR(try_all(rivals, all, found));
+  const Status ran = stopped_ ? Status() : run_rounds(rivals.seconds, all, found);
+  doubt(all, found);
   if (!stopped_ && lane_.alive()) ask(drop_message());
-  auto ms = times_of(all);
-  std::vector<RivalTimes> rows;
-  for (size_t i = 0; i < all.size(); ++i) {
-    summarise(std::move(ms[i]), all[i]);
-    rows.push_back(std::move(all[i].found));
-  }
-  return rows;
+  return ran;
 }
 
 }  // namespace clvet

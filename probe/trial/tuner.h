@@ -32,22 +32,20 @@ struct RivalKernels {
   TestShape shape;                // its name seeds the inputs
   std::vector<Variant> variants;  // the first is what would run anyway: it is timed in each round
   std::vector<std::shared_ptr<const Program>> programs;  // of the variants
-  std::vector<TimesByRound> earlier;  // of the variants, in a sitting before; or empty
   double seconds = 0;  // after that much time no round begins; the least number of rounds is made
 };
 
 struct RivalTimes {
   Verdict verdict = Verdict::kMissing;  // kMissing: there was no time
   std::string note;                     // what is wrong
-  TimesByRound ms;                      // of a launch among others, in earlier sittings, too
-  RoundTimes times;                     // the sum of them
+  TimesByRound ms;                      // of a launch among others
   bool behind = false;                  // clearly: it was left out of further rounds
   bool far_behind = false;              // so far that two rounds were enough
+  bool running() const { return verdict == Verdict::kPass && !behind; }
 };
 
-// Rounds at most, where it is not plain after kEnoughRounds which candidate is fastest, and those
-// between two looks: who looks after each of them sees a winner too often.
-inline constexpr int kMostRounds = 201, kMoreRounds = 40;
+// With what the others are compared: the first that is right and not behind; 0 where none is.
+size_t reference_of(const std::vector<RivalTimes>& rivals);
 
 class Tuner {
  public:
@@ -55,9 +53,10 @@ class Tuner {
   static Result<Tuner> create(const WorkerSettings& worker, const DeviceRoute& route,
                               const DeviceReport& device, const std::string& stage_path,
                               std::string scratch);
-  // One row for each variant. kUnavailable: the device cannot be opened. kInternal: the fault is
-  // clvet's or the machine's.
-  Result<std::vector<RivalTimes>> measure(const RivalKernels& rivals);
+  // One sitting: kEnoughRounds rounds (probe/report/tuned.h), or fewer for want of time. `found`: a
+  // row for each variant, with an error, too, as far as it came. kUnavailable: the device cannot be
+  // opened. kInternal: the fault is clvet's or the machine's.
+  Status measure(const RivalKernels& rivals, std::vector<RivalTimes>& found);
   // By the deadline or the user.
   bool stopped() const { return stopped_; }
   // Ends the worker, and removes its folder.
@@ -71,8 +70,6 @@ class Tuner {
     std::vector<Mapping> outputs;
     int worker = 0;    // in which it is kept; 0: in none
     int launches = 0;  // of a round; 0: not known yet
-    RivalTimes found;
-    bool running() const { return found.verdict == Verdict::kPass && !found.behind; }
   };
   Tuner(const WorkerSettings& worker, const DeviceRoute& route, const DeviceReport& device,
         Lane lane)
@@ -80,14 +77,13 @@ class Tuner {
   Status ensure_worker();
   Outcome ask(const nlohmann::json& request, const std::vector<int>& fds = {});
   Result<Rival> prepare(const RivalKernels& rivals, size_t index, MaterialStore& materials);
-  Status try_one(Rival& rival, int slot);
-  Status judge_outcome(const Outcome& outcome, Rival& rival);
-  Status run_round(Rival& rival, int slot, int round);
-  Status run_rounds(const RivalKernels& rivals, std::vector<Rival>& all);
-  void summarise(std::vector<double> ms, Rival& rival) const;
-  static void leave_out(std::vector<Rival>& all);
-  static std::vector<std::vector<double>> times_of(const std::vector<Rival>& all);
-  static bool may_change(const std::vector<Rival>& all);
+  Status try_all(const RivalKernels& rivals, std::vector<Rival>& all,
+                 std::vector<RivalTimes>& found);
+  Status try_one(Rival& rival, int slot, RivalTimes& found);
+  Status judge_outcome(const Outcome& outcome, Rival& rival, RivalTimes& found);
+  Status run_round(Rival& rival, int slot, int round, RivalTimes& found);
+  Status run_rounds(double seconds, std::vector<Rival>& all, std::vector<RivalTimes>& found);
+  void doubt(const std::vector<Rival>& all, std::vector<RivalTimes>& found) const;
 
   WorkerSettings settings_;
   DeviceRoute route_;

@@ -90,8 +90,8 @@ std::string run_text(const RunRecord& record, bool explain) {
   if (record.choice) {
     text += tr("measured: {:.2f} ms on the device, {:.2f} ms on the host", record.choice->device_ms,
                record.choice->host_ms);
-    if (!host && record.choice->host_ms < record.choice->device_ms)
-      text += tr(": the device stays unless the host is faster by a fifth");
+    if (!host && record.choice->host_ms < record.choice->device_ms && !record.choice->host_wins())
+      text += tr(": the device stays unless the host needs a fifth less time");
     text += "\n";
   }
   return text;

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""tests/bench/tuning.py CLVET REPORT FOLDER [--rounds N] [--seconds S] MODEL[:NAME=SHAPE]...: what `clvet tune` gains.
+"""tests/bench/tuning.py CLVET REPORT FOLDER [--rounds N] [--seconds S] [--search-seconds S] MODEL[:NAME=SHAPE]...: what `clvet tune` gains.
 
 For each model: `clvet tune` in a fresh state folder, then runs without and with what it found, in turn, as many rounds as --rounds
 says (11); the median ratio, and the part of rounds in which tuned was faster. Then a second tuning without any times measures every
-kernel of every call again, in as much time as it takes up to --search-seconds: the search. It takes another kernel than the planner for some calls; of at most five of them, those with
-most to win, a third tuning measures what is won by the kernel that the first one took, and by the fastest of the search: the figures
-that chose a kernel flatter it. REPORT is copied into FOLDER, which is made anew. Prints JSON.
+kernel of every call again, in as much time as it takes up to --search-seconds (240): the search. It takes another kernel than the
+planner for some calls; of at most five of them, those with most to win, a third tuning measures what is won by the kernel that the
+first one took, and by the fastest of the search: the figures that chose a kernel flatter it. REPORT is copied into FOLDER, which is made anew. Prints JSON.
 """
 import argparse
 import json

@@ -148,6 +148,21 @@ TEST_F(TuneCommand, MeasuresCloseKernelsAgainAndLosesOneThatCrashesThenOverPocl)
   EXPECT_THAT(planned(), Not(HasSubstr("gemm_local32")));
 }
 
+TEST_F(TuneCommand, KeepsWhatItKnowsWhereTheDeviceIsLostInALaterSittingOverPocl) {
+  const std::string crash = R"({"match": {"call": "clEnqueueNDRangeKernel", )" + kPoint +
+                            R"(, "count": {"from": 60}}, "do": {"action": "segfault",
+      "once_file": "$FAKE_CL_STATE/lost"}})";
+  const std::string lost = R"({"match": {"call": "clCreateContext",
+      "file_exists": "$FAKE_CL_STATE/lost"}, "do": {"action": "segfault"}})";
+  const std::string alike = R"({"match": {"call": "clEnqueueNDRangeKernel", "kernel": "^gemm_"},
+      "do": {"action": "delay", "ms": 4}})";
+  const auto done = tune(R"({"rules": [)" + crash + ", " + lost + ", " + alike + "]}");
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("the device could not be opened: clCreateContext: signal 11"));
+  EXPECT_EQ(verdict_of(kTempting), "crash");
+  EXPECT_THAT(planned(), Not(HasSubstr("gemm_local32")));
+}
+
 TEST_F(TuneCommand, OpensADeviceAgainThatFailedToOpenOnceOverPocl) {
   const auto done = tune(scenario(R"({"match": {"call": "clCreateContext"},
       "do": {"action": "segfault", "once_file": "$FAKE_CL_STATE/died"}})"));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <random>
 #include <vector>
 
@@ -11,6 +12,23 @@
 
 namespace clvet {
 namespace {
+
+TimesByRound times_of(const std::vector<double>& paces, double ms) {
+  TimesByRound times;
+  for (const double pace : paces) times[static_cast<int>(times.size())] = ms * pace;
+  return times;
+}
+
+Beats beats(const RoundTimes& one, const RoundTimes& other) {
+  const auto row = [](const RoundTimes& times) {
+    TunedVariant row;
+    row.median_ms = times.median_ms;
+    row.spread_ms = times.spread_ms;
+    row.rounds = times.rounds;
+    return row;
+  };
+  return beats_tuned(row(one), row(other));
+}
 
 TEST(Rounds, LeaveOutWhatIsClearlyBehindAndNothingElse) {
   const std::vector<double> fastest{1, 1.1, 1, 0.9, 1};
@@ -27,89 +45,75 @@ TEST(Rounds, LeaveOutAfterTwoWhatIsManyTimesAsSlow) {
   EXPECT_FALSE(far_behind({}, {}));
 }
 
-TEST(Rounds, AreOpenWhileACandidateSeemsToBeatTheFirst) {
-  const std::vector<double> first{1, 1.2, 0.8, 1.1, 0.9};
-  EXPECT_TRUE(is_open({first, {0.95, 1.1, 0.8, 1.0, 0.9}})) << "by a twentieth, in the noise";
-  EXPECT_FALSE(is_open({first, {0.5, 0.51, 0.5, 0.49, 0.5}})) << "it does beat the first";
-  EXPECT_FALSE(is_open({first, first})) << "not by a fiftieth";
-  EXPECT_FALSE(is_open({first, {}})) << "it was left out";
-  EXPECT_FALSE(is_open({{}, first})) << "the first failed";
-}
-
-TEST(Rounds, AreSummedUpByMedianAndQuartiles) {
-  EXPECT_EQ(summarise_rounds({}).rounds, 0);
-  const RoundTimes times = summarise_rounds({5, 1, 2, 100, 3});
-  EXPECT_EQ(times.rounds, 5);
-  EXPECT_EQ(times.median_ms, 3);
-  EXPECT_EQ(times.spread_ms, 3);
-}
-
-TimesByRound times_of(const std::vector<double>& paces, double ms) {
-  TimesByRound times;
-  for (const double pace : paces) times[static_cast<int>(times.size())] = ms * pace;
-  return times;
-}
-
-TunedVariant row_of(const std::vector<double>& ms) {
-  const RoundTimes times = summarise_rounds(ms);
-  TunedVariant row;
-  row.median_ms = times.median_ms;
-  row.spread_ms = times.spread_ms;
-  row.rounds = times.rounds;
-  return row;
-}
-
-TEST(OnePace, ShowsAGainThatIsSmallerThanWhatTheMachineDrifts) {
+TEST(Rounds, ShowAGainThatIsSmallerThanWhatTheMachineDrifts) {
   const std::vector<double> paces{1, 1.1, 1.3, 2, 1.7, 1.2, 1};
-  const TimesByRound first = times_of(paces, 1), second = times_of(paces, 0.95);
-  const auto ms = at_one_pace({first, second});
-  for (const double one : ms[0]) EXPECT_NEAR(one, 1.2, 1e-9) << "at the machine's usual pace";
-  for (const double one : ms[1]) EXPECT_NEAR(one, 1.2 * 0.95, 1e-9);
-  EXPECT_EQ(beats_tuned(row_of(ms[1]), row_of(ms[0])), Beats::kYes);
-  std::vector<double> raw[2];
-  for (const auto& [round, time] : first) raw[0].push_back(time);
-  for (const auto& [round, time] : second) raw[1].push_back(time);
-  EXPECT_EQ(beats_tuned(row_of(raw[1]), row_of(raw[0])), Beats::kPerhaps) << "the drift hides it";
+  const auto sums = sum_up({{times_of(paces, 1), times_of(paces, 0.95)}}, 0);
+  EXPECT_NEAR(sums[0].median_ms, 1.2, 1e-9);
+  EXPECT_NEAR(sums[1].median_ms, 1.2 * 0.95, 1e-9);
+  EXPECT_EQ(sums[1].rounds, 7);
+  EXPECT_EQ(beats(sums[1], sums[0]), Beats::kYes);
 }
 
-TEST(OnePace, IsNotMovedByOneWildTime) {
-  TimesByRound first = times_of({1, 1, 1, 1, 1}, 1), second = times_of({1, 1, 1, 1, 1}, 2);
-  second[3] = 200;
-  const auto ms = at_one_pace({first, second});
-  EXPECT_NEAR(summarise_rounds(ms[0]).median_ms, 1, 1e-9);
-  EXPECT_NEAR(summarise_rounds(ms[1]).median_ms, 2, 1e-9);
+TEST(Rounds, AreNotMovedByOneWildTime) {
+  const std::vector<double> paces{1, 1.1, 0.9, 1, 1.2};
+  for (const size_t wild : {0, 1}) {
+    SittingTimes times{times_of(paces, 1), times_of(paces, 2)};
+    times[wild][2] = 200;
+    const auto sums = sum_up({times}, 0);
+    EXPECT_NEAR(sums[1].median_ms / sums[0].median_ms, 2, 1e-9) << wild;
+    EXPECT_NEAR(sums[1].spread_ms, 0, 1e-9) << wild;
+  }
 }
 
-TEST(OnePace, ComparesAKernelThatWasLeftOutInTheRoundsThatItTookPartIn) {
-  // The machine is slow while all three run, and fast after the third was left out.
-  const TimesByRound first = times_of({2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1}, 1);
-  const TimesByRound second = times_of({2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1}, 1.1);
-  const auto ms = at_one_pace({first, second, times_of({2, 2, 2, 2, 2}, 1.5)});
-  ASSERT_EQ(ms[2].size(), 5u);
-  EXPECT_NEAR(summarise_rounds(ms[2]).median_ms, 1.5, 1e-9);
+TEST(Rounds, CompareWhatWasLeftOutInTheRoundsThatItTookPartIn) {
+  // The machine becomes slow when most kernels have been left out.
+  std::vector<double> paces(5, 1.0);
+  paces.resize(41, 1.6);
+  SittingTimes times{times_of(paces, 1), times_of(paces, 1.01)};
+  for (int i = 0; i < 6; ++i) times.push_back(times_of(std::vector<double>(5, 1.0), 1.2));
+  const auto sums = sum_up({times}, 0);
+  EXPECT_NEAR(sums[0].median_ms, 1.6, 1e-9);
+  for (size_t i = 2; i < times.size(); ++i) {
+    EXPECT_NEAR(sums[i].median_ms, 1.2 * 1.6, 1e-9);
+    EXPECT_EQ(sums[i].rounds, 5);
+    EXPECT_EQ(beats(sums[i], sums[0]), Beats::kNo);
+  }
 }
 
-TEST(OnePace, KeepsTheNoiseOfTwoKernelsAsLargeAsItIs) {
+TEST(Rounds, HaveTheSpreadOfWhatIsCompared) {
   std::mt19937 random(7);
   std::normal_distribution<double> rest(0, 0.02), drift(0, 0.3);
-  TimesByRound kernels[2];
-  for (int round = 0; round < 2001; ++round) {
+  SittingTimes times(4);
+  for (int round = 0; round < 4001; ++round) {
     const double pace = drift(random);
-    for (TimesByRound& kernel : kernels) kernel[round] = std::exp(pace + rest(random));
+    for (TimesByRound& kernel : times) kernel[round] = std::exp(pace + rest(random));
   }
   constexpr double kQuartiles = 1.349;  // of a normal distribution, from one to the other
-  for (const auto& ms : at_one_pace({kernels[0], kernels[1]})) {
-    EXPECT_NEAR(summarise_rounds(ms).spread_ms / kQuartiles, 0.02, 0.002);
+  const auto sums = sum_up({times}, 0);
+  EXPECT_EQ(sums[0].spread_ms, 0) << "all are compared with it";
+  for (size_t i = 1; i < times.size(); ++i) {
+    EXPECT_NEAR(sums[i].spread_ms / sums[i].median_ms, kQuartiles * 0.02 * std::sqrt(2), 0.003);
   }
 }
 
-TEST(OnePace, IsKnownOfRoundsWithTwoKernelsAtLeast) {
-  const auto ms = at_one_pace({{{0, 5}, {2, 1}, {3, 1}}, {{1, 7}, {2, 2}, {3, 2}}, {}});
-  EXPECT_EQ(ms[0].size(), 2u);
-  EXPECT_EQ(ms[1].size(), 2u);
-  EXPECT_TRUE(ms[2].empty());
-  EXPECT_TRUE(at_one_pace({{{0, 5}}})[0].empty());
-  EXPECT_TRUE(at_one_pace({}).empty());
+TEST(Rounds, ProveNothingWhereOneMomentOfTheMachineContradictsAnother) {
+  const std::vector<double> paces(41, 1.0);
+  const auto sitting = [&](double ms) {
+    return SittingTimes{times_of(paces, 1), times_of(paces, ms)};
+  };
+  const auto alike = sum_up({sitting(0.96), sitting(0.965), sitting(0.955)}, 0);
+  EXPECT_EQ(beats(alike[1], alike[0]), Beats::kYes);
+  const auto torn = sum_up({sitting(0.96), sitting(0.95), sitting(1.06)}, 0);
+  EXPECT_EQ(beats(torn[1], torn[0]), Beats::kPerhaps);
+}
+
+TEST(Rounds, CountWhereTheReferenceTookPart) {
+  const auto sums = sum_up({{{{0, 5}, {2, 1}, {3, 1}}, {{1, 7}, {2, 2}, {3, 2}}, {}}}, 0);
+  EXPECT_EQ(sums[1].rounds, 2);
+  EXPECT_EQ(sums[1].median_ms, 2);
+  EXPECT_EQ(sums[2].rounds, 0);
+  EXPECT_EQ(sum_up({{{}, {{0, 1}}}}, 0)[1].rounds, 0);
+  EXPECT_TRUE(sum_up({}, 0).empty());
 }
 
 }  // namespace
