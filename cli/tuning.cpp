@@ -46,6 +46,7 @@ constexpr int kMostSittings = 5;
 constexpr int kFarCalls = 2;
 // The reference of a multiplication and an addition on a slow board, at first.
 constexpr double kSecondsAFlop = 1e-9;
+constexpr double kHuge = std::numeric_limits<double>::infinity();
 constexpr double kManyFlops = 1e8;  // of a call that takes longer for them than for its builds
 
 bool failed(Verdict verdict) { return verdict != Verdict::kPass && verdict != Verdict::kMissing; }
@@ -168,6 +169,11 @@ class Tuning {
                                            });
   }
 
+  double expected_seconds(const Sittings& one) const {
+    if (one.spent > 0) return one.spent;
+    return flops_of(*one.call) * std::max(seconds_a_flop_.value_or(0), kSecondsAFlop);
+  }
+
   Status sit(Tuner& tuner, std::vector<Sittings>& open, int sitting) {
     const double sittings_left = std::max(kSittings - sitting, 1);
     double shares = 0;
@@ -178,7 +184,7 @@ class Tuning {
       tell_progress(sitting, i + 1, open.size(), call);
       const double share = shares > 0 ? call.ms / shares : 1.0 / static_cast<double>(open.size());
       shares -= call.ms;
-      if (std::max(flops_of(call) * seconds_a_flop_, open[i].spent) > left()) continue;
+      if (expected_seconds(open[i]) > left()) continue;
       const double seconds = std::clamp(left() * share / sittings_left, kShortest, kLongest);
       CLVET_RETURN_IF_ERROR(measure(tuner, open[i], seconds));
     }
@@ -257,8 +263,8 @@ class Tuning {
     std::vector<RivalTimes> found;
     const Status measured = tuner.measure(rivals, found);
     one.spent = monotonic_seconds() - started;
-    if (const double flops = flops_of(*one.call); flops > kManyFlops)
-      seconds_a_flop_ = std::max(kSecondsAFlop, 0.5 * one.spent / flops);
+    if (const double flops = flops_of(*one.call); is_first && flops > kManyFlops)
+      seconds_a_flop_ = std::min(seconds_a_flop_.value_or(kHuge), 0.5 * one.spent / flops);
     take(wanted, std::move(found), one);
     if (is_first) note_distance(one);
     for (const size_t i : wanted) {
@@ -333,7 +339,7 @@ class Tuning {
   TuneRecord& record_;
   std::set<std::string> bad_;             // variants that failed in this session
   std::map<std::string, int> far_calls_;  // of variants: calls in which they were far behind
-  double seconds_a_flop_ = kSecondsAFlop;
+  std::optional<double> seconds_a_flop_;  // the least of the calls: of others more is builds
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "base/numbers.h"
@@ -11,10 +12,10 @@ namespace clvet {
 namespace {
 
 // By that factor, in so many rounds at least.
-bool is_slower(const std::vector<double>& ratios, const std::vector<double>& fastest, double factor,
+bool is_slower(const std::vector<double>& ms, const std::vector<double>& fastest, double factor,
                size_t rounds) {
-  if (std::min(ratios.size(), fastest.size()) < rounds) return false;
-  return *std::min_element(ratios.begin(), ratios.end()) > factor * median(fastest);
+  if (std::min(ms.size(), fastest.size()) < rounds) return false;
+  return *std::min_element(ms.begin(), ms.end()) > factor * median(fastest);
 }
 
 double quartile_range(std::vector<double> values) {
@@ -25,14 +26,12 @@ double quartile_range(std::vector<double> values) {
   return at(0.75) - at(0.25);
 }
 
-// Of the mean of these values; 0 of fewer than two.
 double standard_error(const std::vector<double>& values) {
-  const auto n = static_cast<double>(values.size());
-  if (n < 2) return 0;
-  double mean = 0, squares = 0;
-  for (const double value : values) mean += value / n;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return std::sqrt(squares / (n - 1) / n);
+  if (values.empty()) return 0;
+  const double middle = median(values);
+  std::vector<double> deviations;
+  for (const double value : values) deviations.push_back(std::abs(value - middle));
+  return 1.4826 * median(std::move(deviations)) / std::sqrt(static_cast<double>(values.size()));
 }
 
 // Of one kernel: its ratios, and the median of each sitting that has enough of them.
@@ -49,8 +48,7 @@ RoundTimes summary_of(const Ratios& ratios, double reference_ms) {
           static_cast<int>(ratios.all.size())};
 }
 
-}  // namespace
-
+// Of each kernel, its time over the reference's in each round that has both.
 std::vector<std::vector<double>> ratios_of(const SittingTimes& times, size_t reference) {
   std::vector<std::vector<double>> ratios(times.size());
   for (size_t i = 0; i < times.size(); ++i) {
@@ -62,12 +60,14 @@ std::vector<std::vector<double>> ratios_of(const SittingTimes& times, size_t ref
   return ratios;
 }
 
-bool far_behind(const std::vector<double>& ratios, const std::vector<double>& fastest) {
-  return is_slower(ratios, fastest, 8, 2);
+}  // namespace
+
+bool far_behind(const std::vector<double>& ms, const std::vector<double>& fastest) {
+  return is_slower(ms, fastest, 8, 2);
 }
 
-bool clearly_behind(const std::vector<double>& ratios, const std::vector<double>& fastest) {
-  return is_slower(ratios, fastest, 1.15, kLeastRounds);
+bool clearly_behind(const std::vector<double>& ms, const std::vector<double>& fastest) {
+  return is_slower(ms, fastest, 1.15, kLeastRounds);
 }
 
 std::vector<RoundTimes> sum_up(const std::vector<SittingTimes>& sittings, size_t reference) {

@@ -24,17 +24,15 @@ struct RoundTimes {
 // Rounds that a kernel needs to count beside another one that is near.
 inline constexpr int kLeastRounds = 5;
 
-// Of each kernel, its time over the reference's in each round that has both.
-std::vector<std::vector<double>> ratios_of(const SittingTimes& times, size_t reference);
-
-// Whether a kernel with these ratios is so much slower than the fastest that further rounds cannot
+// Whether a kernel with these times is so much slower than the fastest that further rounds cannot
 // bring it to the front: eight times as slow in two rounds, or by 15 % in five.
-bool far_behind(const std::vector<double>& ratios, const std::vector<double>& fastest);
-bool clearly_behind(const std::vector<double>& ratios, const std::vector<double>& fastest);
+bool far_behind(const std::vector<double>& ms, const std::vector<double>& fastest);
+bool clearly_behind(const std::vector<double>& ms, const std::vector<double>& fastest);
 
 // Of each kernel, by all sittings. What else the machine does may favour one kernel for all of a
-// sitting: so the spread is the interquartile range of all ratios, or sqrt(rounds) times the
-// standard error of the sittings' medians, where that is more.
+// sitting: so the spread is the interquartile range of all ratios, or, where that is more,
+// sqrt(rounds) times the standard error of the sittings' medians. Of these most have to agree: the
+// error is taken from their median absolute deviation, 1.4826 of which are a standard deviation.
 std::vector<RoundTimes> sum_up(const std::vector<SittingTimes>& sittings, size_t reference);
 
 }  // namespace clvet

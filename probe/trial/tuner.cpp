@@ -51,18 +51,25 @@ SittingTimes times_of(const std::vector<RivalTimes>& rivals) {
   return times;
 }
 
+std::vector<double> values_of(const TimesByRound& times) {
+  std::vector<double> values;
+  for (const auto& [round, ms] : times) values.push_back(ms);
+  return values;
+}
+
 void leave_out(std::vector<RivalTimes>& rivals) {
   const size_t reference = reference_of(rivals);
-  const auto ratios = ratios_of(times_of(rivals), reference);
-  const std::vector<double>* fastest = nullptr;
-  for (size_t i = 0; i < rivals.size(); ++i) {
-    if (!rivals[i].running() || ratios[i].empty()) continue;
-    if (!fastest || median(ratios[i]) < median(*fastest)) fastest = &ratios[i];
+  std::vector<double> fastest;
+  for (const RivalTimes& rival : rivals) {
+    if (!rival.running() || rival.ms.empty()) continue;
+    auto ms = values_of(rival.ms);
+    if (fastest.empty() || median(ms) < median(fastest)) fastest = std::move(ms);
   }
-  for (size_t i = 0; fastest && i < rivals.size(); ++i) {
+  for (size_t i = 0; i < rivals.size(); ++i) {
     if (i == reference || !rivals[i].running()) continue;
-    rivals[i].far_behind = far_behind(ratios[i], *fastest);
-    rivals[i].behind = rivals[i].far_behind || clearly_behind(ratios[i], *fastest);
+    const auto ms = values_of(rivals[i].ms);
+    rivals[i].far_behind = far_behind(ms, fastest);
+    rivals[i].behind = rivals[i].far_behind || clearly_behind(ms, fastest);
   }
 }
 
