@@ -172,11 +172,13 @@ int rounds_of(const TunedCall& call) {
 }
 
 Beats beats_tuned(const TunedVariant& one, const TunedVariant& other) {
-  constexpr double kLeastGain = 1.0 / 50, kErrors = 2;
+  // Many calls are chosen: what chance costs at one it wins at another, and a gain that is likely
+  // is one on the whole. A hundredth leaves what is chosen in peace.
+  constexpr double kLeastGain = 0.01;
   const auto error = [](const TunedVariant& row) { return row.spread_ms / std::sqrt(row.rounds); };
   const double gain = other.median_ms - one.median_ms;
   if (!(gain > kLeastGain * other.median_ms)) return Beats::kNo;
-  return gain > kErrors * std::hypot(error(one), error(other)) ? Beats::kYes : Beats::kPerhaps;
+  return gain > std::hypot(error(one), error(other)) ? Beats::kYes : Beats::kPerhaps;
 }
 
 TunedCall merge_calls(const TunedCall& kept, const TunedCall& added) {

@@ -38,8 +38,8 @@ int rounds_of(const TunedCall& call);
 inline constexpr int kEnoughRounds = 41;
 // How `one` compares with `other`, by rounds in turn.
 enum class Beats {
-  kNo,       // it is not faster by a fiftieth
-  kPerhaps,  // it is, but not by more than twice the error of both medians: more rounds would tell
+  kNo,       // it is not faster by a hundredth
+  kPerhaps,  // it is, but not by more than the error of both medians: more rounds would tell
   kYes
 };
 Beats beats_tuned(const TunedVariant& one, const TunedVariant& other);
