@@ -89,22 +89,9 @@ struct Sittings {
   std::vector<const TableRow*> rows;
   std::vector<RivalTimes> found;      // of the rows, at last; empty: before the first sitting
   std::vector<SittingTimes> times;    // of the rows
-  double spent = 0;                   // seconds of the last sitting
+  double spent = 0;                   // seconds that a kernel took in the last one
   std::optional<size_t> record = {};  // which row of the record it is
 };
-
-int running(const Sittings& one) {
-  return static_cast<int>(std::count_if(one.found.begin(), one.found.end(),
-                                        [](const RivalTimes& row) { return row.running(); }));
-}
-
-// Whether few rounds are enough: one kernel is left, and none was missed.
-bool is_decided(const Sittings& one) {
-  const bool missed = std::any_of(one.found.begin(), one.found.end(), [](const RivalTimes& row) {
-    return row.verdict == Verdict::kMissing;
-  });
-  return !missed && running(one) == 1;
-}
 
 class Tuning {
  public:
@@ -158,7 +145,7 @@ class Tuning {
   }
 
   bool is_open(const Sittings& one) const {
-    if (running(one) < 2) return false;
+    if (one.found.empty() || rows_to_time(one).size() < 2) return false;
     if (static_cast<int>(one.times.size()) < kSittings) return true;
     const TunedRow row = row_of(one);
     const TunedVariant& first = row.call.variants.front();
@@ -170,7 +157,7 @@ class Tuning {
   }
 
   double expected_seconds(const Sittings& one) const {
-    if (one.spent > 0) return one.spent;
+    if (one.spent > 0) return one.spent * static_cast<double>(rows_to_time(one).size());
     return flops_of(*one.call) * std::max(seconds_a_flop_.value_or(0), kSecondsAFlop);
   }
 
@@ -232,6 +219,14 @@ class Tuning {
     return wanted;
   }
 
+  // Whether few rounds are enough: one kernel is left, and none was missed.
+  bool is_decided(const Sittings& one) const {
+    const bool missed = std::any_of(one.found.begin(), one.found.end(), [](const RivalTimes& row) {
+      return row.verdict == Verdict::kMissing;
+    });
+    return !missed && rows_to_time(one).size() == 1;
+  }
+
   void note_distance(const Sittings& one) {
     for (size_t i = 0; i < one.rows.size(); ++i) {
       if (one.found[i].verdict != Verdict::kPass) continue;
@@ -262,9 +257,10 @@ class Tuning {
     const double started = monotonic_seconds();
     std::vector<RivalTimes> found;
     const Status measured = tuner.measure(rivals, found);
-    one.spent = monotonic_seconds() - started;
+    const double spent = monotonic_seconds() - started;
+    one.spent = spent / static_cast<double>(wanted.size());
     if (const double flops = flops_of(*one.call); is_first && flops > kManyFlops)
-      seconds_a_flop_ = std::min(seconds_a_flop_.value_or(kHuge), 0.5 * one.spent / flops);
+      seconds_a_flop_ = std::min(seconds_a_flop_.value_or(kHuge), 0.5 * spent / flops);
     take(wanted, std::move(found), one);
     if (is_first) note_distance(one);
     for (const size_t i : wanted) {
@@ -274,22 +270,34 @@ class Tuning {
     return measured;
   }
 
+  // In a later sitting no kernel is left out for good: at another moment it was close. But one that
+  // was left out before is back where another one fails: it may have been behind that one.
   static void take(const std::vector<size_t>& rows, std::vector<RivalTimes> found, Sittings& one) {
+    const bool is_later = !one.times.empty();
     one.found.resize(one.rows.size());
     SittingTimes times(one.rows.size());
     for (size_t i = 0; i < rows.size(); ++i) {
       if (found[i].verdict == Verdict::kMissing) continue;  // there was no time
+      if (is_later) found[i].behind = found[i].far_behind = false;
       times[rows[i]] = std::move(found[i].ms);
       one.found[rows[i]] = std::move(found[i]);
     }
     one.times.push_back(std::move(times));
+    const bool lost = std::any_of(rows.begin(), rows.end(),
+                                  [&](size_t i) { return failed(one.found[i].verdict); });
+    if (!is_later || !lost) return;
+    for (RivalTimes& row : one.found) row.behind = row.far_behind = false;
   }
 
   TunedRow row_of(const Sittings& one) const {
     TunedRow row;
     row.steps = one.call->steps;
     row.call = {device_.environment_key, one.call->name, device_.name, utc_now(), {}};
-    const auto sums = sum_up(one.times, reference_of(one.found));
+    const auto running = rows_to_time(one);
+    auto sums = sum_up(one.times, running.empty() ? 0 : running.front());
+    std::vector<bool> left_out;
+    for (const RivalTimes& found : one.found) left_out.push_back(found.behind);
+    hold_back(left_out, sums);
     for (size_t i = 0; i < one.rows.size(); ++i) {
       const RivalTimes& found = one.found[i];
       const bool counts =

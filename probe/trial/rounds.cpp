@@ -11,6 +11,8 @@
 namespace clvet {
 namespace {
 
+constexpr double kClearlyBehind = 1.15;
+
 // By that factor, in so many rounds at least.
 bool is_slower(const std::vector<double>& ms, const std::vector<double>& fastest, double factor,
                size_t rounds) {
@@ -67,7 +69,7 @@ bool far_behind(const std::vector<double>& ms, const std::vector<double>& fastes
 }
 
 bool clearly_behind(const std::vector<double>& ms, const std::vector<double>& fastest) {
-  return is_slower(ms, fastest, 1.15, kLeastRounds);
+  return is_slower(ms, fastest, kClearlyBehind, kLeastRounds);
 }
 
 std::vector<RoundTimes> sum_up(const std::vector<SittingTimes>& sittings, size_t reference) {
@@ -87,6 +89,18 @@ std::vector<RoundTimes> sum_up(const std::vector<SittingTimes>& sittings, size_t
   for (const Ratios& ratios : kernels)
     sums.push_back(reference_ms.empty() ? RoundTimes() : summary_of(ratios, median(reference_ms)));
   return sums;
+}
+
+void hold_back(const std::vector<bool>& left_out, std::vector<RoundTimes>& sums) {
+  double least = 0;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    if (left_out[i] || sums[i].rounds == 0) continue;
+    least = least > 0 ? std::min(least, sums[i].median_ms) : sums[i].median_ms;
+  }
+  for (size_t i = 0; i < sums.size(); ++i) {
+    if (left_out[i] && sums[i].rounds > 0)
+      sums[i].median_ms = std::max(sums[i].median_ms, kClearlyBehind * least);
+  }
 }
 
 }  // namespace clvet

@@ -152,7 +152,6 @@ Status Tuner::try_one(Rival& rival, int slot, RivalTimes& found) {
   CLVET_RETURN_IF_ERROR(ensure_worker());
   if (stopped_) return {};
   const Outcome outcome = ask(to_message(rival.prepared.request), raw_fds(rival.prepared));
-  found.verdict = Verdict::kMissing;
   if (stopped_) return {};
   rival.worker = workers_;
   // No round was run yet, so the slot holds nothing to read.
@@ -184,6 +183,16 @@ Status Tuner::run_round(Rival& rival, int slot, int round, RivalTimes& found) {
   return {};
 }
 
+// Near kernels have as many launches in a batch, so that each launch has the same part of the wait.
+void Tuner::share_launches(size_t reference, std::vector<Rival>& all) {
+  const int launches = all[reference].launches;
+  for (Rival& rival : all) {
+    const bool near =
+        rival.launches > 0 && rival.launches <= 2 * launches && launches <= 2 * rival.launches;
+    if (near) rival.launches = launches;
+  }
+}
+
 // In turn, each time from another one on, so that none has always the same neighbour.
 Status Tuner::run_rounds(double seconds, std::vector<Rival>& all, std::vector<RivalTimes>& found) {
   const double until = monotonic_seconds() + seconds;
@@ -199,6 +208,7 @@ Status Tuner::run_rounds(double seconds, std::vector<Rival>& all, std::vector<Ri
       if (stopped_) return {};
       if (found[index].verdict != Verdict::kPass) take_back(found);
     }
+    if (round == 0) share_launches(reference_of(found), all);
     leave_out(found);
   }
   return {};

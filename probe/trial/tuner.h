@@ -83,6 +83,7 @@ class Tuner {
   Status judge_outcome(const Outcome& outcome, Rival& rival, RivalTimes& found);
   Status run_round(Rival& rival, int slot, int round, RivalTimes& found);
   Status run_rounds(double seconds, std::vector<Rival>& all, std::vector<RivalTimes>& found);
+  static void share_launches(size_t reference, std::vector<Rival>& all);
   void doubt(const std::vector<Rival>& all, std::vector<RivalTimes>& found) const;
 
   WorkerSettings settings_;

@@ -109,6 +109,22 @@ TEST(Rounds, ProveNothingWhereOneMomentOfTheMachineContradictsAnother) {
   EXPECT_EQ(beats(odd[1], odd[0]), Beats::kYes) << "one of four was odd";
 }
 
+TEST(Rounds, LetNothingWinThatWasLeftOutWhileTheReferenceWasDisturbed) {
+  std::vector<double> planned(5, 1.5);
+  planned.resize(41, 1.0);
+  const std::vector<double> even(41, 1.0);
+  auto sums = sum_up(
+      {{times_of(planned, 1), times_of(even, 0.95), times_of(std::vector<double>(5, 1.0), 1.1)}},
+      0);
+  EXPECT_LT(sums[2].median_ms, sums[1].median_ms);
+  hold_back({false, false, true}, sums);
+  EXPECT_NEAR(sums[2].median_ms, 1.15 * sums[1].median_ms, 1e-9);
+  EXPECT_NEAR(sums[1].median_ms, 0.95, 1e-9);
+  std::vector<RoundTimes> none(2);
+  hold_back({true, false}, none);
+  EXPECT_EQ(none[0].median_ms, 0);
+}
+
 TEST(Rounds, CountWhereTheReferenceTookPart) {
   const auto sums = sum_up({{{{0, 5}, {2, 1}, {3, 1}}, {{1, 7}, {2, 2}, {3, 2}}, {}}}, 0);
   EXPECT_EQ(sums[1].rounds, 2);
