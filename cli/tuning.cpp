@@ -42,6 +42,8 @@ constexpr double kShortest = 0.05, kLongest = 2;
 constexpr int kSittings = 3;
 // Where it is not plain by then which is fastest, at so many.
 constexpr int kMostSittings = 5;
+// Of the whole time, what a call takes that has one sitting only: a few percent of it are nothing.
+constexpr double kSmallShare = 0.005;
 // A kernel that was far behind in so many calls, and in no other, is not built for further ones.
 constexpr int kFarCalls = 2;
 // The reference of a multiplication and an addition on a slow board, at first.
@@ -129,7 +131,10 @@ class Tuning {
 
   Status measure_all(Tuner& tuner, const std::vector<TunableCall>& calls) {
     std::vector<Sittings> open;
-    for (const TunableCall& call : calls) open.push_back({.call = &call, .rows = call.rows});
+    for (const TunableCall& call : calls) {
+      whole_ms_ += call.ms;
+      open.push_back({.call = &call, .rows = call.rows});
+    }
     for (int sitting = 0; sitting < kMostSittings && !open.empty(); ++sitting) {
       const Status sat = sit(tuner, open, sitting);
       if (!sat && (sat.error().code != ErrorCode::kUnavailable || record_.tuned.empty()))
@@ -146,6 +151,7 @@ class Tuning {
 
   bool is_open(const Sittings& one) const {
     if (one.found.empty() || rows_to_time(one).size() < 2) return false;
+    if (one.call->ms < kSmallShare * whole_ms_) return false;
     if (static_cast<int>(one.times.size()) < kSittings) return true;
     const TunedRow row = row_of(one);
     const TunedVariant& first = row.call.variants.front();
@@ -347,6 +353,7 @@ class Tuning {
   TuneRecord& record_;
   std::set<std::string> bad_;             // variants that failed in this session
   std::map<std::string, int> far_calls_;  // of variants: calls in which they were far behind
+  double whole_ms_ = 0;                   // predicted for all calls
   std::optional<double> seconds_a_flop_;  // the least of the calls: of others more is builds
 };
 

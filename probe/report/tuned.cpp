@@ -175,10 +175,14 @@ Beats beats_tuned(const TunedVariant& one, const TunedVariant& other) {
   // Many calls are chosen: what chance costs at one it wins at another, and a gain that is likely
   // is one on the whole. A hundredth leaves what is chosen in peace.
   constexpr double kLeastGain = 0.01;
-  const auto error = [](const TunedVariant& row) { return row.spread_ms / std::sqrt(row.rounds); };
+  const auto error_of = [](const TunedVariant& row) {
+    return row.spread_ms / std::sqrt(row.rounds);
+  };
   const double gain = other.median_ms - one.median_ms;
-  if (!(gain > kLeastGain * other.median_ms)) return Beats::kNo;
-  return gain > std::hypot(error(one), error(other)) ? Beats::kYes : Beats::kPerhaps;
+  const double error = std::hypot(error_of(one), error_of(other));
+  const double least = kLeastGain * other.median_ms;
+  if (gain > std::max(least, error)) return Beats::kYes;
+  return gain + error > least ? Beats::kPerhaps : Beats::kNo;
 }
 
 TunedCall merge_calls(const TunedCall& kept, const TunedCall& added) {

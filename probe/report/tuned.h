@@ -38,9 +38,9 @@ int rounds_of(const TunedCall& call);
 inline constexpr int kEnoughRounds = 41;
 // How `one` compares with `other`, by rounds in turn.
 enum class Beats {
-  kNo,       // it is not faster by a hundredth
-  kPerhaps,  // it is, but not by more than the error of both medians: more rounds would tell
-  kYes
+  kNo,       // within the error of both medians it is not faster by a hundredth
+  kPerhaps,  // more rounds would tell
+  kYes       // it is, and by more than the error
 };
 Beats beats_tuned(const TunedVariant& one, const TunedVariant& other);
 // Of one call: that with more rounds, where those beyond kEnoughRounds do not count; of equals the
