@@ -39,9 +39,9 @@ namespace {
 constexpr double kShortest = 0.05, kLongest = 2;
 // Where kernels are close, the machine's state decides, too (what others do on it, how warm it is);
 // it stays for longer than the rounds of a call. So each such call is measured at so many moments.
-constexpr int kSittings = 3;
+constexpr int kSittings = 4;
 // Where it is not plain by then which is fastest, at so many.
-constexpr int kMostSittings = 5;
+constexpr int kMostSittings = 6;
 // Of the whole time, what a call takes that has one sitting only: a few percent of it are nothing.
 constexpr double kSmallShare = 0.005;
 // A kernel that was far behind in so many calls, and in no other, is not built for further ones.
@@ -215,12 +215,21 @@ class Tuning {
            !won_before(call, row);
   }
 
-  // At first all, then what is close.
+  // At first all, then what is close. Where memory happens to lie can make a kernel slow for a
+  // whole sitting: one that was left out for less than that much is worth another.
   std::vector<size_t> rows_to_time(const Sittings& one) const {
+    constexpr double kWorthAnother = 1.5;
+    const auto sums = sum_up(one.times, 0);
+    double least = kHuge;
+    for (const RoundTimes& sum : sums)
+      if (sum.rounds > 0) least = std::min(least, sum.median_ms);
     std::vector<size_t> wanted;
     for (size_t i = 0; i < one.rows.size(); ++i) {
-      if (one.found.empty() || (one.found[i].running() && !bad_.contains(one.rows[i]->name)))
-        wanted.push_back(i);
+      const bool is_bad = !one.found.empty() && bad_.contains(one.rows[i]->name);
+      const bool is_close = one.found.empty() || one.found[i].running() ||
+                            (one.found[i].verdict == Verdict::kPass && sums[i].rounds > 0 &&
+                             sums[i].median_ms < kWorthAnother * least);
+      if (is_close && !is_bad) wanted.push_back(i);
     }
     return wanted;
   }
@@ -248,7 +257,9 @@ class Tuning {
         return row != one.call->rows.front() && is_left_out(*one.call, *row);
       });
     }
-    const std::vector<size_t> wanted = rows_to_time(one);
+    std::vector<size_t> wanted = rows_to_time(one);
+    // Where memory lies decides, too, and what is made first lies elsewhere than what is made last.
+    if (one.times.size() % 2 == 1) std::reverse(wanted.begin(), wanted.end());
     if (wanted.size() < 2) {
       if (is_first) --record_.calls;  // nothing is left to choose from
       return {};
