@@ -306,12 +306,18 @@ class Tuning {
     for (RivalTimes& row : one.found) row.behind = row.far_behind = false;
   }
 
+  // The first that took part in all sittings: not behind, and not wrong at another call.
+  size_t reference(const Sittings& one) const {
+    for (size_t i = 0; i < one.rows.size(); ++i)
+      if (one.found[i].running() && !bad_.contains(one.rows[i]->name)) return i;
+    return 0;
+  }
+
   TunedRow row_of(const Sittings& one) const {
     TunedRow row;
     row.steps = one.call->steps;
     row.call = {device_.environment_key, one.call->name, device_.name, utc_now(), {}};
-    const auto running = rows_to_time(one);
-    auto sums = sum_up(one.times, running.empty() ? 0 : running.front());
+    auto sums = sum_up(one.times, reference(one));
     std::vector<bool> left_out;
     for (const RivalTimes& found : one.found) left_out.push_back(found.behind);
     hold_back(left_out, sums);

@@ -5,7 +5,8 @@ For each model: `clvet tune` in a fresh state folder, then runs without and with
 says (11); the median ratio, and the part of rounds in which tuned was faster. Then a second tuning without any times measures every
 kernel of every call again, in as much time as it takes up to --search-seconds (240): the search. It takes another kernel than the
 planner for some calls; of at most five of them, those with most to win, a third tuning measures what is won by the kernel that the
-first one took, and by the fastest of the search: the figures that chose a kernel flatter it. REPORT is copied into FOLDER, which is made anew. Prints JSON.
+first one took, and by the fastest of the search: the figures that chose a kernel flatter it. REPORT is copied into FOLDER, which is made
+anew. Prints JSON.
 """
 import argparse
 import json
