@@ -158,7 +158,7 @@ class Tuning {
     return first.rounds > 0 && std::any_of(row.call.variants.begin(), row.call.variants.end(),
                                            [&](const TunedVariant& other) {
                                              return other.rounds > 0 &&
-                                                    beats_tuned(other, first) == Beats::kPerhaps;
+                                                    may_beat_tuned(other, first);
                                            });
   }
 

@@ -26,6 +26,19 @@ constexpr const char* kSchema = "clvet.tuned/1";
 constexpr size_t kMostText = 4096, kMostVariants = 64;
 constexpr double kMostMs = 1e7, kMostRoundsOfARow = 1e6;
 
+// What `one` gains over `other`, and the error of it, as parts of the time of `other`.
+struct Gain {
+  double part, error;
+};
+
+Gain gain_of(const TunedVariant& one, const TunedVariant& other) {
+  const auto error_of = [](const TunedVariant& row) {
+    return row.spread_ms / std::sqrt(row.rounds);
+  };
+  return {(other.median_ms - one.median_ms) / other.median_ms,
+          std::hypot(error_of(one), error_of(other)) / other.median_ms};
+}
+
 RowFile rows_of(const std::string& file) { return {file, kSchema, kMostTunedCalls}; }
 
 std::string row_name(const TunedCall& call) { return call.environment_key + " " + call.call; }
@@ -171,18 +184,19 @@ int rounds_of(const TunedCall& call) {
   return first == call.variants.end() ? 0 : first->rounds;
 }
 
-Beats beats_tuned(const TunedVariant& one, const TunedVariant& other) {
+bool beats_tuned(const TunedVariant& one, const TunedVariant& other) {
   // Many calls are chosen: what chance costs at one it wins at another, and a gain that is likely
-  // is one on the whole. A hundredth leaves what is chosen in peace.
-  constexpr double kLeastGain = 0.01;
-  const auto error_of = [](const TunedVariant& row) {
-    return row.spread_ms / std::sqrt(row.rounds);
-  };
-  const double gain = other.median_ms - one.median_ms;
-  const double error = std::hypot(error_of(one), error_of(other));
-  const double least = kLeastGain * other.median_ms;
-  if (gain > std::max(least, error)) return Beats::kYes;
-  return gain + error > least ? Beats::kPerhaps : Beats::kNo;
+  // is one on the whole. What is less than these is not worth another program.
+  constexpr double kLeastGain = 0.003, kLeastErrors = 1.0 / 3;
+  const Gain gain = gain_of(one, other);
+  return gain.part > std::max(kLeastGain, kLeastErrors * gain.error);
+}
+
+bool may_beat_tuned(const TunedVariant& one, const TunedVariant& other) {
+  constexpr double kWorthMoreRounds = 0.01;
+  const Gain gain = gain_of(one, other);
+  return gain.part + gain.error > kWorthMoreRounds &&
+         gain.part <= std::max(kWorthMoreRounds, gain.error);
 }
 
 TunedCall merge_calls(const TunedCall& kept, const TunedCall& added) {

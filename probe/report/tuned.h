@@ -36,13 +36,11 @@ std::string tuned_to_json(const std::vector<TunedCall>& calls);
 int rounds_of(const TunedCall& call);
 // Rounds that tell which kernel is fastest where that is plain.
 inline constexpr int kEnoughRounds = 41;
-// How `one` compares with `other`, by rounds in turn.
-enum class Beats {
-  kNo,       // within the error of both medians it is not faster by a hundredth
-  kPerhaps,  // more rounds would tell
-  kYes       // it is, and by more than the error
-};
-Beats beats_tuned(const TunedVariant& one, const TunedVariant& other);
+// Whether `one` takes the place of `other`: it is likely to be faster, and by enough to matter.
+bool beats_tuned(const TunedVariant& one, const TunedVariant& other);
+// Whether more rounds would tell: `one` may be faster by a hundredth, and is not so beyond the
+// error of both medians.
+bool may_beat_tuned(const TunedVariant& one, const TunedVariant& other);
 // Of one call: that with more rounds, where those beyond kEnoughRounds do not count; of equals the
 // later. A verdict that is not a pass stays with its kernel, whichever is kept.
 TunedCall merge_calls(const TunedCall& kept, const TunedCall& added);

@@ -104,6 +104,7 @@ DrivenStatus run_trial(DriverSession& session, const TrialRequest& request,
                        std::vector<PlacedMemory>& memory, nlohmann::json& reply) {
   CLVET_DRIVE(build_kernel(session, request.program, reply));
   if (request.build_only) return {};
+  if (request.slot >= 0) share_outputs(session, memory);
   CLVET_DRIVE(create_memory(session, memory));
   CLVET_DRIVE(set_args(session, request, memory));
   CLVET_DRIVE(run_and_read(session, request, memory, reply));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -29,7 +30,35 @@ DrivenStatus run_round(DriverSession& session, HeldTrial& held, int launches,
   return read_outputs(session, held.memory, held.request.repeats, reply);
 }
 
+bool laid_out_alike(const MemoryRequest& a, const MemoryRequest& b) {
+  const auto layout = [](const MemoryRequest& one) {
+    return std::tie(one.use, one.image, one.bytes, one.width, one.height, one.texel, one.guard,
+                    one.guard_texels);
+  };
+  return layout(a) == layout(b);
+}
+
+bool holds(const std::vector<PlacedMemory>& memory, const MemoryObject* object) {
+  return std::any_of(memory.begin(), memory.end(),
+                     [&](const PlacedMemory& one) { return one.object.get() == object; });
+}
+
 }  // namespace
+
+void share_outputs(const DriverSession& session, std::vector<PlacedMemory>& memory) {
+  for (PlacedMemory& wanted : memory) {
+    if (wanted.request.use != MemoryUse::kOut) continue;
+    for (const auto& [slot, held] : session.held) {
+      const auto like =
+          std::find_if(held->memory.begin(), held->memory.end(), [&](const auto& one) {
+            return laid_out_alike(one.request, wanted.request) && !holds(memory, one.object.get());
+          });
+      if (like == held->memory.end()) continue;
+      wanted.object = like->object;
+      break;
+    }
+  }
+}
 
 void hold_trial(DriverSession& session, const TrialRequest& request,
                 std::vector<PlacedMemory> memory) {

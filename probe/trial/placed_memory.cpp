@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -33,16 +34,16 @@ cl_image_format format_of(TexelType type) {
   return {CL_RGBA, CL_FLOAT};
 }
 
-DrivenStatus create_buffer(DriverSession& session, PlacedMemory& object) {
+Driven<MemoryObject> create_buffer(DriverSession& session, const MemoryRequest& request) {
   const ClApi& api = session.api();
-  const MemoryRequest& request = object.request;
+  MemoryObject object;
   auto whole = create_object<ClMem>(api, Stage::kEnqueue, "clCreateBuffer", [&](cl_int* status) {
     const size_t size = std::max<size_t>(request.bytes + 2 * request.guard, 16);
     return api.clCreateBuffer(session.context.get(), CL_MEM_READ_WRITE, size, nullptr, status);
   });
   if (!whole) return tl::unexpected(whole.error());
   object.whole = std::move(*whole);
-  if (request.guard == 0) return {};
+  if (request.guard == 0) return object;
   const cl_buffer_region region{request.guard, request.bytes};
   auto part = create_object<ClMem>(api, Stage::kEnqueue, "clCreateSubBuffer", [&](cl_int* status) {
     return api.clCreateSubBuffer(object.whole.get(), CL_MEM_READ_WRITE,
@@ -50,12 +51,11 @@ DrivenStatus create_buffer(DriverSession& session, PlacedMemory& object) {
   });
   if (!part) return tl::unexpected(part.error());
   object.part = std::move(*part);
-  return {};
+  return object;
 }
 
-DrivenStatus create_image(DriverSession& session, PlacedMemory& object) {
+Driven<MemoryObject> create_image(DriverSession& session, const MemoryRequest& request) {
   const ClApi& api = session.api();
-  const MemoryRequest& request = object.request;
   const cl_image_format format = format_of(request.texel);
   cl_image_desc description{};
   description.image_type = CL_MEM_OBJECT_IMAGE2D;
@@ -66,8 +66,7 @@ DrivenStatus create_image(DriverSession& session, PlacedMemory& object) {
                              nullptr, status);
   });
   if (!image) return tl::unexpected(image.error());
-  object.whole = std::move(*image);
-  return {};
+  return MemoryObject{std::move(*image), {}};
 }
 
 struct ImageRegion {
@@ -82,14 +81,14 @@ DrivenStatus write_memory(DriverSession& session, PlacedMemory& object, const st
   const MemoryRequest& request = object.request;
   if (!request.image) {
     return run_call(Stage::kEnqueue, "clEnqueueWriteBuffer", [&] {
-      return api.clEnqueueWriteBuffer(session.queue.get(), object.whole.get(), CL_TRUE, 0,
+      return api.clEnqueueWriteBuffer(session.queue.get(), object.whole(), CL_TRUE, 0,
                                       request.read_bytes(), bytes, 0, nullptr, nullptr);
     });
   }
   const ImageRegion region(request.width + request.guard_texels,
                            request.height + request.guard_texels);
   return run_call(Stage::kEnqueue, "clEnqueueWriteImage", [&] {
-    return api.clEnqueueWriteImage(session.queue.get(), object.whole.get(), CL_TRUE, region.origin,
+    return api.clEnqueueWriteImage(session.queue.get(), object.whole(), CL_TRUE, region.origin,
                                    region.extent, 0, 0, bytes, 0, nullptr, nullptr);
   });
 }
@@ -99,14 +98,14 @@ DrivenStatus read_memory(DriverSession& session, PlacedMemory& object, std::byte
   const MemoryRequest& request = object.request;
   if (!request.image) {
     return run_call(Stage::kRead, "clEnqueueReadBuffer", [&] {
-      return api.clEnqueueReadBuffer(session.queue.get(), object.whole.get(), CL_TRUE, 0,
+      return api.clEnqueueReadBuffer(session.queue.get(), object.whole(), CL_TRUE, 0,
                                      request.read_bytes(), bytes, 0, nullptr, nullptr);
     });
   }
   const ImageRegion region(request.width + request.guard_texels,
                            request.height + request.guard_texels);
   return run_call(Stage::kRead, "clEnqueueReadImage", [&] {
-    return api.clEnqueueReadImage(session.queue.get(), object.whole.get(), CL_TRUE, region.origin,
+    return api.clEnqueueReadImage(session.queue.get(), object.whole(), CL_TRUE, region.origin,
                                   region.extent, 0, 0, bytes, 0, nullptr, nullptr);
   });
 }
@@ -116,8 +115,12 @@ DrivenStatus enqueue(DriverSession& session, const TrialRequest& request) {
   return enqueue_kernel(session, request.work_dim, request.global.data(), local);
 }
 
-DrivenStatus create(DriverSession& session, PlacedMemory& object) {
-  return object.request.image ? create_image(session, object) : create_buffer(session, object);
+DrivenStatus create(DriverSession& session, PlacedMemory& memory) {
+  auto object = memory.request.image ? create_image(session, memory.request)
+                                     : create_buffer(session, memory.request);
+  if (!object) return tl::unexpected(object.error());
+  memory.object = std::make_shared<const MemoryObject>(std::move(*object));
+  return {};
 }
 
 Driven<PlacedMemory> copy_of(DriverSession& session, const PlacedMemory& object) {
@@ -177,7 +180,7 @@ Result<std::vector<PlacedMemory>> map_memory(const TrialRequest& request,
 
 DrivenStatus create_memory(DriverSession& session, std::vector<PlacedMemory>& memory) {
   for (PlacedMemory& object : memory) {
-    CLVET_DRIVE(create(session, object));
+    if (!object.object) CLVET_DRIVE(create(session, object));
     if (object.request.use == MemoryUse::kIn && object.request.read_bytes() > 0) {
       CLVET_DRIVE(write_memory(session, object, object.bytes.bytes().data()));
       create_copies(session, object);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "base/fd.h"
@@ -14,21 +15,27 @@
 
 namespace clvet {
 
+struct MemoryObject {
+  ClMem whole;  // the allocation with its guards
+  ClMem part;   // buffers with guards: the tensor alone
+};
+
 // A memory object of the trial with the bytes that fill or receive it.
 struct PlacedMemory {
   MemoryRequest request;
-  ClMem whole;  // the allocation with its guards
-  ClMem part;   // buffers with guards: the tensor alone
+  std::shared_ptr<const MemoryObject> object;  // null: not created yet
   Mapping bytes;
   std::vector<PlacedMemory> copies;  // beside this one
   size_t turn = 0;                   // which of them, or of this one as the last, is the argument
-  cl_mem argument() const { return part ? part.get() : whole.get(); }
+  cl_mem whole() const { return object->whole.get(); }
+  cl_mem argument() const { return object->part ? object->part.get() : whole(); }
 };
 
 // Maps the descriptors that came with the request.
 Result<std::vector<PlacedMemory>> map_memory(const TrialRequest& request,
                                              const std::vector<UniqueFd>& fds);
-// Creates the objects and fills the inputs. Where there is no memory for all copies there are none.
+// Creates the objects that are not there yet and fills the inputs. Where there is no memory for all
+// copies there are none.
 DrivenStatus create_memory(DriverSession& session, std::vector<PlacedMemory>& memory);
 // Of the session's kernel.
 DrivenStatus set_args(DriverSession& session, const TrialRequest& request,

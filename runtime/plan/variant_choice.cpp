@@ -227,7 +227,7 @@ void VariantChooser::take_measured(std::vector<Measured> measured,
   if (best) {
     const auto same = std::find_if(measured.begin(), measured.end(),
                                    [&](const auto& one) { return one.chosen.row == best->row; });
-    if (same == measured.end() || beats_tuned(*fastest->tuned, *same->tuned) != Beats::kYes) return;
+    if (same == measured.end() || !beats_tuned(*fastest->tuned, *same->tuned)) return;
     if (best->ms > 0) ms *= (best->ms + best->launch_ms) / same->tuned->median_ms;
   }
   constexpr double kLeastShare = 0.05;  // of the whole, where the launch is predicted to be more

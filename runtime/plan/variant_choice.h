@@ -62,7 +62,7 @@ class VariantChooser {
 
   // Tries the wanted combination, then other storages (buffers last), then the next higher
   // precisions; within one, the variant that is predicted to be fastest, or one that was measured
-  // to be faster than that one at this very call, by more than the noise (beats_tuned). Where
+  // to be faster than that one at this very call (beats_tuned). Where
   // nothing trusted can run the call the code is that of the variant that was wanted most
   // (code_of_refusal), or kUnavailable where no variant takes the call.
   Result<ChosenVariant> choose(const WantedCall& wanted) const;

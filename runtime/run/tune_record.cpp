@@ -48,7 +48,7 @@ const TunedVariant* winner_of(const TunedCall& call) {
   }
   const TunedVariant& first = call.variants.front();
   if (!fastest || !is_timed(first)) return fastest;
-  return beats_tuned(*fastest, first) == Beats::kYes ? fastest : &first;
+  return beats_tuned(*fastest, first) ? fastest : &first;
 }
 
 std::optional<TunedSum> sum_of(const TuneRecord& record) {

@@ -19,15 +19,20 @@ TimesByRound times_of(const std::vector<double>& paces, double ms) {
   return times;
 }
 
-Beats beats(const RoundTimes& one, const RoundTimes& other) {
-  const auto row = [](const RoundTimes& times) {
-    TunedVariant row;
-    row.median_ms = times.median_ms;
-    row.spread_ms = times.spread_ms;
-    row.rounds = times.rounds;
-    return row;
-  };
+TunedVariant row(const RoundTimes& times) {
+  TunedVariant row;
+  row.median_ms = times.median_ms;
+  row.spread_ms = times.spread_ms;
+  row.rounds = times.rounds;
+  return row;
+}
+
+bool beats(const RoundTimes& one, const RoundTimes& other) {
   return beats_tuned(row(one), row(other));
+}
+
+bool may_beat(const RoundTimes& one, const RoundTimes& other) {
+  return may_beat_tuned(row(one), row(other));
 }
 
 TEST(Rounds, LeaveOutWhatIsClearlyBehindAndNothingElse) {
@@ -51,7 +56,7 @@ TEST(Rounds, ShowAGainThatIsSmallerThanWhatTheMachineDrifts) {
   EXPECT_NEAR(sums[0].median_ms, 1.2, 1e-9);
   EXPECT_NEAR(sums[1].median_ms, 1.2 * 0.95, 1e-9);
   EXPECT_EQ(sums[1].rounds, 7);
-  EXPECT_EQ(beats(sums[1], sums[0]), Beats::kYes);
+  EXPECT_TRUE(beats(sums[1], sums[0]));
 }
 
 TEST(Rounds, AreNotMovedByOneWildTime) {
@@ -76,7 +81,7 @@ TEST(Rounds, CompareWhatWasLeftOutInTheRoundsThatItTookPartIn) {
   for (size_t i = 2; i < times.size(); ++i) {
     EXPECT_NEAR(sums[i].median_ms, 1.2 * 1.6, 1e-9);
     EXPECT_EQ(sums[i].rounds, 5);
-    EXPECT_EQ(beats(sums[i], sums[0]), Beats::kNo);
+    EXPECT_FALSE(beats(sums[i], sums[0]));
   }
 }
 
@@ -102,11 +107,25 @@ TEST(Rounds, ProveNothingWhereOneMomentOfTheMachineContradictsAnother) {
     return SittingTimes{times_of(paces, 1), times_of(paces, ms)};
   };
   const auto alike = sum_up({sitting(0.96), sitting(0.965), sitting(0.955)}, 0);
-  EXPECT_EQ(beats(alike[1], alike[0]), Beats::kYes);
-  const auto torn = sum_up({sitting(0.98), sitting(0.92), sitting(1.06)}, 0);
-  EXPECT_EQ(beats(torn[1], torn[0]), Beats::kPerhaps);
+  EXPECT_TRUE(beats(alike[1], alike[0]));
+  EXPECT_FALSE(may_beat(alike[1], alike[0])) << "it is plain";
+  const auto torn = sum_up({sitting(0.99), sitting(0.92), sitting(1.06)}, 0);
+  EXPECT_FALSE(beats(torn[1], torn[0]));
+  EXPECT_TRUE(may_beat(torn[1], torn[0]));
   const auto odd = sum_up({sitting(0.96), sitting(0.95), sitting(1.06), sitting(0.955)}, 0);
-  EXPECT_EQ(beats(odd[1], odd[0]), Beats::kYes) << "one of four was odd";
+  EXPECT_TRUE(beats(odd[1], odd[0])) << "one of four was odd";
+}
+
+TEST(Rounds, TakeWhatIsLikelyToBeFasterThoughMoreOfThemWouldTell) {
+  const auto timed = [](double ms, double spread) { return row({ms, spread, 100}); };
+  const TunedVariant planned = timed(1, 0);
+  EXPECT_TRUE(beats_tuned(timed(0.98, 0.4), planned)) << "half the error";
+  EXPECT_TRUE(may_beat_tuned(timed(0.98, 0.4), planned));
+  EXPECT_FALSE(beats_tuned(timed(0.99, 0.4), planned)) << "a quarter of the error";
+  EXPECT_TRUE(may_beat_tuned(timed(0.99, 0.4), planned));
+  EXPECT_FALSE(beats_tuned(timed(0.998, 0), planned)) << "too little to matter";
+  EXPECT_FALSE(may_beat_tuned(timed(0.998, 0), planned));
+  EXPECT_FALSE(may_beat_tuned(timed(1.05, 0.4), planned));
 }
 
 TEST(Rounds, LetNothingWinThatWasLeftOutWhileTheReferenceWasDisturbed) {
