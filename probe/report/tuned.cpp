@@ -186,10 +186,13 @@ int rounds_of(const TunedCall& call) {
 
 bool beats_tuned(const TunedVariant& one, const TunedVariant& other) {
   // Many calls are chosen: what chance costs at one it wins at another, and a gain that is likely
-  // is one on the whole. What is less than these is not worth another program.
-  constexpr double kLeastGain = 0.003, kLeastErrors = 1.0 / 3;
+  // is one on the whole. That `other` was predicted to be faster counts like a measurement that
+  // found `one` slower by kPredictedLoss, with an error of kPredictedError: the mean of both,
+  // weighted by their errors, has to be a gain. Less than kLeastGain is not worth another program.
+  constexpr double kLeastGain = 0.003, kPredictedLoss = 0.01, kPredictedError = 0.03;
   const Gain gain = gain_of(one, other);
-  return gain.part > std::max(kLeastGain, kLeastErrors * gain.error);
+  const double weight = gain.error / kPredictedError;
+  return gain.part > std::max(kLeastGain, kPredictedLoss * weight * weight);
 }
 
 bool may_beat_tuned(const TunedVariant& one, const TunedVariant& other) {

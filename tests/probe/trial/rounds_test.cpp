@@ -122,6 +122,7 @@ TEST(Rounds, TakeWhatIsLikelyToBeFasterThoughMoreOfThemWouldTell) {
   EXPECT_TRUE(beats_tuned(timed(0.98, 0.4), planned)) << "half the error";
   EXPECT_TRUE(may_beat_tuned(timed(0.98, 0.4), planned));
   EXPECT_FALSE(beats_tuned(timed(0.99, 0.4), planned)) << "a quarter of the error";
+  EXPECT_FALSE(beats_tuned(timed(0.9, 1.4), planned)) << "the prediction is better than that";
   EXPECT_TRUE(may_beat_tuned(timed(0.99, 0.4), planned));
   EXPECT_FALSE(beats_tuned(timed(0.998, 0), planned)) << "too little to matter";
   EXPECT_FALSE(may_beat_tuned(timed(0.998, 0), planned));
