@@ -111,6 +111,7 @@ Result<TuneRecord> tune(const TuneArguments& arguments) {
   }
   CLVET_ASSIGN_OR_RETURN(const PlannedDevice place, device_of_plan(&untuned, plan));
   record.device = place.device->name;
+  record.least_gain_ms = least_gain_ms(is_processor(*place.device));
   record.combination = plan.combination;
   const bool open_weights = !is_gguf(arguments.model) && !arguments.combination.overrides().weights;
   CLVET_RETURN_IF_ERROR(tune_calls(settings, report, *place.device,

@@ -184,7 +184,9 @@ int rounds_of(const TunedCall& call) {
   return first == call.variants.end() ? 0 : first->rounds;
 }
 
-bool beats_tuned(const TunedVariant& one, const TunedVariant& other) {
+double least_gain_ms(bool is_processor) { return is_processor ? 0.002 : 0; }
+
+bool beats_tuned(const TunedVariant& one, const TunedVariant& other, double least_gain_ms) {
   // Many calls are chosen: what chance costs at one it wins at another, and a gain that is likely
   // is one on the whole. That `other` was predicted to be faster counts like a measurement that
   // found `one` slower by kPredictedLoss, with an error of kPredictedError: the mean of both,
@@ -192,7 +194,8 @@ bool beats_tuned(const TunedVariant& one, const TunedVariant& other) {
   constexpr double kLeastGain = 0.003, kPredictedLoss = 0.01, kPredictedError = 0.03;
   const Gain gain = gain_of(one, other);
   const double weight = gain.error / kPredictedError;
-  return gain.part > std::max(kLeastGain, kPredictedLoss * weight * weight);
+  return gain.part > std::max(kLeastGain, kPredictedLoss * weight * weight) &&
+         gain.part * other.median_ms > least_gain_ms;
 }
 
 bool may_beat_tuned(const TunedVariant& one, const TunedVariant& other) {

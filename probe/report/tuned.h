@@ -36,8 +36,12 @@ std::string tuned_to_json(const std::vector<TunedCall>& calls);
 int rounds_of(const TunedCall& call);
 // Rounds that tell which kernel is fastest where that is plain.
 inline constexpr int kEnoughRounds = 41;
+// Milliseconds that a launch has to gain. In a network each launch finds the code of other kernels
+// in a processor's caches, and another kernel is more of it; in rounds each finds its own. Of
+// MobileNets with kernels that gained 0.1 to 0.9 us a launch in rounds, those took 1 us more.
+double least_gain_ms(bool is_processor);
 // Whether `one` takes the place of `other`: it is likely to be faster, and by enough to matter.
-bool beats_tuned(const TunedVariant& one, const TunedVariant& other);
+bool beats_tuned(const TunedVariant& one, const TunedVariant& other, double least_gain_ms);
 // Whether more rounds would tell: `one` may be faster by a hundredth, and is not so beyond the
 // error of both medians.
 bool may_beat_tuned(const TunedVariant& one, const TunedVariant& other);

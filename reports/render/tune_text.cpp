@@ -13,10 +13,10 @@
 namespace clvet {
 namespace {
 
-std::string line_of(const TunedRow& row) {
+std::string line_of(const TunedRow& row, double least_gain_ms) {
   std::string text;
   const TunedVariant& first = row.call.variants.front();
-  const TunedVariant* winner = winner_of(row.call);
+  const TunedVariant* winner = winner_of(row.call, least_gain_ms);
   if (winner && winner != &first) {
     text += fmt::format("  {}\n", row.call.call);
     text += first.rounds > 0
@@ -44,7 +44,7 @@ std::string tune_text(const TuneRecord& record) {
       tr("{} of {} calls measured in {:.0f} s", record.tuned.size(), record.calls, record.seconds);
   if (record.interrupted) text += tr(", interrupted");
   text += "\n";
-  for (const TunedRow& row : record.tuned) text += line_of(row);
+  for (const TunedRow& row : record.tuned) text += line_of(row, record.least_gain_ms);
   if (const auto sum = sum_of(record)) {
     text +=
         tr("these calls take {:.4g} ms of a run, {:.4g} untuned", sum->tuned_ms, sum->untuned_ms) +

@@ -218,7 +218,7 @@ std::optional<ChosenVariant> VariantChooser::best_among(std::vector<ChosenVarian
 // The ratio of two measured times is applied to the prediction: predictions are what plans are
 // compared by, and one that is too low or too high is so for all of them.
 void VariantChooser::take_measured(std::vector<Measured> measured,
-                                   std::optional<ChosenVariant>& best) {
+                                   std::optional<ChosenVariant>& best) const {
   if (measured.empty()) return;
   const auto fastest = std::min_element(
       measured.begin(), measured.end(),
@@ -227,7 +227,8 @@ void VariantChooser::take_measured(std::vector<Measured> measured,
   if (best) {
     const auto same = std::find_if(measured.begin(), measured.end(),
                                    [&](const auto& one) { return one.chosen.row == best->row; });
-    if (same == measured.end() || !beats_tuned(*fastest->tuned, *same->tuned)) return;
+    const double least = least_gain_ms(features_.device_class == "cpu");
+    if (same == measured.end() || !beats_tuned(*fastest->tuned, *same->tuned, least)) return;
     if (best->ms > 0) ms *= (best->ms + best->launch_ms) / same->tuned->median_ms;
   }
   constexpr double kLeastShare = 0.05;  // of the whole, where the launch is predicted to be more

@@ -102,7 +102,7 @@ class VariantChooser {
     Candidate refused;
   };
   Candidate candidate(const TableRow& row, const WantedCall& wanted) const;
-  static void take_measured(std::vector<Measured> measured, std::optional<ChosenVariant>& best);
+  void take_measured(std::vector<Measured> measured, std::optional<ChosenVariant>& best) const;
   std::vector<Candidate> candidates(const WantedCall& wanted) const;
   std::optional<ChosenVariant> best_among(std::vector<ChosenVariant> shown) const;
   Group best_of(const WantedCall& wanted, const std::vector<TensorRole>& roles) const;

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 bool is_timed(const TunedVariant& one) { return one.verdict == Verdict::kPass && one.rounds > 0; }
 
-Json row_json(const TunedRow& row) {
+Json row_json(const TunedRow& row, double least_gain_ms) {
   Json variants = Json::array();
   for (size_t i = 0; i < row.call.variants.size(); ++i) {
     const TunedVariant& one = row.call.variants[i];
@@ -31,7 +31,7 @@ Json row_json(const TunedRow& row) {
                         {"spread_ms", timed ? Json(one.spread_ms) : Json(nullptr)},
                         {"behind", static_cast<bool>(row.behind[i])}});
   }
-  const TunedVariant* winner = winner_of(row.call);
+  const TunedVariant* winner = winner_of(row.call, least_gain_ms);
   return {{"call", row.call.call},
           {"steps", row.steps},
           {"untuned", row.call.variants.front().variant},
@@ -41,14 +41,14 @@ Json row_json(const TunedRow& row) {
 
 }  // namespace
 
-const TunedVariant* winner_of(const TunedCall& call) {
+const TunedVariant* winner_of(const TunedCall& call, double least_gain_ms) {
   const TunedVariant* fastest = nullptr;
   for (const TunedVariant& one : call.variants) {
     if (is_timed(one) && (!fastest || one.median_ms < fastest->median_ms)) fastest = &one;
   }
   const TunedVariant& first = call.variants.front();
   if (!fastest || !is_timed(first)) return fastest;
-  return beats_tuned(*fastest, first) ? fastest : &first;
+  return beats_tuned(*fastest, first, least_gain_ms) ? fastest : &first;
 }
 
 std::optional<TunedSum> sum_of(const TuneRecord& record) {
@@ -57,7 +57,7 @@ std::optional<TunedSum> sum_of(const TuneRecord& record) {
     const TunedVariant& first = row.call.variants.front();
     if (!is_timed(first)) continue;
     sum.untuned_ms += row.steps * first.median_ms;
-    sum.tuned_ms += row.steps * winner_of(row.call)->median_ms;
+    sum.tuned_ms += row.steps * winner_of(row.call, record.least_gain_ms)->median_ms;
   }
   return sum.untuned_ms > 0 ? std::optional(sum) : std::nullopt;
 }
@@ -75,7 +75,8 @@ std::string tune_record_to_json(const TuneRecord& record) {
                {"untuned_ms", sum ? Json(sum->untuned_ms) : Json(nullptr)},
                {"tuned_ms", sum ? Json(sum->tuned_ms) : Json(nullptr)},
                {"tuned", Json::array()}};
-  for (const TunedRow& row : record.tuned) json["tuned"].push_back(row_json(row));
+  for (const TunedRow& row : record.tuned)
+    json["tuned"].push_back(row_json(row, record.least_gain_ms));
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -21,15 +21,16 @@ struct TunedRow {
 struct TuneRecord {
   std::string model, device, file;  // file: where the times are kept
   Combination combination;
-  double seconds = 0;  // that it took
+  double seconds = 0;        // that it took
+  double least_gain_ms = 0;  // of the device (probe/report/tuned.h)
   bool interrupted = false;
   int calls = 0;                // of the plan with more than one kernel to choose from
   std::vector<TunedRow> tuned;  // those that there was time for
 };
 
-// The variant that runs from now on: the fastest, where it beats the first beyond the noise, else
-// the first that is right. Null: none was timed.
-const TunedVariant* winner_of(const TunedCall& call);
+// The variant that runs from now on: the fastest, where it beats the first (beats_tuned), else the
+// first that is right. Null: none was timed.
+const TunedVariant* winner_of(const TunedCall& call, double least_gain_ms);
 
 // Milliseconds of a run that the calls take, as measured: untuned and tuned. Nothing: of no call.
 struct TunedSum {

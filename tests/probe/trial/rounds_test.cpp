@@ -28,7 +28,7 @@ TunedVariant row(const RoundTimes& times) {
 }
 
 bool beats(const RoundTimes& one, const RoundTimes& other) {
-  return beats_tuned(row(one), row(other));
+  return beats_tuned(row(one), row(other), 0);
 }
 
 bool may_beat(const RoundTimes& one, const RoundTimes& other) {
@@ -119,14 +119,21 @@ TEST(Rounds, ProveNothingWhereOneMomentOfTheMachineContradictsAnother) {
 TEST(Rounds, TakeWhatIsLikelyToBeFasterThoughMoreOfThemWouldTell) {
   const auto timed = [](double ms, double spread) { return row({ms, spread, 100}); };
   const TunedVariant planned = timed(1, 0);
-  EXPECT_TRUE(beats_tuned(timed(0.98, 0.4), planned)) << "half the error";
+  EXPECT_TRUE(beats_tuned(timed(0.98, 0.4), planned, 0)) << "half the error";
   EXPECT_TRUE(may_beat_tuned(timed(0.98, 0.4), planned));
-  EXPECT_FALSE(beats_tuned(timed(0.99, 0.4), planned)) << "a quarter of the error";
-  EXPECT_FALSE(beats_tuned(timed(0.9, 1.4), planned)) << "the prediction is better than that";
+  EXPECT_FALSE(beats_tuned(timed(0.99, 0.4), planned, 0)) << "a quarter of the error";
+  EXPECT_FALSE(beats_tuned(timed(0.9, 1.4), planned, 0)) << "the prediction is better than that";
   EXPECT_TRUE(may_beat_tuned(timed(0.99, 0.4), planned));
-  EXPECT_FALSE(beats_tuned(timed(0.998, 0), planned)) << "too little to matter";
+  EXPECT_FALSE(beats_tuned(timed(0.998, 0), planned, 0)) << "too little to matter";
   EXPECT_FALSE(may_beat_tuned(timed(0.998, 0), planned));
   EXPECT_FALSE(may_beat_tuned(timed(1.05, 0.4), planned));
+}
+
+TEST(Rounds, LeaveKernelsOfAProcessorInPeaceWhereALaunchGainsNextToNothing) {
+  const TunedVariant planned = row({0.009, 0, 100}), other = row({0.008, 0, 100});
+  EXPECT_FALSE(beats_tuned(other, planned, least_gain_ms(true)));
+  EXPECT_TRUE(beats_tuned(other, planned, least_gain_ms(false)));
+  EXPECT_TRUE(beats_tuned(row({0.08, 0, 100}), row({0.09, 0, 100}), least_gain_ms(true)));
 }
 
 TEST(Rounds, LetNothingWinThatWasLeftOutWhileTheReferenceWasDisturbed) {

@@ -414,6 +414,15 @@ TEST_F(TunedChoice, StaysWithThePredictedOneWhereTheGainIsNoise) {
   }
 }
 
+TEST_F(TunedChoice, TakesAGainOfAMicrosecondOnAGpuAndNotOnAProcessor) {
+  tuned(kTile4, 0.008);
+  tuned(kTile8, 0.009);
+  features_.device_class = "gpu";
+  EXPECT_EQ(name(test::kBuffers), kTile4);
+  features_.device_class = "cpu";
+  EXPECT_EQ(name(test::kBuffers), kTile8);
+}
+
 TEST_F(TunedChoice, NeverTakesWhatWasWrongAtThisCall) {
   tuned(kTile8, 1, 0, 9, Verdict::kWrong);
   EXPECT_EQ(name(test::kBuffers), kTile4);
