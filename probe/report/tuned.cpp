@@ -191,7 +191,7 @@ bool beats_tuned(const TunedVariant& one, const TunedVariant& other, double leas
   // is one on the whole. That `other` was predicted to be faster counts like a measurement that
   // found `one` slower by kPredictedLoss, with an error of kPredictedError: the mean of both,
   // weighted by their errors, has to be a gain. Less than kLeastGain is not worth another program.
-  constexpr double kLeastGain = 0.003, kPredictedLoss = 0.01, kPredictedError = 0.03;
+  constexpr double kLeastGain = 0.006, kPredictedLoss = 0.01, kPredictedError = 0.03;
   const Gain gain = gain_of(one, other);
   const double weight = gain.error / kPredictedError;
   return gain.part > std::max(kLeastGain, kPredictedLoss * weight * weight) &&

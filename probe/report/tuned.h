@@ -37,8 +37,8 @@ int rounds_of(const TunedCall& call);
 // Rounds that tell which kernel is fastest where that is plain.
 inline constexpr int kEnoughRounds = 41;
 // Milliseconds that a launch has to gain. In a network each launch finds the code of other kernels
-// in a processor's caches, and another kernel is more of it; in rounds each finds its own. Of
-// MobileNets with kernels that gained 0.1 to 0.9 us a launch in rounds, those took 1 us more.
+// in a processor's caches, and another kernel is more of it; in rounds each finds its own. A
+// MobileNet with kernels that had gained 0.1 to 0.9 us each in rounds took 1 us more for each.
 double least_gain_ms(bool is_processor);
 // Whether `one` takes the place of `other`: it is likely to be faster, and by enough to matter.
 bool beats_tuned(const TunedVariant& one, const TunedVariant& other, double least_gain_ms);

@@ -62,9 +62,9 @@ class VariantChooser {
 
   // Tries the wanted combination, then other storages (buffers last), then the next higher
   // precisions; within one, the variant that is predicted to be fastest, or one that was measured
-  // to be faster than that one at this very call (beats_tuned). Where
-  // nothing trusted can run the call the code is that of the variant that was wanted most
-  // (code_of_refusal), or kUnavailable where no variant takes the call.
+  // to be faster than that one at this very call (beats_tuned). Where nothing trusted can run the
+  // call the code is that of the variant that was wanted most (code_of_refusal), or kUnavailable
+  // where no variant takes the call.
   Result<ChosenVariant> choose(const WantedCall& wanted) const;
   // That variant alone. kNotFound: no such variant; kUnavailable: it does not take the call;
   // code_of_refusal() where it is not trusted.

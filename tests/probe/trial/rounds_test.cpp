@@ -109,7 +109,7 @@ TEST(Rounds, ProveNothingWhereOneMomentOfTheMachineContradictsAnother) {
   const auto alike = sum_up({sitting(0.96), sitting(0.965), sitting(0.955)}, 0);
   EXPECT_TRUE(beats(alike[1], alike[0]));
   EXPECT_FALSE(may_beat(alike[1], alike[0])) << "it is plain";
-  const auto torn = sum_up({sitting(0.99), sitting(0.92), sitting(1.06)}, 0);
+  const auto torn = sum_up({sitting(0.98), sitting(0.92), sitting(1.06)}, 0);
   EXPECT_FALSE(beats(torn[1], torn[0]));
   EXPECT_TRUE(may_beat(torn[1], torn[0]));
   const auto odd = sum_up({sitting(0.96), sitting(0.95), sitting(1.06), sitting(0.955)}, 0);
