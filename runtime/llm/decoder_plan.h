@@ -58,7 +58,7 @@ class DecoderPlanner {
   // What Q4_0 of a file becomes.
   enum class Blocks { kWithOffsets, kOfFile };
 
-  // Whether a fused call is right on this device, and predicted to be no slower than its parts.
+  // Whether a fused call is right on this device, and its parts are not predicted to save a fifth.
   bool takes_fused(const Combination& combination, Blocks blocks, const DecoderCall& fused) const;
   WeightType type_of(const Combination& combination, Blocks blocks,
                      const std::string& matrix) const;

@@ -535,7 +535,8 @@ TEST_F(DecoderPlan, WeighsACallThatStandsForFourBesideTwoFusedOnes) {
     return plan_for(kLow)->phases[0].steps.size();
   };
   EXPECT_EQ(steps_where(1.5), 9u);
-  EXPECT_EQ(steps_where(5), 11u);
+  EXPECT_EQ(steps_where(2.4), 9u) << "predictions of kernels that take 2 stray by as much";
+  EXPECT_EQ(steps_where(2.6), 11u);
 }
 
 TEST_F(DecoderPlan, OfImagesFusesNoProduct) {
