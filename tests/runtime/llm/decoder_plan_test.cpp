@@ -537,6 +537,7 @@ TEST_F(DecoderPlan, WeighsACallThatStandsForFourBesideTwoFusedOnes) {
   EXPECT_EQ(steps_where(1.5), 9u);
   EXPECT_EQ(steps_where(2.4), 9u) << "predictions of kernels that take 2 stray by as much";
   EXPECT_EQ(steps_where(2.6), 11u);
+  EXPECT_EQ(steps_where(5), 11u);
 }
 
 TEST_F(DecoderPlan, OfImagesFusesNoProduct) {
