@@ -316,6 +316,11 @@ void raise_descriptor_limit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+uint64_t descriptor_limit() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
+}
+
 std::string boot_id() {
   const auto text = read_file("/proc/sys/kernel/random/boot_id", 256);
   return text ? std::string(trim(*text)) : "unknown";

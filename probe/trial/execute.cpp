@@ -134,4 +134,9 @@ Status handle_trial(DriverSession& session, Message& message, nlohmann::json& re
   return {};
 }
 
+Status handle_release(DriverSession& session, Message& message, nlohmann::json&) {
+  release_program(session, message.body.value("key", std::string()));
+  return {};
+}
+
 }  // namespace clvet

@@ -199,6 +199,11 @@ int copies_beyond_caches(int64_t weights, size_t bytes) {
   return weights < kLarge ? 1 : static_cast<int>(1 + kBeyondCaches / std::max<size_t>(bytes, 1));
 }
 
+Result<UniqueFd> make_output(const MemoryRequest& memory, const TrialRequest& request) {
+  return make_memfd("clvet-output",
+                    memory.read_bytes() * static_cast<uint64_t>(request.readings()));
+}
+
 // Adds one memory object and, for an input, the sealed bytes of its content.
 class Builder {
  public:
@@ -281,8 +286,7 @@ class Builder {
     add_guards(memory);
     memory.fd = static_cast<int>(out_.fds.size());
     out_.outputs.push_back(out_.request.memory.size());
-    const auto readings = static_cast<uint64_t>(out_.request.readings());
-    CLVET_ASSIGN_OR_RETURN(UniqueFd fd, make_memfd("clvet-output", memory.read_bytes() * readings));
+    CLVET_ASSIGN_OR_RETURN(UniqueFd fd, make_output(memory, out_.request));
     out_.fds.push_back(std::move(fd));
     out_.request.memory.push_back(memory);
     return {};
@@ -313,7 +317,7 @@ Result<std::shared_ptr<const Material>> make(const TrialCase& trial,
 
 // All but its memory and arguments.
 TrialRequest request_of(const TrialCase& trial, const KernelCall& call) {
-  constexpr double kTimingSeconds = 0.01;
+  constexpr double kTimingSeconds = 0.005;
   TrialRequest request;
   request.program = *trial.program;
   request.work_dim = call.work_dim;
@@ -387,6 +391,23 @@ Result<std::shared_ptr<const Material>> MaterialStore::get(const TrialCase& tria
   CLVET_ASSIGN_OR_RETURN(made, make(trial, shape->inputs));
   count(*shape, bytes_of(made->reference) + (had_inputs ? 0 : bytes_of(*shape->inputs)));
   return made;
+}
+
+uint64_t PreparedTrial::bytes() const {
+  uint64_t sum = 0;
+  for (const MemoryRequest& memory : request.memory) {
+    const bool out = memory.use == MemoryUse::kOut;
+    sum += memory.read_bytes() * static_cast<uint64_t>(out ? request.readings() : 1);
+  }
+  return sum;
+}
+
+Status PreparedTrial::renew_outputs() {
+  for (const size_t index : outputs) {
+    const MemoryRequest& memory = request.memory[index];
+    CLVET_ASSIGN_OR_RETURN(fds[static_cast<size_t>(memory.fd)], make_output(memory, request));
+  }
+  return {};
 }
 
 Result<PreparedTrial> prepare_trial(const TrialCase& trial, const Material& material, int slot) {

@@ -73,6 +73,11 @@ struct PreparedTrial {
   std::vector<UniqueFd> fds;
   std::vector<size_t> outputs;  // their indices in request.memory, in the order of the arguments
   double flops = 0;             // of one launch; 0 where the op has no reduction
+
+  uint64_t bytes() const;  // of all that the descriptors hold
+  // For another trial of the same: inputs are sealed and stay as they are, outputs become new ones,
+  // in which nothing was written yet.
+  Status renew_outputs();
 };
 // `slot`: as TrialRequest has it.
 Result<PreparedTrial> prepare_trial(const TrialCase& trial, const Material& material,

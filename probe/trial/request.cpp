@@ -124,6 +124,10 @@ nlohmann::json open_message(const DeviceRoute& route, const DeviceReport& device
           {"processor", is_processor(device)}};
 }
 
+nlohmann::json release_message(const Program& program) {
+  return {{"do", "release"}, {"key", program.key}};
+}
+
 nlohmann::json drop_message() { return {{"do", "drop"}}; }
 
 }  // namespace clvet

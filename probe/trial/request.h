@@ -78,6 +78,8 @@ void limit_copies(TrialRequest& request, uint64_t most_bytes);
 nlohmann::json open_message(const DeviceRoute& route, const DeviceReport& device);
 nlohmann::json to_message(const TrialRequest& request);
 TrialRequest trial_from_message(const nlohmann::json& message);
+// A program that is kept for no trial any more.
+nlohmann::json release_message(const Program& program);
 nlohmann::json to_message(const RoundRequest& request);
 // Everything that is kept goes; its programs stay for the next trials with a slot.
 nlohmann::json drop_message();

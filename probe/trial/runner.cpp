@@ -312,6 +312,7 @@ std::vector<size_t> DeviceRunner::order_of(const std::vector<TrialCase>& cases,
 void DeviceRunner::note_last_uses(const std::vector<Group>& groups,
                                   const std::vector<TrialCase>& cases, const Journal& journal) {
   for (const Group& group : groups) {
+    if (wants_times(group, cases)) continue;  // which is when it is timed again
     const auto last = std::find_if(group.cases.rbegin(), group.cases.rend(), [&](size_t i) {
       return cases[i].unsupported.empty() && !past_verdict(cases[i], journal);
     });
@@ -345,13 +346,16 @@ Status DeviceRunner::try_group(const Group& group, const std::vector<TrialCase>&
     if (stopped_) {
       verdicts[i] = past_verdict(cases[i], journal).value_or(blank_verdict(cases[i], device_->id));
     } else {
+      const bool known = past_verdict(cases[i], journal).has_value();
       CLVET_ASSIGN_OR_RETURN(verdicts[i], decide(cases[i], journal));
+      if (!known && is_timed_again(cases[i], verdicts[i])) timed_.push_back({i, lane_});
       settings_.sink({EventLevel::kProgress, fmt::format("{} {}", device_->name, cases[i].id),
                       ++done_, static_cast<int>(cases.size())});
     }
     prepared_.erase(&cases[i]);
     verdicts[i].trial_only = cases[i].variant.manifest->trial_only;
   }
+  release_unwanted(group, cases);
   return {};
 }
 
@@ -365,10 +369,12 @@ Result<std::vector<VerdictReport>> DeviceRunner::run(const std::vector<TrialCase
   for (size_t g = 0; g < groups.size(); ++g) {
     const auto rest = std::span(groups).subspan(g);
     put_in_order(rest, journal);
+    if (!groups[g].lane) CLVET_RETURN_IF_ERROR(time_again(cases, journal, verdicts));
     CLVET_RETURN_IF_ERROR(choose_lane(rest, cases, journal));
     prepare_together(rest, cases, journal);
     CLVET_RETURN_IF_ERROR(try_group(groups[g], cases, journal, verdicts));
   }
+  CLVET_RETURN_IF_ERROR(time_again(cases, journal, verdicts));
   for (Lane& lane : lanes_) lane.clear();
   CLVET_RETURN_IF_ERROR(own_state());
   return verdicts;

@@ -4,10 +4,15 @@
 // programs work side by side, in a lane each; a CPU's first launch compiles too, so there the first
 // case of each program is run as well, and then those of its other cases that are not timed.
 // Nothing is timed meanwhile.
+//
+// What disturbs a machine for a while doubles the times of the cases that fall into it. So a case
+// that passed is timed a second time, after all that were begun together with it (seconds later),
+// and the quicker times count.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -84,6 +89,11 @@ class DeviceRunner {
     PreparedTrial prepared;
     Outcome outcome;
   };
+  // A case that waits to be timed a second time, and the lane that holds its program.
+  struct Timed {
+    size_t index;
+    size_t lane;
+  };
   // Groups that lanes take from as they come to it.
   struct Line {
     std::vector<Group*> groups;
@@ -148,6 +158,20 @@ class DeviceRunner {
   Result<Attempt> prepare_ahead(const TrialCase& trial);
   Group* take_group(Line& line, size_t lane);
   bool begins(const Group& group, const TrialCase& trial, const Journal& journal);
+  // Images on a processor, in software.
+  bool is_never_fast(const TrialCase& trial) const;
+  // Not what took longer than a disturbance lasts, nor what no plan would choose for its speed.
+  bool is_timed_again(const TrialCase& trial, const VerdictReport& verdict) const;
+  static bool wants_times(const Group& group, const std::vector<TrialCase>& cases);
+  void release_unwanted(const Group& group, const std::vector<TrialCase>& cases);
+  void prepare(std::span<const TrialCase* const> wanted);
+  void keep(const TrialCase& trial, Attempt made);
+  void take_kept(const TrialCase& trial);
+  void note_last_times(const std::vector<Timed>& timed, const std::vector<TrialCase>& cases);
+  void prepare_again(std::span<const Timed> part, const std::vector<TrialCase>& cases);
+  Status time_once_more(const TrialCase& trial, Journal& journal, VerdictReport& verdict);
+  Status time_again(const std::vector<TrialCase>& cases, Journal& journal,
+                    std::vector<VerdictReport>& verdicts);
   Result<std::optional<Attempt>> take_case(Line& line, const Group& group, const TrialCase& trial,
                                            Journal& journal);
   Status note_begun(Line& line, const Group& group, const TrialCase& trial, const Outcome& outcome,
@@ -190,7 +214,11 @@ class DeviceRunner {
   // Cases begun beside others, by their id, that have not passed, with the verdict where one was
   // found.
   std::map<std::string, std::optional<VerdictReport>> begun_;
+  static constexpr size_t kPreparedCases = 12;    // at once
   std::map<const TrialCase*, Attempt> prepared_;  // the next cases to be timed
+  std::vector<Timed> timed_;                      // in the order in which they were
+  std::map<const TrialCase*, Attempt> kept_;      // of these, as many as there is room for
+  uint64_t kept_bytes_ = 0;
   bool answered_ = false;  // the device did since the last ones were begun beside others
   RunnerTotals totals_;
   int open_failures_ = 0, canary_errors_ = 0;

@@ -204,21 +204,15 @@ Status DeviceRunner::choose_lane(std::span<Group> groups, const std::vector<Tria
 // disturb. On a processor, where cases wait for it and not for a device.
 void DeviceRunner::prepare_together(std::span<const Group> groups,
                                     const std::vector<TrialCase>& cases, const Journal& journal) {
-  constexpr size_t kEnough = 12;
   if (stopped_ || !prepared_.empty() || !is_processor(*device_)) return;
   std::vector<const TrialCase*> wanted;
   for (const Group& group : groups) {
-    if (!group.lane || wanted.size() >= kEnough) break;
+    if (!group.lane || wanted.size() >= kPreparedCases) break;
     for (const size_t i : group.cases) {
       if (cases[i].timed && is_fresh(cases[i], journal)) wanted.push_back(&cases[i]);
     }
   }
-  std::vector<Result<Attempt>> made(wanted.size());
-  share_among_threads(lanes_.size(), wanted.size(),
-                      [&](size_t i) { made[i] = prepare_attempt(*wanted[i]); });
-  // Where there is no room for so many, or so many files, there may be for one.
-  if (!std::ranges::all_of(made, [](const auto& one) { return one.has_value(); })) return;
-  for (size_t i = 0; i < wanted.size(); ++i) prepared_.emplace(wanted[i], *std::move(made[i]));
+  prepare(wanted);
 }
 
 // Of a case that was begun beside others: nothing where it has yet to be run, or to be timed.

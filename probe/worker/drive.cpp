@@ -51,6 +51,11 @@ void release(BuiltProgram& built) {
 
 void release_program(DriverSession& session) { release(session.built); }
 
+void release_program(DriverSession& session, const std::string& key) {
+  if (session.built.key == key) release(session.built);
+  if (auto spare = session.spare.extract(key)) release(spare.mapped());
+}
+
 void put_aside(DriverSession& session, BuiltProgram& built) {
   constexpr size_t kMostSpare = 64;
   if (session.spare.size() >= kMostSpare) {

@@ -80,6 +80,8 @@ DrivenStatus build_check(DriverSession& session, std::string_view text, std::str
 DrivenStatus build_idle(DriverSession& session, nlohmann::json& reply);
 DrivenStatus enqueue_idle(DriverSession& session);
 void release_program(DriverSession& session);  // that in hand
+// That with the key, in hand or spare.
+void release_program(DriverSession& session, const std::string& key);
 // Makes a program spare. Where there are too many of these, they are released first.
 void put_aside(DriverSession& session, BuiltProgram& built);
 // The time in ms of one of so many launches of a kernel that does nothing, as time_batch() has it;

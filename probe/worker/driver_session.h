@@ -62,6 +62,8 @@ Status handle_shared_memory(DriverSession& session, Message& request, nlohmann::
 Status handle_peaks(DriverSession& session, Message& request, nlohmann::json& reply);
 // probe/trial/execute.cpp: one kernel case.
 Status handle_trial(DriverSession& session, Message& request, nlohmann::json& reply);
+// probe/trial/execute.cpp: {"key"} of a program that no trial wants any more.
+Status handle_release(DriverSession& session, Message& request, nlohmann::json& reply);
 // probe/trial/held_trial.cpp: some launches of a trial that is kept; all of those go.
 Status handle_round(DriverSession& session, Message& request, nlohmann::json& reply);
 Status handle_drop(DriverSession& session, Message& request, nlohmann::json& reply);

@@ -127,6 +127,7 @@ std::string end_record(const std::string& key, const VerdictReport& verdict, boo
 
 void note_begin(const Json& record, const std::string& boot, JournalEntry& entry) {
   entry.in_flight = true;
+  entry.verdict.reset();  // one that was begun again is not known before its end is
   ++entry.interruptions;  // until its end is read
   entry.careful = flag_at(record, "careful", false);
   entry.boot_id = boot;

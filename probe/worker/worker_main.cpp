@@ -31,6 +31,7 @@ const std::map<std::string, WorkerHandler, std::less<>>& handlers() {
       {"objects", handle_objects},     {"shared_memory", handle_shared_memory},
       {"peaks", handle_peaks},         {"trial", handle_trial},
       {"round", handle_round},         {"drop", handle_drop},
+      {"release", handle_release},
   };
   return table;
 }

@@ -74,6 +74,20 @@ TEST_F(JournalTest, KeepsAFinalVerdict) {
   EXPECT_EQ(journal->find("other"), nullptr);
 }
 
+TEST_F(JournalTest, ForgetsTheVerdictOfACaseThatWasBegunAgainAndDidNotEnd) {
+  left_by([](Journal& journal) {
+    ASSERT_TRUE(journal.begin("k", 1, false));
+    ASSERT_TRUE(journal.end("k", kPassed, true));
+    ASSERT_TRUE(journal.begin("k", 1, false));
+  });
+  const auto journal = open();
+  const JournalEntry* entry = journal->find("k");
+  ASSERT_TRUE(entry);
+  EXPECT_FALSE(entry->verdict);
+  EXPECT_TRUE(entry->in_flight);
+  EXPECT_EQ(entry->interruptions, 1);
+}
+
 TEST_F(JournalTest, TellsTheCaseInFlightAndItsBoot) {
   left_by([](Journal& journal) { ASSERT_TRUE(journal.begin("k", 1, false)); });
   {
