@@ -77,10 +77,10 @@ Status check_any_case(const ProbeOptions& options, const Catalog& catalog,
               fmt::join(options.cases, " "));
 }
 
-// Adds the device's verdicts and totals to the report.
-Status probe_device(const ProbeOptions& options, const RunnerSettings& settings,
-                    const Catalog& catalog, const std::vector<KnownIssue>& issues,
-                    FoundDevice& found, Journal& journal, Report& report) {
+// Adds the device's verdicts and totals to the report; false where the probe was stopped meanwhile.
+Result<bool> probe_device(const ProbeOptions& options, const RunnerSettings& settings,
+                          const Catalog& catalog, const std::vector<KnownIssue>& issues,
+                          FoundDevice& found, Journal& journal, Report& report) {
   CLVET_ASSIGN_OR_RETURN(DeviceRunner runner,
                          DeviceRunner::create(settings, found.route, found.report));
   CLVET_RETURN_IF_ERROR(runner.prepare(journal));
@@ -97,7 +97,7 @@ Status probe_device(const ProbeOptions& options, const RunnerSettings& settings,
     report.verdicts.push_back(std::move(verdict));
   }
   if (runner.stopped()) report.complete = false;
-  return {};
+  return !runner.stopped();
 }
 
 Report empty_report(const ProbeOptions& options) {
@@ -141,8 +141,8 @@ RunnerSettings runner_settings(const ProbeOptions& options, const WorkerSettings
 }
 
 // What is missing is for the next probe, which needs the journal.
-Status keep_report(const ProbeOptions& options, Journal& journal, Report& report) {
-  const bool unfinished = interrupt_requested || report.run.counts.contains("missing");
+Status keep_report(const ProbeOptions& options, bool done, Journal& journal, Report& report) {
+  const bool unfinished = interrupt_requested || !done || report.run.counts.contains("missing");
   if (options.keep) CLVET_RETURN_IF_ERROR(options.keep(report));
   return unfinished ? Status() : journal.finish();
 }
@@ -169,16 +169,19 @@ Result<Report> probe_machine(const ProbeOptions& options) {
   CLVET_ASSIGN_OR_RETURN(auto devices, discover_devices(options, worker, report));
   CLVET_RETURN_IF_ERROR(check_any_case(options, catalog, devices));
   const RunnerSettings settings = runner_settings(options, worker);
+  bool done = true;
   for (FoundDevice& device : devices) {
-    CLVET_RETURN_IF_ERROR(
+    CLVET_ASSIGN_OR_RETURN(
+        const bool went_through,
         probe_device(options, settings, catalog, data.issues, device, journal, report));
+    done = done && went_through;
   }
   report.run.wall_s = monotonic_seconds() - started;
   report.run.synced_records = journal.synced_records();
   report.advice = advise(report, data);
   const bool spent = worker.deadline > 0 && monotonic_seconds() > worker.deadline;
   if (interrupt_requested || (spent && devices.empty())) report.complete = false;
-  CLVET_RETURN_IF_ERROR(keep_report(options, journal, report));
+  CLVET_RETURN_IF_ERROR(keep_report(options, done, journal, report));
   return report;
 }
 

@@ -312,7 +312,7 @@ std::vector<size_t> DeviceRunner::order_of(const std::vector<TrialCase>& cases,
 void DeviceRunner::note_last_uses(const std::vector<Group>& groups,
                                   const std::vector<TrialCase>& cases, const Journal& journal) {
   for (const Group& group : groups) {
-    if (wants_times(group, cases)) continue;  // which is when it is timed again
+    if (wants_times(group, cases)) continue;  // its program is released after the second time
     const auto last = std::find_if(group.cases.rbegin(), group.cases.rend(), [&](size_t i) {
       return cases[i].unsupported.empty() && !past_verdict(cases[i], journal);
     });
@@ -346,17 +346,17 @@ Status DeviceRunner::try_group(const Group& group, const std::vector<TrialCase>&
     if (stopped_) {
       verdicts[i] = past_verdict(cases[i], journal).value_or(blank_verdict(cases[i], device_->id));
     } else {
-      const bool known = past_verdict(cases[i], journal).has_value();
+      // Not one that an earlier session has begun, which it may not have survived.
+      const bool fresh = journal.find(key_of(cases[i])) == nullptr;
       CLVET_ASSIGN_OR_RETURN(verdicts[i], decide(cases[i], journal));
-      if (!known && is_timed_again(cases[i], verdicts[i])) timed_.push_back({i, lane_});
+      if (fresh && is_timed_again(cases[i], verdicts[i])) timed_.push_back({i, lane_});
       settings_.sink({EventLevel::kProgress, fmt::format("{} {}", device_->name, cases[i].id),
                       ++done_, static_cast<int>(cases.size())});
     }
     prepared_.erase(&cases[i]);
     verdicts[i].trial_only = cases[i].variant.manifest->trial_only;
   }
-  release_unwanted(group, cases);
-  return {};
+  return release_unwanted(group, cases, journal, verdicts);
 }
 
 Result<std::vector<VerdictReport>> DeviceRunner::run(const std::vector<TrialCase>& cases,

@@ -162,8 +162,9 @@ class DeviceRunner {
   bool is_never_fast(const TrialCase& trial) const;
   // Not what took longer than a disturbance lasts, nor what no plan would choose for its speed.
   bool is_timed_again(const TrialCase& trial, const VerdictReport& verdict) const;
-  static bool wants_times(const Group& group, const std::vector<TrialCase>& cases);
-  void release_unwanted(const Group& group, const std::vector<TrialCase>& cases);
+  bool wants_times(const Group& group, const std::vector<TrialCase>& cases) const;
+  Status release_unwanted(const Group& group, const std::vector<TrialCase>& cases, Journal& journal,
+                          std::vector<VerdictReport>& verdicts);
   void prepare(std::span<const TrialCase* const> wanted);
   void keep(const TrialCase& trial, Attempt made);
   void take_kept(const TrialCase& trial);
@@ -217,6 +218,7 @@ class DeviceRunner {
   static constexpr size_t kPreparedCases = 12;    // at once
   std::map<const TrialCase*, Attempt> prepared_;  // the next cases to be timed
   std::vector<Timed> timed_;                      // in the order in which they were
+  bool again_ = false;                            // cases are timed for the second time
   std::map<const TrialCase*, Attempt> kept_;      // of these, as many as there is room for
   uint64_t kept_bytes_ = 0;
   bool answered_ = false;  // the device did since the last ones were begun beside others

@@ -30,19 +30,28 @@ bool DeviceRunner::is_timed_again(const TrialCase& trial, const VerdictReport& v
          verdict.median_ms.value_or(kLongMs) < kLongMs;
 }
 
-bool DeviceRunner::wants_times(const Group& group, const std::vector<TrialCase>& cases) {
-  return std::ranges::any_of(
-      group.cases, [&](size_t i) { return cases[i].timed && cases[i].unsupported.empty(); });
+bool DeviceRunner::wants_times(const Group& group, const std::vector<TrialCase>& cases) const {
+  return std::ranges::any_of(group.cases, [&](size_t i) {
+    return cases[i].timed && cases[i].unsupported.empty() && !is_never_fast(cases[i]);
+  });
 }
 
-// Where the lane of `group` holds its program for a second time that will not come.
-void DeviceRunner::release_unwanted(const Group& group, const std::vector<TrialCase>& cases) {
+// Where the lane of `group` holds its program for a second time that will not come. If that ends
+// the worker, the last case that passed is tried once more, and its program is released after it.
+Status DeviceRunner::release_unwanted(const Group& group, const std::vector<TrialCase>& cases,
+                                      Journal& journal, std::vector<VerdictReport>& verdicts) {
   const auto waits = [&](const Timed& timed) {
     return cases[timed.index].program->key == group.first->program->key;
   };
-  if (!group.first || !wants_times(group, cases) || std::ranges::any_of(timed_, waits)) return;
-  if (!lane().alive() || stopped_) return;
-  if (ask(release_message(*group.first->program)).kind != OutcomeKind::kReply) lane().end_worker();
+  if (!group.first || !wants_times(group, cases) || std::ranges::any_of(timed_, waits)) return {};
+  if (!lane().alive() || stopped_) return {};
+  if (ask(release_message(*group.first->program)).kind == OutcomeKind::kReply) return {};
+  lane().end_worker();
+  const auto last = std::find_if(group.cases.rbegin(), group.cases.rend(),
+                                 [&](size_t i) { return verdicts[i].verdict == Verdict::kPass; });
+  if (last == group.cases.rend() || stopped_) return {};
+  last_uses_.insert(&cases[*last]);
+  return time_once_more(cases[*last], journal, verdicts[*last]);
 }
 
 // With a fifth of the descriptors that this process may have: there are some six a case.
@@ -99,18 +108,21 @@ Status DeviceRunner::time_again(const std::vector<TrialCase>& cases, Journal& jo
                                 std::vector<VerdictReport>& verdicts) {
   const std::vector<Timed> timed = std::exchange(timed_, {});
   note_last_times(timed, cases);
+  again_ = true;
   const size_t most = is_processor(*device_) ? kPreparedCases : 1;
   for (size_t begin = 0; begin < timed.size(); begin += most) {
     const auto part = std::span(timed).subspan(begin, std::min(most, timed.size() - begin));
-    if (stopped_) return {};
+    if (stopped_) break;
     prepare_again(part, cases);
     for (const auto& [index, lane] : part) {
-      if (stopped_) return {};
+      if (stopped_) break;
       lane_ = std::min(lane, lanes_.size() - 1);
       CLVET_RETURN_IF_ERROR(time_once_more(cases[index], journal, verdicts[index]));
       prepared_.erase(&cases[index]);
     }
   }
+  again_ = false;
+  prepared_.clear();
   kept_.clear();
   kept_bytes_ = 0;
   return {};

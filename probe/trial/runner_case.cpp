@@ -50,15 +50,13 @@ Error worker_fault(const Outcome& outcome) {
           0};
 }
 
-// Another verdict than that of the attempt before, whose evidence is kept.
-void call_nondeterministic(const VerdictReport& earlier, VerdictReport& verdict) {
-  const std::string now = to_string(verdict.verdict);
-  const int attempts = verdict.attempts;
-  verdict = earlier;
+// Of a case that was `first` and then something else; its evidence is that of a failure.
+void call_nondeterministic(Verdict first, Verdict then, VerdictReport& verdict) {
+  Evidence& evidence = verdict.evidence;
   verdict.verdict = Verdict::kNondeterministic;
-  verdict.attempts = attempts;
-  verdict.evidence.note = fmt::format("{}; {} at first, then {}", verdict.evidence.note,
-                                      to_string(earlier.verdict), now);
+  evidence.note =
+      fmt::format("{}; {} at first, then {}", evidence.note.empty() ? evidence.call : evidence.note,
+                  to_string(first), to_string(then));
 }
 
 bool is_quicker(const std::optional<double>& ms, const std::optional<double>& than_ms) {
@@ -208,7 +206,9 @@ Result<VerdictReport> DeviceRunner::try_once(const TrialCase& trial,
   if (stopped_) return verdict;
   verdict.attempts = tries.attempts;
   if (tries.earlier && verdict.verdict != tries.earlier->verdict) {
-    call_nondeterministic(*tries.earlier, verdict);
+    const Verdict then = std::exchange(verdict, *tries.earlier).verdict;
+    verdict.attempts = tries.attempts;
+    call_nondeterministic(tries.earlier->verdict, then, verdict);
   }
   return verdict;
 }
@@ -297,23 +297,23 @@ Result<VerdictReport> DeviceRunner::decide(const TrialCase& trial, Journal& jour
 }
 
 // What fails now has passed before, unless it fails in a stage that it had not come to: its program
-// is released after this.
+// is released after this. Where the probe is stopped meanwhile, the next one tries the case anew.
 Status DeviceRunner::time_once_more(const TrialCase& trial, Journal& journal,
                                     VerdictReport& verdict) {
   if (!ensure_worker()) return {};
   const std::string key = key_of(trial);
   CLVET_ASSIGN_OR_RETURN(VerdictReport again, try_often_enough(trial, journal, key, {}));
-  const bool failed = again.verdict != Verdict::kPass && again.verdict != Verdict::kDeviceLost;
-  if (stopped_ || !failed) {
-    if (!stopped_) take_quicker_times(again, verdict);
+  again.trial_only = verdict.trial_only;
+  if (!stopped_ && again.verdict == Verdict::kPass) {
+    take_quicker_times(again, verdict);
     return journal.end(key, verdict, true);
   }
-  if (again.stage != Stage::kRelease) {
+  if (!stopped_ && again.stage != Stage::kRelease && again.verdict != Verdict::kDeviceLost) {
+    call_nondeterministic(Verdict::kPass, again.verdict, again);
     again.attempts += verdict.attempts;
-    call_nondeterministic(verdict, again);
   }
-  again.trial_only = verdict.trial_only;
-  verdict = again;
+  verdict = std::move(again);
+  if (stopped_) return {};
   learn(trial, verdict);
   return journal.end(key, verdict, true);
 }

@@ -48,15 +48,26 @@ class SecondTimesOverPocl : public testing::TestWithParam<Board> {
   void SetUp() override {
     if (!test::pocl_library()) GTEST_SKIP() << "PoCL is not installed here";
   }
-  VerdictReport probe(const Words& rules) {
-    test::Bench bench(*test::pocl_library(), fmt::format(R"({{{} "rules": [{}]}})",
-                                                         GetParam().device, fmt::join(rules, ",")));
-    const test::Finished done =
-        bench.probe({"--case", GetParam().device.empty() ? kCase : kGpuCase});
-    const Report report = bench.report();
+  std::string scenario(const Words& rules) const {
+    return fmt::format(R"({{{} "rules": [{}]}})", GetParam().device, fmt::join(rules, ","));
+  }
+  Words options(const Words& more = {}) const {
+    Words options{"--case", GetParam().device.empty() ? kCase : kGpuCase};
+    options.insert(options.end(), more.begin(), more.end());
+    return options;
+  }
+  VerdictReport probe(const Words& rules, const Words& more = {}) {
+    test::Bench bench(*test::pocl_library(), scenario(rules));
+    const test::Finished done = bench.probe(options(more));
     log_ = bench.log();
-    EXPECT_EQ(report.verdicts.size(), 1U) << done.err << done.out;
-    return report.verdicts.empty() ? VerdictReport() : report.verdicts.front();
+    return verdict_in(bench.report(), done);
+  }
+  static VerdictReport verdict_in(const Report& report, const test::Finished& done) {
+    for (const VerdictReport& row : report.verdicts) {
+      if (row.case_name == kCase || row.case_name == kGpuCase) return row;
+    }
+    ADD_FAILURE() << done.err << done.out;
+    return {};
   }
   std::string log_;
 };
@@ -88,6 +99,40 @@ TEST_P(SecondTimesOverPocl, ThatEndTheProcessMakeTheCaseNondeterministic) {
   const VerdictReport found = probe(
       {slow_launches(), rule("clEnqueueNDRangeKernel", from(kBoth), R"("action": "segfault")")});
   EXPECT_EQ(found.verdict, Verdict::kNondeterministic) << found.evidence.note;
+}
+
+// Where another process holds the device, which passed beside it the first time.
+TEST_P(SecondTimesOverPocl, AreNotExcusedByCompany) {
+  const int ahead = GetParam().device.empty() ? 2 : 0;  // launches while the other lane is at work
+  const VerdictReport found =
+      probe({slow_launches(),
+             rule("clEnqueueNDRangeKernel", from(kBoth + ahead), R"("action": "zeros")")},
+            {"--case", "eltwise_unary*/high/*affine"});
+  EXPECT_EQ(found.verdict, Verdict::kNondeterministic) << found.evidence.note;
+  EXPECT_EQ(found.evidence.error.has_value(), true);
+}
+
+TEST_P(SecondTimesOverPocl, ThatTheBudgetCutShortAreForTheNextProbe) {
+  test::Bench bench(*test::pocl_library(),
+                    scenario({slow_launches(),
+                              rule("clEnqueueNDRangeKernel", from(kBoth), R"("action": "hang")")}));
+  const test::Finished done = bench.probe(options({"--budget", "8"}));
+  EXPECT_EQ(verdict_in(bench.report(), done).verdict, Verdict::kMissing) << "it may hang";
+  bench.environment()["FAKE_CL_SCENARIO"] = scenario({});
+  const test::Finished next = bench.probe(options());
+  EXPECT_EQ(verdict_in(bench.report(), next).verdict, Verdict::kPass);
+}
+
+// It is not timed again, so its program is released by itself.
+TEST_P(SecondTimesOverPocl, AreSparedASlowKernelWhoseReleaseIsWatchedAllTheSame) {
+  const std::string slow =
+      rule("clEnqueueNDRangeKernel", from(1), R"("action": "delay", "ms": 110)");
+  EXPECT_EQ(probe({slow}).verdict, Verdict::kPass);
+  EXPECT_EQ(test::count(log_, "\n"), kFirst);
+  const VerdictReport found =
+      probe({slow, rule("clReleaseKernel", from(1), R"("action": "segfault")")});
+  EXPECT_EQ(found.verdict, Verdict::kCrash) << found.evidence.note;
+  EXPECT_EQ(found.stage, Stage::kRelease);
 }
 
 // A program is released after the last time that one of its cases was timed.
