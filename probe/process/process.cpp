@@ -318,7 +318,7 @@ void raise_descriptor_limit() {
 
 uint64_t descriptor_limit() {
   rlimit limit{};
-  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
 }
 
 std::string boot_id() {

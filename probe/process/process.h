@@ -57,7 +57,7 @@ std::vector<pid_t> descendants(pid_t root);
 std::string own_executable();
 // Raises this process's own limit of open files, as far as it may and clvet has use for it.
 void raise_descriptor_limit();
-uint64_t descriptor_limit();  // as it is now; 0: not known
+uint64_t descriptor_limit();  // as it is now; the most there is: not known
 std::string boot_id();
 
 }  // namespace clvet

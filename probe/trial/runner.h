@@ -12,7 +12,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -111,6 +110,7 @@ class DeviceRunner {
     int attempts = 0;
     bool confirmed = false;                // alone as in company
     std::optional<VerdictReport> earlier;  // of the attempt before
+    bool again = false;                    // it has passed before, in the same company
   };
   DeviceRunner(const RunnerSettings& settings, const DeviceRoute& route, DeviceReport& device)
       : settings_(settings), route_(route), device_(&device) {}
@@ -218,9 +218,7 @@ class DeviceRunner {
   static constexpr size_t kPreparedCases = 12;    // at once
   std::map<const TrialCase*, Attempt> prepared_;  // the next cases to be timed
   std::vector<Timed> timed_;                      // in the order in which they were
-  bool again_ = false;                            // cases are timed for the second time
   std::map<const TrialCase*, Attempt> kept_;      // of these, as many as there is room for
-  uint64_t kept_bytes_ = 0;
   bool answered_ = false;  // the device did since the last ones were begun beside others
   RunnerTotals totals_;
   int open_failures_ = 0, canary_errors_ = 0;

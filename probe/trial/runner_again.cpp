@@ -58,9 +58,9 @@ Status DeviceRunner::release_unwanted(const Group& group, const std::vector<Tria
 void DeviceRunner::keep(const TrialCase& trial, Attempt made) {
   constexpr uint64_t kMostBytes = uint64_t{64} << 20;
   const uint64_t most = descriptor_limit() / 32;
-  const uint64_t bytes = made.prepared.bytes();
-  if (kept_bytes_ + bytes > kMostBytes || kept_.size() >= most) return;
-  kept_bytes_ += bytes;
+  uint64_t bytes = made.prepared.bytes();
+  for (const auto& [other, kept] : kept_) bytes += kept.prepared.bytes();
+  if (bytes > kMostBytes || kept_.size() >= most) return;
   kept_.insert_or_assign(&trial, std::move(made));
 }
 
@@ -108,7 +108,6 @@ Status DeviceRunner::time_again(const std::vector<TrialCase>& cases, Journal& jo
                                 std::vector<VerdictReport>& verdicts) {
   const std::vector<Timed> timed = std::exchange(timed_, {});
   note_last_times(timed, cases);
-  again_ = true;
   const size_t most = is_processor(*device_) ? kPreparedCases : 1;
   for (size_t begin = 0; begin < timed.size(); begin += most) {
     const auto part = std::span(timed).subspan(begin, std::min(most, timed.size() - begin));
@@ -121,10 +120,8 @@ Status DeviceRunner::time_again(const std::vector<TrialCase>& cases, Journal& jo
       prepared_.erase(&cases[index]);
     }
   }
-  again_ = false;
   prepared_.clear();
   kept_.clear();
-  kept_bytes_ = 0;
   return {};
 }
 

@@ -230,7 +230,6 @@ std::optional<VerdictReport> DeviceRunner::verdict_ahead(const TrialCase& trial,
 // Whether `found` may be the fault of a second process at the device and not of the driver.
 bool DeviceRunner::may_be_of_company(const VerdictReport& found, bool beside) {
   if (found.verdict == Verdict::kPass || found.verdict == Verdict::kToolError) return false;
-  if (again_) return false;  // it passed in this company before
   if (beside) return true;
   const auto other = [&](Lane& other) { return &other != &lane() && other.alive(); };
   return !company_cleared_ && std::any_of(lanes_.begin(), lanes_.end(), other);

@@ -198,7 +198,7 @@ Result<VerdictReport> DeviceRunner::try_once(const TrialCase& trial,
   CLVET_ASSIGN_OR_RETURN(VerdictReport verdict,
                          ahead ? Result<VerdictReport>(*ahead) : attempt(trial, tries.careful));
   tries.confirmed = false;
-  if (!stopped_ && may_be_of_company(verdict, ahead.has_value())) {
+  if (!stopped_ && !tries.again && may_be_of_company(verdict, ahead.has_value())) {
     CLVET_ASSIGN_OR_RETURN(verdict, attempt_alone(trial, verdict, tries.confirmed));
     if (tries.confirmed && wants_second_attempt(verdict.verdict)) ++tries.attempts;
   }
@@ -302,7 +302,9 @@ Status DeviceRunner::time_once_more(const TrialCase& trial, Journal& journal,
                                     VerdictReport& verdict) {
   if (!ensure_worker()) return {};
   const std::string key = key_of(trial);
-  CLVET_ASSIGN_OR_RETURN(VerdictReport again, try_often_enough(trial, journal, key, {}));
+  Tries tries;
+  tries.again = true;
+  CLVET_ASSIGN_OR_RETURN(VerdictReport again, try_often_enough(trial, journal, key, tries));
   again.trial_only = verdict.trial_only;
   if (!stopped_ && again.verdict == Verdict::kPass) {
     take_quicker_times(again, verdict);

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <sys/poll.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -181,13 +180,13 @@ struct Worker::Watch {
 
 // A worker holds its channel, its trial's memory and what the driver opens.
 static Status check_descriptor_limit() {
-  constexpr rlim_t kLeast = 24;
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kLeast) return {};
+  constexpr uint64_t kLeast = 24;
+  const uint64_t limit = descriptor_limit();
+  if (limit >= kLeast) return {};
   return fail(ErrorCode::kInternal,
               "a process may open {} files here, and a worker process needs {}; raise the limit of "
               "open files (ulimit -n)",
-              limit.rlim_cur, kLeast);
+              limit, kLeast);
 }
 
 Result<Worker> Worker::start(const WorkerSettings& settings, StageView& stage) {
