@@ -4,11 +4,12 @@
 For each model: `clvet tune` in a fresh state folder, then runs without and with what it found, in turn, as many rounds as --rounds
 says (11); the median ratio, and the part of rounds in which tuned was faster. Then a second tuning without any times measures every
 kernel of every call again, in as much time as it takes up to --search-seconds (240): the search. It takes another kernel than the
-planner for some calls; of at most five of them, those with most to win, a third tuning measures what is won by the kernel that the
-first one took, and by the fastest of the search: the figures that chose a kernel flatter it. REPORT is copied into FOLDER, which is made
-anew. Prints JSON.
+planner for some calls; of these a third tuning measures what is won by the kernel that the first one took, and by the fastest of the
+search: the figures that chose a kernel flatter it. What counts is the five with most to win, of each model and of all together. REPORT
+is copied into FOLDER, which is made anew. Prints JSON.
 """
 import argparse
+import itertools
 import json
 import os
 import pathlib
@@ -68,24 +69,30 @@ def timed(call):
 
 
 def gains(first, search, last):
-    """Of the five calls with most to win by the search: what first (won_ms) and search (to_win_ms) win by the last figures, in ms of a
-    run. Where that is noise, their ratio may be above 1 or below 0."""
+    """Of each call for which the search takes another kernel: what first (won_ms) and search (to_win_ms) win by the last figures, in ms
+    of a run."""
     known, judged = ({call["call"]: call for call in record["tuned"]} for record in (first, last))
     rows = []
     for call in search["tuned"]:
         name, times = call["call"], timed(call)
-        if name not in known or name not in judged or call["tuned"] in (None, call["untuned"]):
+        if name not in judged or call["tuned"] in (None, call["untuned"]):
             continue
         best, now = min(times, key=times.get), timed(judged[name])
-        taken = known[name]["tuned"]
+        taken = known.get(name, {}).get("tuned") or call["untuned"]  # what was not measured, or failed, stays as planned
         if not {call["untuned"], best, taken} <= now.keys():
             continue
         planned = now[call["untuned"]]
         rows.append({"call": name, "planned_ms": planned, "best_ms": now[best], "taken_ms": now[taken], "search_to_win_ms": call["steps"] * (
             times[call["untuned"]] - times[best]), "to_win_ms": call["steps"] * (planned - now[best]), "won_ms": call["steps"] * (
                 planned - now[taken])})
-    rows.sort(key=lambda row: -row["search_to_win_ms"])
-    return rows[:5]
+    return rows
+
+
+def five_of(rows):
+    """The calls with most to win by the search, and the part of it that was won: where that is noise, it may be above 1 or below 0."""
+    five = sorted(rows, key=lambda row: -row["search_to_win_ms"])[:5]
+    to_win, won = sum(row["to_win_ms"] for row in five), sum(row["won_ms"] for row in five)
+    return {"share_of_gain": won / to_win if to_win > 0 else None, "five": five}
 
 
 def compare(options, text):
@@ -95,18 +102,18 @@ def compare(options, text):
     pairs = [(plain.median(model), tuned.median(model)) if i % 2 else (tuned.median(model), plain.median(model))[::-1]
              for i in range(options.rounds)]
     rows = gains(record, *(machine.tune(model, options.search_seconds, "--exhaustive") for machine in (search, last)))
-    to_win, won = sum(row["to_win_ms"] for row in rows), sum(row["won_ms"] for row in rows)
     untuned_ms, tuned_ms = (statistics.median(column) for column in zip(*pairs))
-    return {"model": text, "calls": record["calls"], "measured": len(record["tuned"]), "tuning_s": record["seconds"],
+    return rows, {"model": text, "calls": record["calls"], "measured": len(record["tuned"]), "tuning_s": record["seconds"],
             "replaced": sum(call["tuned"] not in (None, call["untuned"]) for call in record["tuned"]),
             "untuned_ms": untuned_ms, "tuned_ms": tuned_ms, "ratio": statistics.median(a / b for a, b in pairs),
             "faster_in": sum(b < a for a, b in pairs) / len(pairs), "kernels_untuned_ms": record["untuned_ms"],
-            "kernels_tuned_ms": record["tuned_ms"], "share_of_gain": won / to_win if to_win > 0 else None, "five": rows}
+            "kernels_tuned_ms": record["tuned_ms"], **five_of(rows)}
 
 
 def main():
     options = parse()
-    json.dump([compare(options, text) for text in options.models], sys.stdout, indent=1)
+    gained, models = zip(*(compare(options, text) for text in options.models))
+    json.dump({"models": models, **five_of(itertools.chain(*gained))}, sys.stdout, indent=1)
     print()
 
 
