@@ -1,5 +1,6 @@
 #include "base/memory.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -13,11 +14,31 @@ namespace clvet {
 
 static constexpr size_t kPage = 4096;
 
-uint64_t memory_available() {
-  const auto text = read_file("/proc/meminfo", 1 << 16);
+// Of the process's control group, of either version; one without a limit has a word or a huge
+// number for it.
+static uint64_t limit_of_group(const std::string& root) {
+  uint64_t least = UINT64_MAX;
+  for (const char* file : {"memory.max", "memory/memory.limit_in_bytes"}) {
+    const auto text = read_file(root + "/sys/fs/cgroup/" + file, 64);
+    if (!text) continue;
+    if (const uint64_t limit = std::strtoull(text->c_str(), nullptr, 10)) {
+      least = std::min(least, limit);
+    }
+  }
+  return least;
+}
+
+uint64_t memory_available(const std::string& root) {
+  const auto text = read_file(root + "/proc/meminfo", 1 << 16);
   if (!text) return 0;
   const auto at = text->find("MemAvailable:");
-  return at == std::string::npos ? 0 : std::strtoull(text->c_str() + at + 13, nullptr, 10) * 1024;
+  if (at == std::string::npos) return 0;
+  const uint64_t free = std::strtoull(text->c_str() + at + 13, nullptr, 10) * 1024;
+  return std::min(free, limit_of_group(root));
+}
+
+uint64_t share_of_memory(uint64_t part, uint64_t least, uint64_t most) {
+  return std::clamp(memory_available() / part, least, most);
 }
 
 size_t whole_pages(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }

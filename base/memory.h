@@ -4,11 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace clvet {
 
-// Bytes, by the kernel's own estimate; 0 where it gives none.
-uint64_t memory_available();
+// Bytes, by the kernel's own estimate, and no more than the limit of a container; 0 where it gives
+// none. `root`: where /proc and /sys lie.
+uint64_t memory_available(const std::string& root = {});
+
+// A `part`-th of that, at least `least` and at most `most` bytes: what may be kept to save time.
+uint64_t share_of_memory(uint64_t part, uint64_t least, uint64_t most);
 
 // Zeroed memory of whole_pages(bytes), the first byte of a page: devices of Arm and Intel use such
 // memory in place. Null: there is none.

@@ -62,10 +62,13 @@ struct QuantBlock {
   double scale = 0, offset = 0;
   int levels = 255;
 
+  // Ties to even; 0 for NaN.
   int quantise(double value) const {
     if (scale == 0) return 0;
-    return saturated<int>(
-        std::clamp(std::nearbyint((value - offset) / scale), 0.0, static_cast<double>(levels)));
+    constexpr double kWholeFrom = 0x1p52;  // doubles from here on have no fraction
+    const double level =
+        std::min(std::max(0.0, (value - offset) / scale), static_cast<double>(levels));
+    return static_cast<int>(level + kWholeFrom - kWholeFrom);
   }
 };
 
@@ -117,6 +120,16 @@ int64_t packed_index(int64_t row, int64_t column, int64_t packed_rows, int64_t p
   return (column / pack * packed_rows + row) * pack + column % pack;
 }
 
+// visit(column, count, index) for what each panel has of a row: `count` columns from `column` on,
+// one behind the other from `index` on (see packed_index).
+template <class Visit>
+void each_panel(int64_t row, int64_t columns, int64_t packed_rows, int64_t pack,
+                const Visit& visit) {
+  for (int64_t column = 0; column < columns; column += pack) {
+    visit(column, std::min(pack, columns - column), packed_index(row, column, packed_rows, pack));
+  }
+}
+
 int64_t rows_per_word(WeightType type) {
   return type == WeightType::kFloat ? 1 : 16 / bits_of(type);
 }
@@ -126,10 +139,12 @@ void pack_float(const Matrix& matrix, Precision precision, int64_t pack,
   for (int64_t row = 0; row < matrix.rows; ++row) {
     const int64_t index = matrix.index(row);
     if (index < 0) continue;
-    for (int64_t column = 0; column < matrix.role.cout; ++column) {
-      put(precision, packed.data, packed_index(row, column, matrix.rows, pack),
-          values[static_cast<size_t>(index + column)]);
-    }
+    const double* line = values.data() + index;
+    each_panel(row, matrix.role.cout, matrix.rows, pack,
+               [&](int64_t column, int64_t count, int64_t at) {
+                 for (int64_t i = 0; i < count; ++i)
+                   put(precision, packed.data, at + i, line[column + i]);
+               });
   }
 }
 
@@ -159,11 +174,13 @@ uint16_t word_of(std::span<const uint8_t> quants, int bits) {
   return word;
 }
 
-void add_to_word(Bytes& data, int64_t index, int bits) {
-  uint16_t word = 0;
-  std::memcpy(&word, data.data() + index * 2, 2);
-  word = static_cast<uint16_t>(word | bits);
-  std::memcpy(data.data() + index * 2, &word, 2);
+// The quantised `values` of a row, a column each, from bit `shift` on.
+void add_to_words(std::span<const QuantBlock> quants, const double* values, int64_t shift,
+                  std::span<uint16_t> words) {
+  for (size_t column = 0; column < words.size(); ++column) {
+    const int quant = quants[column].quantise(values[column]);
+    words[column] = static_cast<uint16_t>(words[column] | quant << shift);
+  }
 }
 
 // `blocks_of` gives the columns of a block of rows.
@@ -171,7 +188,8 @@ template <class BlocksOf>
 void pack_quantised(const Matrix& matrix, Precision precision, WeightType type, int64_t pack,
                     std::span<const double> values, const BlocksOf& blocks_of,
                     PackedWeights& packed) {
-  const int64_t per_word = rows_per_word(type), words = matrix.rows / per_word;
+  const int64_t per_word = rows_per_word(type), rows_of_words = matrix.rows / per_word;
+  std::vector<uint16_t> words(static_cast<size_t>(matrix.role.cout));
   for (int64_t block = 0; block < quant_blocks_of(matrix); ++block) {
     const int64_t end = std::min((block + 1) * kQuantBlock, matrix.rows);
     const std::vector<QuantBlock> quants = blocks_of(block);
@@ -179,15 +197,17 @@ void pack_quantised(const Matrix& matrix, Precision precision, WeightType type, 
       put_scales(matrix, precision, type, pack, block, column, quants[static_cast<size_t>(column)],
                  packed);
     }
-    for (int64_t row = block * kQuantBlock; row < end; ++row) {
-      const int64_t index = matrix.index(row);
-      if (index < 0) continue;
-      for (int64_t column = 0; column < matrix.role.cout; ++column) {
-        const double value = values[static_cast<size_t>(index + column)];
-        const int q = quants[static_cast<size_t>(column)].quantise(value);
-        add_to_word(packed.data, packed_index(row / per_word, column, words, pack),
-                    q << (row % per_word * bits_of(type)));
+    for (int64_t row = block * kQuantBlock; row < end; row += per_word) {
+      std::fill(words.begin(), words.end(), uint16_t{0});
+      for (int64_t i = 0; i < per_word; ++i) {
+        const int64_t index = matrix.index(row + i);
+        if (index >= 0) add_to_words(quants, values.data() + index, i * bits_of(type), words);
       }
+      each_panel(row / per_word, matrix.role.cout, rows_of_words, pack,
+                 [&](int64_t column, int64_t count, int64_t at) {
+                   std::memcpy(packed.data.data() + at * 2, words.data() + column,
+                               static_cast<size_t>(count) * 2);
+                 });
     }
   }
 }

@@ -105,6 +105,16 @@ bool same_as_first(std::span<const OutputReadings> outputs, int repeat) {
   });
 }
 
+// Most kernels have one output, whose values need not be copied.
+template <class T>
+void append(std::vector<T> from, std::vector<T>& to) {
+  if (to.empty()) {
+    to = std::move(from);
+  } else {
+    to.insert(to.end(), from.begin(), from.end());
+  }
+}
+
 Reading read_outputs(const TrialCase& trial, const Material& material,
                      std::span<const OutputReadings> outputs, int repeat) {
   Reading reading;
@@ -114,13 +124,13 @@ Reading read_outputs(const TrialCase& trial, const Material& material,
     const OutputReadings& output = outputs[next++];
     const uint64_t size = output.memory.read_bytes();
     const auto bytes = output.bytes.subspan(size * static_cast<uint64_t>(repeat), size);
-    const auto tensor = without_guards(output.memory, bytes, reading.note);
+    auto tensor = without_guards(output.memory, bytes, reading.note);
     bool clean = true;
-    const Values values = decode_activation(role, trial.variant.precision, tensor, &clean);
+    Values values = decode_activation(role, trial.variant.precision, tensor, &clean);
     const size_t first = reading.values.size();
-    reading.values.insert(reading.values.end(), values.begin(), values.end());
+    append(std::move(values), reading.values);
     check_untouched(material.reference, first, trial.variant.precision, tensor, reading);
-    reading.bytes.insert(reading.bytes.end(), tensor.begin(), tensor.end());
+    append(std::move(tensor), reading.bytes);
     reading.padding_clean &= clean;
   }
   return reading;
@@ -311,15 +321,16 @@ void judge_outputs(const TrialCase& trial, const Material& material, int repeats
   std::vector<std::byte> first;
   for (int repeat = 0; repeat < repeats; ++repeat) {
     if (repeat > 0 && same_as_first(outputs, repeat)) continue;
-    const Reading reading = read_outputs(trial, material, outputs, repeat);
+    Reading reading = read_outputs(trial, material, outputs, repeat);
     const Comparison found = compare(material.reference, reading.values, trial.variant.precision);
     if (repeat == 0 || !found.right) verdict.evidence.error = evidence_of(found);
     if (const std::string fault = fault_of(reading, found); !fault.empty()) {
       reject_reading(repeat == 0 ? Verdict::kWrong : Verdict::kNondeterministic, fault, verdict);
       return;
     }
-    if (repeat == 0) first = reading.bytes;
-    if (reading.bytes != first) {
+    if (repeat == 0) {
+      first = std::move(reading.bytes);
+    } else if (reading.bytes != first) {
       reject_reading(Verdict::kNondeterministic,
                      "two runs on the same data differ, although both are within the bound",
                      verdict);

@@ -178,15 +178,18 @@ void add_guards(MemoryRequest& memory) {
 
 // An input's bytes with its guards.
 Bytes with_guards(const MemoryRequest& memory, const Bytes& tensor) {
-  Bytes bytes(memory.read_bytes(), kInputGuard);
   const auto texel = static_cast<ptrdiff_t>(texel_bytes(memory.texel));
   const ptrdiff_t rows = memory.image ? memory.height : 1;
   const auto row = static_cast<ptrdiff_t>(tensor.size()) / std::max<ptrdiff_t>(rows, 1);
-  const ptrdiff_t pitch = row + memory.guard_texels * texel;
+  const ptrdiff_t beside = memory.guard_texels * texel;
+  Bytes bytes;
+  bytes.reserve(memory.read_bytes());
+  bytes.resize(memory.guard, kInputGuard);
   for (ptrdiff_t y = 0; y < rows; ++y) {
-    std::copy_n(tensor.begin() + y * row, row,
-                bytes.begin() + static_cast<ptrdiff_t>(memory.guard) + y * pitch);
+    bytes.insert(bytes.end(), tensor.begin() + y * row, tensor.begin() + (y + 1) * row);
+    bytes.resize(bytes.size() + static_cast<size_t>(beside), kInputGuard);
   }
+  bytes.resize(memory.read_bytes(), kInputGuard);
   return bytes;
 }
 

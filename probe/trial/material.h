@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/memory.h"
 #include "base/result.h"
 #include "kernels/combination.h"
 #include "kernels/contract.h"
@@ -35,8 +36,9 @@ struct Material {
 // it.
 class MaterialStore {
  public:
-  // `most`: as many bytes as are kept before something goes.
-  explicit MaterialStore(size_t most = size_t{256} << 20) : most_(most) {}
+  // `most`: as many bytes as are kept before something goes. A core probe makes nearly 1 GiB.
+  explicit MaterialStore(size_t most = share_of_memory(16, size_t{256} << 20, size_t{1} << 30))
+      : most_(most) {}
 
   // Made on first use, and kept until two other ops were asked for; after that while there is room:
   // what was not asked for the longest time goes first.

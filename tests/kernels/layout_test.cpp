@@ -214,6 +214,14 @@ INSTANTIATE_TEST_SUITE_P(Types, QuantisedWeights,
                                          QuantCase{WeightType::kInt4, 4, Precision::kHigh},
                                          QuantCase{WeightType::kInt4, 4, Precision::kNormal}));
 
+// Between 0 and 255 one step is 1.
+TEST(QuantisedWeights, AreTheNearestStepsAndTheEvenOneHalfwayBetweenTwo) {
+  const Values values = {0, 255, 0.5, 1.5, 2.5, 2.4999, 253.5, 254.5, 0.49999999999999994};
+  const TensorRole role = matrix(1, static_cast<int64_t>(values.size()), 1);
+  EXPECT_THAT(effective_weights(role, Precision::kHigh, WeightType::kInt8, values),
+              testing::ElementsAre(0, 255, 0, 2, 2, 2, 254, 254, 0));
+}
+
 // One half a block and column, at every precision, in panels as the numbers are; 8 means zero.
 TEST(WeightsAsQ4_0, GiveBackTheEffectiveValuesByTheDocumentedFormula) {
   const TensorRole role = matrix(1, 70, 18);
