@@ -50,14 +50,24 @@ std::string why_not(const ExecutionPlan& plan, const ExecutionPlan& best) {
                        first.to, first.verdict);
   }
   if (!is_timed(plan)) return "not all of its kernels were timed";
+  const std::string ms = three_digits(plan.ms()), best_ms = three_digits(best.ms());
   if (plan.ms() < best.ms() * kNear && plan.bytes > best.bytes) {
+    const std::string mib = three_digits(plan.bytes / kMiB),
+                      best_mib = three_digits(best.bytes / kMiB);
+    if (ms == best_ms) {
+      return fmt::format(
+          "predicted to take {} ms like the one chosen, with {} MiB of weights instead of {} MiB",
+          ms, mib, best_mib);
+    }
     return fmt::format(
-        "predicted to take {} ms instead of {} ms, with {} MiB of weights instead of {} MiB",
-        three_digits(plan.ms()), three_digits(best.ms()), three_digits(plan.bytes / kMiB),
-        three_digits(best.bytes / kMiB));
+        "predicted to take {} ms instead of {} ms, with {} MiB of weights instead of {} MiB", ms,
+        best_ms, mib, best_mib);
   }
-  return fmt::format("predicted to take {} ms instead of {} ms", three_digits(plan.ms()),
-                     three_digits(best.ms()));
+  if (ms != best_ms) return fmt::format("predicted to take {} ms instead of {} ms", ms, best_ms);
+  if (plan.combination.precision < best.combination.precision) {
+    return fmt::format("predicted to take {} ms like the one chosen, which is more precise", ms);
+  }
+  return fmt::format("predicted to take {} ms like the one chosen", ms);
 }
 
 // Predictions and reasons do not decide what runs.

@@ -176,6 +176,36 @@ TEST(BestPlan, ListsEachOtherCombinationWithItsReason) {
   EXPECT_EQ(best->refused, wanted);
 }
 
+// Of two times that are the same in three digits neither is "instead of" the other.
+TEST(BestPlan, SaysOfPlansThatAreAsFastWhyTheOtherWasChosen) {
+  using enum Precision;
+  const Combination best = at(kHigh);
+  struct Row {
+    Combination other;
+    double ms, bytes;  // the best one takes 1.23 ms and 1 MiB
+    const char* reason;
+  };
+  for (const Row& row :
+       {Row{at(kNormal), 1.2301, 1 << 20,
+            "predicted to take 1.23 ms like the one chosen, which is more precise"},
+        Row{at(kHigh, Storage::kImage), 1.2301, 1 << 20,
+            "predicted to take 1.23 ms like the one chosen"},
+        Row{at(kHigh, Storage::kImage), 1.2299, 2 << 20,
+            "predicted to take 1.23 ms like the one chosen, with 2 MiB of weights instead of 1 "
+            "MiB"}}) {
+    const auto plan = best_plan(std::vector{best, row.other},
+                                [&](const Combination& one) -> Result<ExecutionPlan> {
+                                  ExecutionPlan made = plan_of(one, one == best ? 1.23 : row.ms);
+                                  made.bytes = one == best ? 1 << 20 : row.bytes;
+                                  return made;
+                                },
+                                {});
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(plan->combination, best);
+    EXPECT_EQ(plan->refused.at(0).reason, row.reason);
+  }
+}
+
 TEST(BestPlan, TakesNoPlanForFastOfWhichAKernelWasNotTimed) {
   using enum Precision;
   const auto plan_one = [](const Combination& one) {
