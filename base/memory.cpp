@@ -8,18 +8,20 @@
 #include <memory>
 #include <string>
 
+#include "base/control_groups.h"
 #include "base/file.h"
 
 namespace clvet {
 
 static constexpr size_t kPage = 4096;
 
-// Of the process's control group, of either version; one without a limit has a word or a huge
-// number for it.
-static uint64_t limit_of_group(const std::string& root) {
+// The least of the process's control groups; one without a limit has a word or a huge number for
+// it.
+static uint64_t limit_of_groups(const std::string& root) {
   uint64_t least = UINT64_MAX;
-  for (const char* file : {"memory.max", "memory/memory.limit_in_bytes"}) {
-    const auto text = read_file(root + "/sys/fs/cgroup/" + file, 64);
+  for (const auto& [version, folder] : control_groups("memory", root)) {
+    const char* file = version == 2 ? "/memory.max" : "/memory.limit_in_bytes";
+    const auto text = read_file(folder + file, 64);
     if (!text) continue;
     if (const uint64_t limit = std::strtoull(text->c_str(), nullptr, 10)) {
       least = std::min(least, limit);
@@ -34,7 +36,7 @@ uint64_t memory_available(const std::string& root) {
   const auto at = text->find("MemAvailable:");
   if (at == std::string::npos) return 0;
   const uint64_t free = std::strtoull(text->c_str() + at + 13, nullptr, 10) * 1024;
-  return std::min(free, limit_of_group(root));
+  return std::min(free, limit_of_groups(root));
 }
 
 uint64_t share_of_memory(uint64_t part, uint64_t least, uint64_t most) {

@@ -8,8 +8,8 @@
 
 namespace clvet {
 
-// Bytes, by the kernel's own estimate, and no more than the limit of a container; 0 where it gives
-// none. `root`: where /proc and /sys lie.
+// Bytes, by the kernel's own estimate, and no more than the limits of the process's control groups;
+// 0 where it gives none. `root`: the folder that holds proc and sys.
 uint64_t memory_available(const std::string& root = {});
 
 // A `part`-th of that, at least `least` and at most `most` bytes: what may be kept to save time.

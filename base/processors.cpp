@@ -15,6 +15,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/control_groups.h"
 #include "base/file.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -59,45 +60,6 @@ int quota_v1(const std::string& folder) {
                        text_of(folder + "/cpu.cfs_period_us"));
 }
 
-// A hierarchy of control groups: where it is mounted, and how a group of it says its quota.
-struct Hierarchy {
-  const char* mounted;
-  int (*quota)(const std::string& folder);
-};
-constexpr Hierarchy kOne[] = {{"/sys/fs/cgroup/cpu", quota_v1},
-                              {"/sys/fs/cgroup/cpu,cpuacct", quota_v1}};
-constexpr Hierarchy kTwo[] = {{"/sys/fs/cgroup", quota_v2}, {"/sys/fs/cgroup/unified", quota_v2}};
-
-// Of `group` and those above it. A container may see its own group as the top of the hierarchy and
-// yet be told another name of it.
-int least_quota(const Hierarchy& hierarchy, const std::string& root, std::string group) {
-  int least = std::numeric_limits<int>::max();
-  if (group.find("..") != std::string::npos) group.clear();
-  for (;;) {
-    least = std::min(least, hierarchy.quota(root + hierarchy.mounted + group));
-    const size_t slash = group.rfind('/');
-    if (slash == std::string::npos) return least;
-    group.resize(slash);
-  }
-}
-
-// Of a line of /proc/self/cgroup: "0::/group" (v2), "4:cpu,cpuacct:/group" (v1).
-int quota_of_line(const std::string& line, const std::string& root) {
-  const size_t first = line.find(':');
-  const size_t second = first == std::string::npos ? first : line.find(':', first + 1);
-  int least = std::numeric_limits<int>::max();
-  if (second == std::string::npos) return least;
-  const std::string controllers = line.substr(first + 1, second - first - 1);
-  const std::string group = line.substr(second + 1);
-  const std::vector<std::string> names = split(controllers, ',');
-  const bool of_cpu = std::find(names.begin(), names.end(), "cpu") != names.end();
-  if (controllers.empty())
-    for (const Hierarchy& row : kTwo) least = std::min(least, least_quota(row, root, group));
-  if (of_cpu)
-    for (const Hierarchy& row : kOne) least = std::min(least, least_quota(row, root, group));
-  return least;
-}
-
 std::string variable() {
   const char* text = ::getenv(kThreadsVariable);
   return text ? text : "";
@@ -119,8 +81,8 @@ int processors_of_mask() {
 
 int allowed_processors(int mask, const std::string& root) {
   int least = mask;
-  for (const std::string& line : split(text_of(root + "/proc/self/cgroup"), '\n'))
-    least = std::min(least, quota_of_line(line, root));
+  for (const auto& [version, folder] : control_groups("cpu", root))
+    least = std::min(least, version == 2 ? quota_v2(folder) : quota_v1(folder));
   return std::max(1, least);
 }
 

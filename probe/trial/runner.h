@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "base/event.h"
+#include "base/memory.h"
 #include "base/result.h"
 #include "probe/process/stage_page.h"
 #include "probe/report/report.h"
@@ -219,6 +221,7 @@ class DeviceRunner {
   std::map<const TrialCase*, Attempt> prepared_;  // the next cases to be timed
   std::vector<Timed> timed_;                      // in the order in which they were
   std::map<const TrialCase*, Attempt> kept_;      // of these, as many as there is room for
+  uint64_t most_kept_ = share_of_memory(64, uint64_t{64} << 20, uint64_t{512} << 20);  // bytes
   bool answered_ = false;  // the device did since the last ones were begun beside others
   RunnerTotals totals_;
   int open_failures_ = 0, canary_errors_ = 0;

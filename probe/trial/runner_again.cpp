@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/memory.h"
 #include "base/result.h"
 #include "base/threads.h"
 #include "probe/process/process.h"
@@ -57,11 +56,10 @@ Status DeviceRunner::release_unwanted(const Group& group, const std::vector<Tria
 
 // With a fifth of the descriptors that this process may have: there are some six a case.
 void DeviceRunner::keep(const TrialCase& trial, Attempt made) {
-  const uint64_t most_bytes = share_of_memory(64, uint64_t{64} << 20, uint64_t{512} << 20);
   const uint64_t most = descriptor_limit() / 32;
   uint64_t bytes = made.prepared.bytes();
   for (const auto& [other, kept] : kept_) bytes += kept.prepared.bytes();
-  if (bytes > most_bytes || kept_.size() >= most) return;
+  if (bytes > most_kept_ || kept_.size() >= most) return;
   kept_.insert_or_assign(&trial, std::move(made));
 }
 

@@ -35,9 +35,12 @@ TEST(MemoryAvailable, IsNothingWhereTheKernelGivesNoEstimate) {
 }
 
 TEST(MemoryAvailable, IsNoMoreThanTheLimitOfTheContainer) {
-  for (const char* file : {"memory.max", "memory/memory.limit_in_bytes"}) {
+  for (const char* file : {"memory.max", "memory/memory.limit_in_bytes", "group/memory.max",
+                           "memory/group/memory.limit_in_bytes"}) {
     const test::TempDir root;
     put_meminfo(root, "4096");
+    std::filesystem::create_directories(root / "proc/self");
+    test::put(root / "proc/self/cgroup", "4:memory:/group/own\n0::/group/own\n");
     const std::filesystem::path limit = root / "sys/fs/cgroup/" + file;
     std::filesystem::create_directories(limit.parent_path());
     test::put(limit, "1048576\n");
