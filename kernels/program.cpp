@@ -15,6 +15,7 @@
 #include "kernels/act_table.h"
 #include "kernels/catalog.h"
 #include "kernels/combination.h"
+#include "kernels/item_function.h"
 #include "kernels/layout.h"
 
 namespace clvet {
@@ -103,7 +104,7 @@ struct Text {
 Result<Text> made_text(const std::string& path) {
   CLVET_ASSIGN_OR_RETURN(std::string text, kernel_text(path));
   text = with_activations(std::move(text));
-  if (path.starts_with("ops/")) text.insert(0, "#line 1\n");
+  if (path.starts_with("ops/")) text = with_item_function("#line 1\n" + text);
   std::string digest = sha256_hex(text);
   return Text{std::make_shared<const std::string>(std::move(text)), std::move(digest)};
 }

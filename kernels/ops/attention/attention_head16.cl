@@ -1,7 +1,7 @@
 // Causal attention of one query over the keys so far, or the last `window` of them; a query head an
 // item (kernels/common/attention16.clh), in float at every precision.
-__kernel void attention_head16(BUFFER_IN(q), BUFFER_IN(k), BUFFER_IN(v), BUFFER_OUT(y), int M,
-                               int H, int KV, int D, int P, int window, float scale) {
+ALONE __kernel void attention_head16(BUFFER_IN(q), BUFFER_IN(k), BUFFER_IN(v), BUFFER_OUT(y), int M,
+                                     int H, int KV, int D, int P, int window, float scale) {
   const int head = get_global_id(0);
   const int row = get_global_id(1);
   const int quads = D / 4;

@@ -4,13 +4,13 @@
 // key head puts row P into the caches; no item reads that row.
 #define LANES16(from, t) ((float16)(from[t], from[(t) + 1], from[(t) + 2], from[(t) + 3]))
 
-__kernel void attention_rope_head16(BUFFER_IN(x), __global const float4* restrict cosines,
-                                    __global const float4* restrict sines,
-                                    __global const float4* restrict q_scale,
-                                    __global const float4* restrict k_scale, BUFFER_IN(k),
-                                    BUFFER_IN(v), BUFFER_OUT(y), BUFFER_OUT(new_k),
-                                    BUFFER_OUT(new_v), int H, int KV, int D, int P, int window,
-                                    int halves, int norm, float epsilon, float scale) {
+ALONE __kernel void attention_rope_head16(BUFFER_IN(x), __global const float4* restrict cosines,
+                                          __global const float4* restrict sines,
+                                          __global const float4* restrict q_scale,
+                                          __global const float4* restrict k_scale, BUFFER_IN(k),
+                                          BUFFER_IN(v), BUFFER_OUT(y), BUFFER_OUT(new_k),
+                                          BUFFER_OUT(new_v), int H, int KV, int D, int P, int window,
+                                          int halves, int norm, float epsilon, float scale) {
   const int head = get_global_id(0);
   const int quads = D / 4;
   const int shared_by = H / KV;

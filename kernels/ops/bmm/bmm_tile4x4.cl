@@ -13,8 +13,8 @@
     at##i += texel_step(1);           \
   }
 
-__kernel void bmm_tile4x4(ACT_IN(x1), ACT_IN(x2), ACT_OUT(y), int N, int H, int M, int K, int C,
-                          int N2, int H2, int act, float act_lo, float act_hi) {
+ALONE __kernel void bmm_tile4x4(ACT_IN(x1), ACT_IN(x2), ACT_OUT(y), int N, int H, int M, int K, int C,
+                                int N2, int H2, int act, float act_lo, float act_hi) {
   const int column = get_global_id(0);
   const int row = get_global_id(1) * 4;
   const int line = get_global_id(2);

@@ -54,8 +54,8 @@ static inline real16 load_columns(BUFFER_IN(p), int at, int texels) {
                   texels > 2 ? buffer_load4(p, at + 2) : none, none);
 }
 
-__kernel void bmm_tile8x16(BUFFER_IN(x1), BUFFER_IN(x2), BUFFER_OUT(y), int N, int H, int M, int K,
-                           int C, int N2, int H2, int act, float act_lo, float act_hi) {
+ALONE __kernel void bmm_tile8x16(BUFFER_IN(x1), BUFFER_IN(x2), BUFFER_OUT(y), int N, int H, int M, int K,
+                                 int C, int N2, int H2, int act, float act_lo, float act_hi) {
   const int column = get_global_id(0) * 4;
   const int row = get_global_id(1) * 8;
   const int line = get_global_id(2);

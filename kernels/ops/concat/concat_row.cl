@@ -9,8 +9,8 @@
     to += (length);                                        \
   }
 
-__kernel void concat_row(BUFFER_IN(x1), BUFFER_IN(x2), BUFFER_IN(x3), BUFFER_IN(x4), BUFFER_OUT(y),
-                         int pixels, int rows, int C, int P1, int P2, int P3, int P4) {
+ALONE __kernel void concat_row(BUFFER_IN(x1), BUFFER_IN(x2), BUFFER_IN(x3), BUFFER_IN(x4), BUFFER_OUT(y),
+                               int pixels, int rows, int C, int P1, int P2, int P3, int P4) {
   const int first = get_global_id(0) * pixels;
   const int end = min(first + pixels, rows);
   const int pitch = (C + 3) / 4 * 4;

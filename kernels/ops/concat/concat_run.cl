@@ -13,9 +13,9 @@ static inline void copy(BUFFER_IN(x), BUFFER_OUT(y), int from, int to, int count
   for (int t = 0; t < count; ++t) buffer_store4(y, to + t, to_float4(buffer_load4(x, from + t)));
 }
 
-__kernel void concat_run(BUFFER_IN(x1), BUFFER_IN(x2), BUFFER_IN(x3), BUFFER_IN(x4), BUFFER_OUT(y),
-                         int texels, int N, int H, int W, int C, int axis, int P1, int P2, int P3,
-                         int P4) {
+ALONE __kernel void concat_run(BUFFER_IN(x1), BUFFER_IN(x2), BUFFER_IN(x3), BUFFER_IN(x4), BUFFER_OUT(y),
+                               int texels, int N, int H, int W, int C, int axis, int P1, int P2, int P3,
+                               int P4) {
   const int quads = (C + 3) / 4;
   const int end = min(((int)get_global_id(0) + 1) * texels, N * H * W * quads);
   const int unit = quads * (axis < 2 ? W : 1) * (axis < 1 ? H : 1);

@@ -6,8 +6,8 @@
                     (axis == 0 ? at : n) * (axis == 1 ? (length) : H) + (axis == 1 ? at : h), \
                     (axis == 2 ? (length) : W) * (axis == 3 ? ((length) + 3) / 4 : quads)))
 
-__kernel void concat_texel(ACT_IN(x1), ACT_IN(x2), ACT_IN(x3), ACT_IN(x4), ACT_OUT(y), int N, int H,
-                           int W, int C, int axis, int P1, int P2, int P3, int P4) {
+ALONE __kernel void concat_texel(ACT_IN(x1), ACT_IN(x2), ACT_IN(x3), ACT_IN(x4), ACT_OUT(y), int N, int H,
+                                 int W, int C, int axis, int P1, int P2, int P3, int P4) {
   const int column = get_global_id(0);
   const int line = get_global_id(1);
   const int quads = (C + 3) / 4;

@@ -37,11 +37,11 @@
     TAPS(STEP, INSIDE)         \
   }
 
-__kernel void conv2d_planes_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
-                                     BUFFER_OUT(y), int N, int H, int W, int C, int OC, int KH,
-                                     int KW, int stride_h, int stride_w, int pad_top, int pad_left,
-                                     int dil_h, int dil_w, int OH, int OW, int act, float act_lo,
-                                     float act_hi) {
+ALONE __kernel void conv2d_planes_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
+                                           BUFFER_OUT(y), int N, int H, int W, int C, int OC, int KH,
+                                           int KW, int stride_h, int stride_w, int pad_top, int pad_left,
+                                           int dil_h, int dil_w, int OH, int OW, int act, float act_lo,
+                                           float act_hi) {
   const int ox = get_global_id(0) * TILE_HEIGHT, out = get_global_id(1);
   const int image = out / OH, iy0 = (out - image * OH) * stride_h - pad_top;
   const int ix0 = ox * stride_w - pad_left;

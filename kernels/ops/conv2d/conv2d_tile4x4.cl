@@ -18,10 +18,10 @@
   w_at0 = w_tap;                                                         \
   W_PASS(0, quads);
 
-__kernel void conv2d_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict bias, ACT_OUT(y),
-                             int N, int H, int W, int C, int OC, int G, int KH, int KW,
-                             int stride_h, int stride_w, int pad_top, int pad_left, int dil_h,
-                             int dil_w, int OH, int OW, int act, float act_lo, float act_hi) {
+ALONE __kernel void conv2d_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict bias, ACT_OUT(y),
+                                   int N, int H, int W, int C, int OC, int G, int KH, int KW,
+                                   int stride_h, int stride_w, int pad_top, int pad_left, int dil_h,
+                                   int dil_w, int OH, int OW, int act, float act_lo, float act_hi) {
   const int column = get_global_id(0);
   const int ox = get_global_id(1) * 4;
   const int out = get_global_id(2);

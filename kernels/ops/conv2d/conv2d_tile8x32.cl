@@ -18,11 +18,11 @@
     TILE_KEEP_AFTER(quad, quads)             \
   }
 
-__kernel void conv2d_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
-                              BUFFER_OUT(y), int N, int H, int W, int C, int OC, int G, int KH,
-                              int KW, int stride_h, int stride_w, int pad_top, int pad_left,
-                              int dil_h, int dil_w, int OH, int OW, int act, float act_lo,
-                              float act_hi) {
+ALONE __kernel void conv2d_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
+                                    BUFFER_OUT(y), int N, int H, int W, int C, int OC, int G, int KH,
+                                    int KW, int stride_h, int stride_w, int pad_top, int pad_left,
+                                    int dil_h, int dil_w, int OH, int OW, int act, float act_lo,
+                                    float act_hi) {
   const int panels = (OC + 15) / 16;
   const int rows = N * OH * OW;
   TILE_IDS(rows < OC * KH * KW)

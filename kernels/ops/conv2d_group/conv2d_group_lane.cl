@@ -5,10 +5,10 @@
   const real4 v##4 = load4(x, texel_at(ix * quads + (c) / 4, line, W * quads)); \
   const real v = lane_of(v##4, (c) % 4)
 
-__kernel void conv2d_group_lane(ACT_IN(x), W_ARGS, __global const float4* restrict bias, ACT_OUT(y),
-                                int N, int H, int W, int C, int OC, int G, int KH, int KW,
-                                int stride_h, int stride_w, int pad_top, int pad_left, int dil_h,
-                                int dil_w, int OH, int OW, int act, float act_lo, float act_hi) {
+ALONE __kernel void conv2d_group_lane(ACT_IN(x), W_ARGS, __global const float4* restrict bias, ACT_OUT(y),
+                                      int N, int H, int W, int C, int OC, int G, int KH, int KW,
+                                      int stride_h, int stride_w, int pad_top, int pad_left, int dil_h,
+                                      int dil_w, int OH, int OW, int act, float act_lo, float act_hi) {
   const int column = get_global_id(0);
   const int ox = get_global_id(1);
   const int out = get_global_id(2);

@@ -37,11 +37,11 @@
 #define STORE_TEXEL(i, v) \
   if (ox + i * stride_w < OW) buffer_store4(y, out * OW + ox + i * stride_w, mask_texel(v, 0, OC));
 
-__kernel void conv_transpose_line16(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
-                                    BUFFER_OUT(y), int N, int H, int W, int C, int OC, int KH,
-                                    int KW, int stride_h, int stride_w, int pad_top, int pad_left,
-                                    int dil_h, int dil_w, int OH, int OW, int act, float act_lo,
-                                    float act_hi) {
+ALONE __kernel void conv_transpose_line16(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
+                                          BUFFER_OUT(y), int N, int H, int W, int C, int OC, int KH,
+                                          int KW, int stride_h, int stride_w, int pad_top, int pad_left,
+                                          int dil_h, int dil_w, int OH, int OW, int act, float act_lo,
+                                          float act_hi) {
   const int panel = get_global_id(0);
   const int out = get_global_id(1);
   const int quads = (C + 3) / 4;

@@ -52,9 +52,9 @@
     VALUES(l, sc, sd, se, sf)                                                         \
   }
 
-__kernel void conv_transpose_taps4(BUFFER_IN(x), W_ARGS, __global const float4* restrict bias,
-                                   BUFFER_OUT(y), int N, int H, int W, int C, int OC, int KH,
-                                   int KW, int act, float act_lo, float act_hi) {
+ALONE __kernel void conv_transpose_taps4(BUFFER_IN(x), W_ARGS, __global const float4* restrict bias,
+                                         BUFFER_OUT(y), int N, int H, int W, int C, int OC, int KH,
+                                         int KW, int act, float act_lo, float act_hi) {
   const int first = get_global_id(0) * 4;
   const int column = get_global_id(1) * 8;
   const int out = get_global_id(2);  // line of x

@@ -1,10 +1,10 @@
 // Transposed convolution, gathered: 4 output channels by 4 output columns of one phase, stride_w
 // apart, an item; such columns read the same taps of 4 neighbouring input columns.
-__kernel void conv_transpose_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict bias,
-                                     ACT_OUT(y), int N, int H, int W, int C, int OC, int KH, int KW,
-                                     int stride_h, int stride_w, int pad_top, int pad_left,
-                                     int dil_h, int dil_w, int OH, int OW, int act, float act_lo,
-                                     float act_hi) {
+ALONE __kernel void conv_transpose_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict bias,
+                                           ACT_OUT(y), int N, int H, int W, int C, int OC, int KH, int KW,
+                                           int stride_h, int stride_w, int pad_top, int pad_left,
+                                           int dil_h, int dil_w, int OH, int OW, int act, float act_lo,
+                                           float act_hi) {
   const int column = get_global_id(0);
   const int group = get_global_id(1);
   const int out = get_global_id(2);

@@ -9,9 +9,9 @@
     TILE_KEEP_AFTER(quad, quads)             \
   }
 
-__kernel void conv_transpose_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
-                                      BUFFER_OUT(y), int N, int H, int W, int C, int OC, int KH,
-                                      int KW, int act, float act_lo, float act_hi) {
+ALONE __kernel void conv_transpose_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
+                                            BUFFER_OUT(y), int N, int H, int W, int C, int OC, int KH,
+                                            int KW, int act, float act_lo, float act_hi) {
   const int panels = (OC + 15) / 16;
   const int left = get_global_id(0) * 2;
   const int right = min(left + 1, panels - 1);

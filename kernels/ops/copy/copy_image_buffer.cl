@@ -1,5 +1,5 @@
 // Image to buffer, one texel an item.
-__kernel void copy_image_buffer(ACT_IN(x), BUFFER_OUT(y), int N, int H, int W, int C) {
+ALONE __kernel void copy_image_buffer(ACT_IN(x), BUFFER_OUT(y), int N, int H, int W, int C) {
   const int column = get_global_id(0);
   const int line = get_global_id(1);
   const int pitch = (C + 3) / 4 * W;

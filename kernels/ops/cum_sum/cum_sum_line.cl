@@ -7,8 +7,8 @@
 #define AT(pixel, quad) ((pixel)*quads + (quad))
 #endif
 
-__kernel void cum_sum_line(ACT_IN(x), ACT_OUT(y), int items, int W, int C, int L, int step,
-                           int exclusive, int reverse) {
+ALONE __kernel void cum_sum_line(ACT_IN(x), ACT_OUT(y), int items, int W, int C, int L, int step,
+                                 int exclusive, int reverse) {
   const int item = get_global_id(0);
   if (item >= items) return;
   const int quads = (C + 3) / 4;

@@ -28,15 +28,15 @@
     TILE_KEEP_AFTER(quad, quads)             \
   }
 
-__kernel void depthwise_gemm_tile(BUFFER_IN(x), __global const float* restrict taps,
-                                      __global const float* restrict middle_bias, W_ARGS,
-                                      __global const float16* restrict bias, BUFFER_IN(r),
-                                      BUFFER_OUT(y), int M, int H, int W, int C, int OC,
-                                      int stride_h, int stride_w, int pad_top, int pad_left, int OH,
-                                      int OW, int middle_act, float middle_act_lo,
-                                      float middle_act_hi, int add, int act, float act_lo,
-                                      float act_hi) {
-  __local float16 middle[TILE_HEIGHT * ROW];
+ALONE __kernel void depthwise_gemm_tile(BUFFER_IN(x), __global const float* restrict taps,
+                                            __global const float* restrict middle_bias, W_ARGS,
+                                            __global const float16* restrict bias, BUFFER_IN(r),
+                                            BUFFER_OUT(y), int M, int H, int W, int C, int OC,
+                                            int stride_h, int stride_w, int pad_top, int pad_left, int OH,
+                                            int OW, int middle_act, float middle_act_lo,
+                                            float middle_act_hi, int add, int act, float act_lo,
+                                            float act_hi) {
+  OWN_MEMORY float16 middle[TILE_HEIGHT * ROW];
   const int part = get_global_id(0), parts = get_global_size(0);
   const int row = get_global_id(1) * TILE_HEIGHT, last = min(TILE_HEIGHT, M - row) - 1;
   const int quads = (C + 3) / 4, quads_o = (OC + 3) / 4;
@@ -76,7 +76,7 @@ __kernel void depthwise_gemm_tile(BUFFER_IN(x), __global const float* restrict t
   }
   // What is made of rows that are not there is not stored.
   for (int at = (last + 1) * ROW; at < TILE_HEIGHT * ROW; ++at) middle[at] = 0.0f;
-  __local const float4* rows = (__local const float4*)middle;
+  OWN_MEMORY const float4* rows = (OWN_MEMORY const float4*)middle;
   const int panels = (OC + 15) / 16;
   for (int left = part * 2; left < panels; left += parts * 2) {
     const int right = min(left + 1, panels - 1);

@@ -102,10 +102,10 @@ static inline real16 few_lanes_or_zeros(BUFFER_FROM(x), BUFFER_FROM(p), int with
   return within ? v : (real16)(0);
 }
 
-__kernel void depthwise_line16(BUFFER_IN(x), W_ARGS, __global const float* restrict bias,
-                               BUFFER_OUT(y), int N, int H, int W, int C, int KH, int KW,
-                               int stride_h, int stride_w, int pad_top, int pad_left, int dil_h,
-                               int dil_w, int OH, int OW, int act, float act_lo, float act_hi) {
+ALONE __kernel void depthwise_line16(BUFFER_IN(x), W_ARGS, __global const float* restrict bias,
+                                     BUFFER_OUT(y), int N, int H, int W, int C, int KH, int KW,
+                                     int stride_h, int stride_w, int pad_top, int pad_left, int dil_h,
+                                     int dil_w, int OH, int OW, int act, float act_lo, float act_hi) {
   const int out = get_global_id(1);
   const int quads = (C + 3) / 4;
   if (out >= N * OH) return;

@@ -7,10 +7,10 @@
   from += texel_step(quads)
 #define TERM(i, v) c##i = madd(v, w0, c##i)
 
-__kernel void depthwise_line4(ACT_IN(x), W_ARGS, __global const float4* restrict bias, ACT_OUT(y),
-                              int N, int H, int W, int C, int KH, int KW, int stride_h, int pad_top,
-                              int pad_left, int dil_h, int OH, int OW, int act, float act_lo,
-                              float act_hi) {
+ALONE __kernel void depthwise_line4(ACT_IN(x), W_ARGS, __global const float4* restrict bias, ACT_OUT(y),
+                                    int N, int H, int W, int C, int KH, int KW, int stride_h, int pad_top,
+                                    int pad_left, int dil_h, int OH, int OW, int act, float act_lo,
+                                    float act_hi) {
   const int column = get_global_id(0);
   const int ox = get_global_id(1) * 4;
   const int out = get_global_id(2);

@@ -1,9 +1,9 @@
 // Depthwise convolution, zero padding: 4 channels of one output pixel an item. Row k of the weights
 // is tap k. Products are `real`; a line of the filter is one chunk.
-__kernel void depthwise_texel(ACT_IN(x), W_ARGS, __global const float4* restrict bias, ACT_OUT(y),
-                              int N, int H, int W, int C, int KH, int KW, int stride_h,
-                              int stride_w, int pad_top, int pad_left, int dil_h, int dil_w, int OH,
-                              int OW, int act, float act_lo, float act_hi) {
+ALONE __kernel void depthwise_texel(ACT_IN(x), W_ARGS, __global const float4* restrict bias, ACT_OUT(y),
+                                    int N, int H, int W, int C, int KH, int KW, int stride_h,
+                                    int stride_w, int pad_top, int pad_left, int dil_h, int dil_w, int OH,
+                                    int OW, int act, float act_lo, float act_hi) {
   const int column = get_global_id(0);
   const int ox = get_global_id(1);
   const int out = get_global_id(2);

@@ -1,9 +1,9 @@
 // y = act(x1 code x2) with x2 broadcast along every extent that is 1; `pixels` neighbours of a line
 // an item, 16 values at a time. A run is as long as x2 goes on with x1: all the item's pixels, or
 // one.
-__kernel void eltwise_binary_run(BUFFER_IN(x1), BUFFER_IN(x2), BUFFER_OUT(y), int pixels, int N,
-                                 int H, int W, int C, int N2, int H2, int W2, int C2, int code,
-                                 int act, float act_lo, float act_hi) {
+ALONE __kernel void eltwise_binary_run(BUFFER_IN(x1), BUFFER_IN(x2), BUFFER_OUT(y), int pixels, int N,
+                                       int H, int W, int C, int N2, int H2, int W2, int C2, int code,
+                                       int act, float act_lo, float act_hi) {
   const int first = get_global_id(0) * pixels;
   const int line = get_global_id(1);
   if (first >= W || line >= N * H) return;

@@ -1,7 +1,7 @@
 // y = act(x1 code x2) with x2 broadcast along every extent that is 1; one texel an item.
-__kernel void eltwise_binary_texel(ACT_IN(x1), ACT_IN(x2), ACT_OUT(y), int N, int H, int W, int C,
-                                   int N2, int H2, int W2, int C2, int code, int act, float act_lo,
-                                   float act_hi) {
+ALONE __kernel void eltwise_binary_texel(ACT_IN(x1), ACT_IN(x2), ACT_OUT(y), int N, int H, int W, int C,
+                                         int N2, int H2, int W2, int C2, int code, int act, float act_lo,
+                                         float act_hi) {
   const int column = get_global_id(0);
   const int line = get_global_id(1);
   const int quads = (C + 3) / 4;

@@ -1,6 +1,6 @@
 // y = function `code` of x, `pixels` neighbours of a line an item, 16 values at a time.
-__kernel void eltwise_function_run(BUFFER_IN(x), BUFFER_OUT(y), int pixels, int N, int H, int W, int C,
-                                   int code) {
+ALONE __kernel void eltwise_function_run(BUFFER_IN(x), BUFFER_OUT(y), int pixels, int N, int H, int W, int C,
+                                         int code) {
   const int first = get_global_id(0) * pixels;
   const int line = get_global_id(1);
   if (first >= W || line >= N * H) return;

@@ -1,5 +1,5 @@
 // y = function `code` of x, one texel an item.
-__kernel void eltwise_function_texel(ACT_IN(x), ACT_OUT(y), int N, int H, int W, int C, int code) {
+ALONE __kernel void eltwise_function_texel(ACT_IN(x), ACT_OUT(y), int N, int H, int W, int C, int code) {
   const int column = get_global_id(0);
   const int line = get_global_id(1);
   const int quads = (C + 3) / 4;

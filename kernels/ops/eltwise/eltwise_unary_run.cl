@@ -1,6 +1,6 @@
 // y = act(x), `pixels` neighbours of a line an item, 16 values at a time.
-__kernel void eltwise_unary_run(BUFFER_IN(x), BUFFER_OUT(y), int pixels, int N, int H, int W, int C,
-                                int act, float act_lo, float act_hi) {
+ALONE __kernel void eltwise_unary_run(BUFFER_IN(x), BUFFER_OUT(y), int pixels, int N, int H, int W, int C,
+                                      int act, float act_lo, float act_hi) {
   const int first = get_global_id(0) * pixels;
   const int line = get_global_id(1);
   if (first >= W || line >= N * H) return;

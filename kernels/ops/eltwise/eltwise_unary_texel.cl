@@ -1,6 +1,6 @@
 // y = act(x), one texel an item.
-__kernel void eltwise_unary_texel(ACT_IN(x), ACT_OUT(y), int N, int H, int W, int C, int act,
-                                  float act_lo, float act_hi) {
+ALONE __kernel void eltwise_unary_texel(ACT_IN(x), ACT_OUT(y), int N, int H, int W, int C, int act,
+                                        float act_lo, float act_hi) {
   const int column = get_global_id(0);
   const int line = get_global_id(1);
   const int quads = (C + 3) / 4;

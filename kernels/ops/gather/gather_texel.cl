@@ -1,7 +1,7 @@
 // y[o, i, r] = x[o, index[i], r]: rows chosen by numbers that are known at run time, one texel an
 // item. A number below 0 counts from the end; beyond either end nothing is read and the row is zero.
-__kernel void gather_texel(ACT_IN(x), __global const int* restrict index, ACT_OUT(y), int lines,
-                           int E, int I, int R, int C, int W, int OW) {
+ALONE __kernel void gather_texel(ACT_IN(x), __global const int* restrict index, ACT_OUT(y), int lines,
+                                 int E, int I, int R, int C, int W, int OW) {
   const int column = get_global_id(0);
   const int line = get_global_id(1);
   const int quads = (C + 3) / 4;

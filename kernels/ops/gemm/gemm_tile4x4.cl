@@ -19,9 +19,9 @@
   STEP(c2, at2);             \
   STEP(c3, at3)
 
-__kernel void gemm_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict bias,
-                           R_IN ACT_OUT(y), int M, int N, int K, int W, int act, float act_lo,
-                           float act_hi) {
+ALONE __kernel void gemm_tile4x4(ACT_IN(x), W_ARGS, __global const float4* restrict bias,
+                                 R_IN ACT_OUT(y), int M, int N, int K, int W, int act, float act_lo,
+                                 float act_hi) {
   const int column = get_global_id(0);
   const int row0 = get_global_id(1) * 4;
   const int matrix = BATCH ? get_global_id(2) : 0, top = matrix * M;

@@ -9,9 +9,9 @@
     TILE_KEEP_AFTER(quad, quads)               \
   }
 
-__kernel void gemm_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
-                            R_IN BUFFER_OUT(y), int M, int N, int K, int act, float act_lo,
-                            float act_hi) {
+ALONE __kernel void gemm_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
+                                  R_IN BUFFER_OUT(y), int M, int N, int K, int act, float act_lo,
+                                  float act_hi) {
   const int panels = (N + 15) / 16;
   TILE_IDS(M < N)
   const int left = tile_column * 2;

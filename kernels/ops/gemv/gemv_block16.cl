@@ -30,8 +30,8 @@
 #define STORE(lanes, t) \
   if ((t) < quads_n) buffer_store4(y, t, mask_texel(v.lanes, t, N))
 
-__kernel void gemv_block16(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
-                           BUFFER_OUT(y), int N, int K, int act, float act_lo, float act_hi) {
+ALONE __kernel void gemv_block16(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
+                                 BUFFER_OUT(y), int N, int K, int act, float act_lo, float act_hi) {
   const int panel = get_global_id(0);
   const int panels = (N + 15) / 16;
   const int quads = (K + 3) / 4;

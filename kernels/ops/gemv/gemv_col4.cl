@@ -11,8 +11,8 @@
     ++quad;                                             \
   }
 
-__kernel void gemv_col4(ACT_IN(x), W_ARGS, __global const float4* restrict bias, ACT_OUT(y), int N,
-                        int K, int act, float act_lo, float act_hi) {
+ALONE __kernel void gemv_col4(ACT_IN(x), W_ARGS, __global const float4* restrict bias, ACT_OUT(y), int N,
+                              int K, int act, float act_lo, float act_hi) {
   const int column = get_global_id(0);
   const int quads = (K + 3) / 4;
   const int quads_n = (N + 3) / 4;

@@ -70,10 +70,10 @@
   STORE4(v, s89ab, (panel)*4 + 2) \
   STORE4(v, scdef, (panel)*4 + 3)
 
-__kernel void gemv_fused_pair16(BUFFER_IN(x), __global const float4* restrict scale, W_ARGS,
-                                __global const float16* restrict bias, BUFFER_IN(r), BUFFER_OUT(y),
-                                int N, int K, int norm, int gated, int add, int biased, int act,
-                                float act_lo, float act_hi, float epsilon) {
+ALONE __kernel void gemv_fused_pair16(BUFFER_IN(x), __global const float4* restrict scale, W_ARGS,
+                                      __global const float16* restrict bias, BUFFER_IN(r), BUFFER_OUT(y),
+                                      int N, int K, int norm, int gated, int add, int biased, int act,
+                                      float act_lo, float act_hi, float epsilon) {
   const int pair = get_global_id(0);
   const int columns = gated ? N / 2 : N;
   const int panels = (N + 15) / 16;

@@ -1,7 +1,7 @@
 // y = act(x[0..F)) * x[F..2F) of each row, in float at every precision; `texels` neighbours of a row
 // an item, 16 values at a time.
-__kernel void glu_run(BUFFER_IN(x), BUFFER_OUT(y), int texels, int M, int F, int act, float act_lo,
-                      float act_hi) {
+ALONE __kernel void glu_run(BUFFER_IN(x), BUFFER_OUT(y), int texels, int M, int F, int act, float act_lo,
+                            float act_hi) {
   const int first = get_global_id(0) * texels;
   const int row = get_global_id(1);
   const int quads = F / 4;

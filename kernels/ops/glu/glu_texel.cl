@@ -1,6 +1,6 @@
 // y = act(x[0..F)) * x[F..2F) of each row, in float at every precision; one texel an item.
-__kernel void glu_texel(ACT_IN(x), ACT_OUT(y), int lines, int W, int F, int act, float act_lo,
-                        float act_hi) {
+ALONE __kernel void glu_texel(ACT_IN(x), ACT_OUT(y), int lines, int W, int F, int act, float act_lo,
+                              float act_hi) {
   const int column = get_global_id(0);
   const int line = get_global_id(1);
   const int quads = F / 4;

@@ -18,10 +18,10 @@
     out = lane_of(texel, from % 4);                                             \
   }
 
-__kernel void move_lane(ACT_IN(x), ACT_OUT(y), int W, int C, int lines, int OW, int OC, int E1,
-                        int E2, int E3, int R0, int R1, int R2, int R3, int Q0, int Q1, int Q2,
-                        int Q3, int F1, int F2, int RF0, int RF1, int RF2, int QF0, int QF1,
-                        int QF2, int row0, int channel0) {
+ALONE __kernel void move_lane(ACT_IN(x), ACT_OUT(y), int W, int C, int lines, int OW, int OC, int E1,
+                              int E2, int E3, int R0, int R1, int R2, int R3, int Q0, int Q1, int Q2,
+                              int Q3, int F1, int F2, int RF0, int RF1, int RF2, int QF0, int QF1,
+                              int QF2, int row0, int channel0) {
   const int column = get_global_id(0);
   const int line = get_global_id(1);
   const int quads = (C + 3) / 4;

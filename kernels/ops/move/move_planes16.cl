@@ -21,9 +21,9 @@
     }                                                                 \
   }
 
-__kernel void move_planes16(BUFFER_IN(x), BUFFER_OUT(y), int C, int OC, int runs, int E1, int E2,
-                            int E3, int R0, int R1, int R2, int Q0, int Q1, int Q2, int RF2,
-                            int QF2, int row0, int channel0) {
+ALONE __kernel void move_planes16(BUFFER_IN(x), BUFFER_OUT(y), int C, int OC, int runs, int E1, int E2,
+                                  int E3, int R0, int R1, int R2, int Q0, int Q1, int Q2, int RF2,
+                                  int QF2, int row0, int channel0) {
   const int run = get_global_id(0);
   if (run >= runs) return;
   const int pitch = (C + 3) / 4 * 4, quads_o = (OC + 3) / 4;

@@ -9,10 +9,10 @@
     }                                                                                  \
   }
 
-__kernel void move_row(BUFFER_IN(x), BUFFER_OUT(y), int pixels, int C, int rows, int OC, int E1,
-                       int E2, int E3, int R0, int R1, int R2, int R3, int Q0, int Q1, int Q2,
-                       int Q3, int F0, int F1, int F2, int RF0, int RF1, int RF2, int QF0, int QF1,
-                       int QF2, int row0, int channel0) {
+ALONE __kernel void move_row(BUFFER_IN(x), BUFFER_OUT(y), int pixels, int C, int rows, int OC, int E1,
+                             int E2, int E3, int R0, int R1, int R2, int R3, int Q0, int Q1, int Q2,
+                             int Q3, int F0, int F1, int F2, int RF0, int RF1, int RF2, int QF0, int QF1,
+                             int QF2, int row0, int channel0) {
   const int first = get_global_id(0) * pixels;
   if (first >= rows) return;
   const int pitch = (C + 3) / 4 * 4, pitch_o = (OC + 3) / 4 * 4;

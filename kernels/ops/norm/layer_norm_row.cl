@@ -4,9 +4,9 @@
 
 static inline float sum_of(float4 v) { return (v.s0 + v.s1) + (v.s2 + v.s3); }
 
-__kernel void layer_norm_row(ACT_IN(x), __global const float4* restrict scale,
-                             __global const float4* restrict bias, ACT_OUT(y), int M, int W, int C,
-                             int rms, float epsilon) {
+ALONE __kernel void layer_norm_row(ACT_IN(x), __global const float4* restrict scale,
+                                   __global const float4* restrict bias, ACT_OUT(y), int M, int W, int C,
+                                   int rms, float epsilon) {
   const int row = get_global_id(0);
   if (row >= M) return;
   const int quads = (C + 3) / 4;

@@ -4,9 +4,9 @@
 #define READ to_float16(run_load(x, first + t, quads - t))
 #define OWN(v) run_own(v, t, C, 0.0f)
 
-__kernel void layer_norm_row16(BUFFER_IN(x), __global const float16* restrict scale,
-                               __global const float16* restrict bias, BUFFER_OUT(y), int M, int C,
-                               int rms, float epsilon) {
+ALONE __kernel void layer_norm_row16(BUFFER_IN(x), __global const float16* restrict scale,
+                                     __global const float16* restrict bias, BUFFER_OUT(y), int M, int C,
+                                     int rms, float epsilon) {
   const int row = get_global_id(0);
   if (row >= M) return;
   const int quads = (C + 3) / 4;

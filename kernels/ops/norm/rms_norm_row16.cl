@@ -3,8 +3,8 @@
 #define EACH_STEP for (int t = 0; t < quads; t += 4)
 #define READ to_float16(run_load(x, first + t, quads - t))
 
-__kernel void rms_norm_row16(BUFFER_IN(x), __global const float16* restrict scale, BUFFER_OUT(y),
-                             int M, int C, float epsilon) {
+ALONE __kernel void rms_norm_row16(BUFFER_IN(x), __global const float16* restrict scale, BUFFER_OUT(y),
+                                   int M, int C, float epsilon) {
   const int row = get_global_id(0);
   if (row >= M) return;
   const int quads = (C + 3) / 4;

@@ -3,7 +3,7 @@
 #define READ(ix) to_float16(run_load(x, (line * W + (ix)) * quads + texel, left))
 #define EACH_LINE for (int line = image * H; line < (image + 1) * H; ++line)
 
-__kernel void pool_global_run(BUFFER_IN(x), BUFFER_OUT(y), int N, int H, int W, int C, int kind) {
+ALONE __kernel void pool_global_run(BUFFER_IN(x), BUFFER_OUT(y), int N, int H, int W, int C, int kind) {
   const int texel = get_global_id(0) * 4;
   const int image = get_global_id(1);
   const int quads = (C + 3) / 4;

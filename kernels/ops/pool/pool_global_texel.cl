@@ -1,6 +1,6 @@
 // Largest value (kind 0) or mean (kind 1) of each channel over the image, 4 channels an item, one
 // float sum a line.
-__kernel void pool_global_texel(ACT_IN(x), ACT_OUT(y), int N, int H, int W, int C, int kind) {
+ALONE __kernel void pool_global_texel(ACT_IN(x), ACT_OUT(y), int N, int H, int W, int C, int kind) {
   const int column = get_global_id(0);
   const int image = get_global_id(1);
   const int quads = (C + 3) / 4;

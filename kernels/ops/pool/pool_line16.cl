@@ -18,10 +18,10 @@ static inline int outside(int first, int dilation) {
     }                                                                               \
   }
 
-__kernel void pool_line16(BUFFER_IN(x), BUFFER_OUT(y), int N, int H, int W, int C, int KH, int KW,
-                          int stride_h, int stride_w, int pad_top, int pad_left, int pad_bottom,
-                          int pad_right, int dil_h, int dil_w, int OH, int OW, int kind,
-                          int count_include_pad) {
+ALONE __kernel void pool_line16(BUFFER_IN(x), BUFFER_OUT(y), int N, int H, int W, int C, int KH, int KW,
+                                int stride_h, int stride_w, int pad_top, int pad_left, int pad_bottom,
+                                int pad_right, int dil_h, int dil_w, int OH, int OW, int kind,
+                                int count_include_pad) {
   const int out = get_global_id(1);
   const int quads = (C + 3) / 4;
   if (out >= N * OH) return;

@@ -4,10 +4,10 @@ static inline int positions(int first, int end, int taps, int dilation) {
   return max(0, min(taps, (end - first + dilation - 1) / dilation));
 }
 
-__kernel void pool_window(ACT_IN(x), ACT_OUT(y), int N, int H, int W, int C, int KH, int KW,
-                          int stride_h, int stride_w, int pad_top, int pad_left, int pad_bottom,
-                          int pad_right, int dil_h, int dil_w, int OH, int OW, int kind,
-                          int count_include_pad) {
+ALONE __kernel void pool_window(ACT_IN(x), ACT_OUT(y), int N, int H, int W, int C, int KH, int KW,
+                                int stride_h, int stride_w, int pad_top, int pad_left, int pad_bottom,
+                                int pad_right, int dil_h, int dil_w, int OH, int OW, int kind,
+                                int count_include_pad) {
   const int column = get_global_id(0);
   const int ox = get_global_id(1);
   const int out = get_global_id(2);

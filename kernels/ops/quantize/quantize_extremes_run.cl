@@ -1,6 +1,6 @@
 // Row p of y = the largest and the smallest value of the p-th `run` texels, widened to hold 0, as
 // padding lanes do; 16 values at a time.
-__kernel void quantize_extremes_run(BUFFER_IN(x), BUFFER_OUT(y), int run, int texels) {
+ALONE __kernel void quantize_extremes_run(BUFFER_IN(x), BUFFER_OUT(y), int run, int texels) {
   const int part = get_global_id(0);
   const int from = part * run;
   const int length = min(run, texels - from);

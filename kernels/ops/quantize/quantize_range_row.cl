@@ -1,6 +1,6 @@
 // y = the scale (code 0) or the zero point (code 1) of 256 levels from the lower to the higher of a
 // row's two values, widened to hold 0; one row an item.
-__kernel void quantize_range_row(BUFFER_IN(x), BUFFER_OUT(y), int M, int code) {
+ALONE __kernel void quantize_range_row(BUFFER_IN(x), BUFFER_OUT(y), int M, int code) {
   const int row = get_global_id(0);
   if (row >= M) return;
   const float4 ends = to_float4(buffer_load4(x, row));

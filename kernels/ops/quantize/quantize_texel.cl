@@ -1,6 +1,6 @@
 // y = the level of x, or the number that it stands for; one texel an item.
-__kernel void quantize_texel(ACT_IN(x), ACT_OUT(y), int W, int C, int kind, float scale, float zero,
-                             float lo, float hi) {
+ALONE __kernel void quantize_texel(ACT_IN(x), ACT_OUT(y), int W, int C, int kind, float scale, float zero,
+                                   float lo, float hi) {
   const int column = get_global_id(0);
   const int quads = (C + 3) / 4;
   if (column >= W * quads) return;

@@ -1,8 +1,8 @@
 // The C values of a row reduced to one (kernels/common/reduce.clh), then activated, one row an item.
 #define READ(quad) to_float4(load4(x, texel_at(first + (quad), line, W * quads)))
 
-__kernel void reduce_row(ACT_IN(x), ACT_OUT(y), int M, int W, int C, int code, int act,
-                         float act_lo, float act_hi) {
+ALONE __kernel void reduce_row(ACT_IN(x), ACT_OUT(y), int M, int W, int C, int code, int act,
+                               float act_lo, float act_hi) {
   const int row = get_global_id(0);
   if (row >= M) return;
   const int quads = (C + 3) / 4;

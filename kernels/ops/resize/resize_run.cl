@@ -20,9 +20,9 @@
     }                                             \
   }
 
-__kernel void resize_run(BUFFER_IN(x), BUFFER_OUT(y), int pixels, int N, int H, int W, int C,
-                         int OH, int OW, int mode, int transform, int rounding, float scale_h,
-                         float scale_w) {
+ALONE __kernel void resize_run(BUFFER_IN(x), BUFFER_OUT(y), int pixels, int N, int H, int W, int C,
+                               int OH, int OW, int mode, int transform, int rounding, float scale_h,
+                               float scale_w) {
   const int first = get_global_id(0) * pixels;
   const int out = get_global_id(1);
   if (first >= OW || out >= N * OH) return;

@@ -2,8 +2,8 @@
 #define READ(iy, ix) \
   to_float4(load4(x, texel_at((ix)*quads + quad, out / OH * H + (iy), W * quads)))
 
-__kernel void resize_texel(ACT_IN(x), ACT_OUT(y), int N, int H, int W, int C, int OH, int OW,
-                           int mode, int transform, int rounding, float scale_h, float scale_w) {
+ALONE __kernel void resize_texel(ACT_IN(x), ACT_OUT(y), int N, int H, int W, int C, int OH, int OW,
+                                 int mode, int transform, int rounding, float scale_h, float scale_w) {
   const int quads = (C + 3) / 4;
   const int column = get_global_id(0);
   const int out = get_global_id(1);

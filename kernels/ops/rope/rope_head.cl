@@ -1,10 +1,10 @@
 // Queries and keys turned by their positions, keys and values put into their caches at rows P and
 // on (kernels/common/rope.clh); a head an item.
-__kernel void rope_head(BUFFER_IN(x), __global const float4* restrict cosines,
-                        __global const float4* restrict sines, __global const float4* restrict q_scale,
-                        __global const float4* restrict k_scale, BUFFER_OUT(y), BUFFER_OUT(k),
-                        BUFFER_OUT(v), int M, int H, int KV, int D, int P, int halves, int norm,
-                        float epsilon) {
+ALONE __kernel void rope_head(BUFFER_IN(x), __global const float4* restrict cosines,
+                              __global const float4* restrict sines, __global const float4* restrict q_scale,
+                              __global const float4* restrict k_scale, BUFFER_OUT(y), BUFFER_OUT(k),
+                              BUFFER_OUT(v), int M, int H, int KV, int D, int P, int halves, int norm,
+                              float epsilon) {
   const int head = get_global_id(0);
   const int row = get_global_id(1);
   if (head >= H + 2 * KV || row >= M) return;

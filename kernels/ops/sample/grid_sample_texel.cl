@@ -1,8 +1,8 @@
 // Samples of x at the positions of `grid`, whose channels are across, down and, of 3 axes, deep: 4
 // channels of one sample an item. Padding lanes of x are zero, and so are those that are made of them.
-__kernel void grid_sample_texel(ACT_IN(x), ACT_IN(grid), ACT_OUT(y), int N, int D, int H, int W,
-                                int C, int OD, int OH, int OW, int axes, int taps, int padding,
-                                int align) {
+ALONE __kernel void grid_sample_texel(ACT_IN(x), ACT_IN(grid), ACT_OUT(y), int N, int D, int H, int W,
+                                      int C, int OD, int OH, int OW, int axes, int taps, int padding,
+                                      int align) {
   const int quads = (C + 3) / 4;
   const int column = get_global_id(0);
   const int out = get_global_id(1);

@@ -22,10 +22,10 @@ static inline int2 inside_of(float first, float step, float count, int extent) {
 #define READ(iy, ix) to_float4(load4(x, texel_at((ix)*quads + quad, image + (iy), W * quads)))
 #define IS_INSIDE(at, extent) ((at) >= -1.0f && (at) <= (float)(extent))
 
-__kernel void roi_align_texel(ACT_IN(x), __global const float4* restrict rois,
-                              __global const int* restrict batch, ACT_OUT(y), int N, int H, int W,
-                              int C, int R, int OH, int OW, int kind, int ratio, int half_pixel,
-                              float scale) {
+ALONE __kernel void roi_align_texel(ACT_IN(x), __global const float4* restrict rois,
+                                    __global const int* restrict batch, ACT_OUT(y), int N, int H, int W,
+                                    int C, int R, int OH, int OW, int kind, int ratio, int half_pixel,
+                                    float scale) {
   const int quads = (C + 3) / 4;
   const int column = get_global_id(0);
   const int out = get_global_id(1);

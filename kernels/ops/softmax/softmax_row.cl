@@ -2,7 +2,7 @@
 // every precision.
 #define READ(quad) to_float4(load4(x, texel_at(first + (quad), line, W * quads)))
 
-__kernel void softmax_row(ACT_IN(x), ACT_OUT(y), int M, int W, int C) {
+ALONE __kernel void softmax_row(ACT_IN(x), ACT_OUT(y), int M, int W, int C) {
   const int row = get_global_id(0);
   if (row >= M) return;
   const int quads = (C + 3) / 4;

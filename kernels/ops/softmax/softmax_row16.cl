@@ -3,7 +3,7 @@
 #define EACH_STEP for (int t = 0; t < quads; t += 4)
 #define READ run_own(to_float16(run_load(x, first + t, quads - t)), t, C, -INFINITY)
 
-__kernel void softmax_row16(BUFFER_IN(x), BUFFER_OUT(y), int M, int C) {
+ALONE __kernel void softmax_row16(BUFFER_IN(x), BUFFER_OUT(y), int M, int C) {
   const int row = get_global_id(0);
   if (row >= M) return;
   const int quads = (C + 3) / 4;

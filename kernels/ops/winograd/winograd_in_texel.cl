@@ -21,8 +21,8 @@
   STORE(i, 2, v##2 - v##1)                                                                  \
   STORE(i, 3, v##1 - v##3)
 
-__kernel void winograd_in_texel(ACT_IN(x), ACT_OUT(y), int N, int H, int W, int C, int OH, int OW,
-                                int pad_top, int pad_left) {
+ALONE __kernel void winograd_in_texel(ACT_IN(x), ACT_OUT(y), int N, int H, int W, int C, int OH, int OW,
+                                      int pad_top, int pad_left) {
   const int quads = (C + 3) / 4;
   const int down = (OH + 1) / 2, across = (OW + 1) / 2, lines = N * down;
   const int quad = get_global_id(0);

@@ -11,8 +11,8 @@
     v##j = half_of ? m1 - m2 - m : m + m1 + m2;                                             \
   }
 
-__kernel void winograd_out_texel(ACT_IN(x), __global const float4* restrict bias, ACT_OUT(y), int N,
-                                 int OH, int OW, int OC, int act, float act_lo, float act_hi) {
+ALONE __kernel void winograd_out_texel(ACT_IN(x), __global const float4* restrict bias, ACT_OUT(y), int N,
+                                       int OH, int OW, int OC, int act, float act_lo, float act_hi) {
   const int quads = (OC + 3) / 4;
   const int down = (OH + 1) / 2, across = (OW + 1) / 2, lines = N * down;
   const int quad = get_global_id(0);

@@ -41,10 +41,10 @@
   const float16 upper##j = SUM(0, j) + m1##j + m2##j;    \
   const float16 lower##j = m1##j - m2##j - SUM(3, j);
 
-__kernel void winograd_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
-                                BUFFER_OUT(y), int N, int H, int W, int C, int OC, int OH, int OW,
-                                int pad_top, int pad_left, int act, float act_lo, float act_hi) {
-  __local float16 from_tiles[16 * 8 * RUNS], sums[16 * 16];
+ALONE __kernel void winograd_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* restrict bias,
+                                      BUFFER_OUT(y), int N, int H, int W, int C, int OC, int OH, int OW,
+                                      int pad_top, int pad_left, int act, float act_lo, float act_hi) {
+  OWN_MEMORY float16 from_tiles[16 * 8 * RUNS], sums[16 * 16];
   const int quads = (C + 3) / 4, quads_o = (OC + 3) / 4, panels = (OC + 15) / 16;
   const int down = (OH + 1) / 2, across = (OW + 1) / 2;
   const int first = get_global_id(0) * 8, tiles = min(N * down * across - first, 8);
@@ -76,8 +76,8 @@ __kernel void winograd_tile8x32(BUFFER_IN(x), W_ARGS, __global const float16* re
       }
     }
     for (int p = 0; p < 16; ++p) {
-      __local float16* sum = OF_SUMS(p);
-      __local const float4* of_tiles = (__local const float4*)from_tiles + p * 8 * (CHUNK / 4);
+      OWN_MEMORY float16* sum = OF_SUMS(p);
+      OWN_MEMORY const float4* of_tiles = (OWN_MEMORY const float4*)from_tiles + p * 8 * (CHUNK / 4);
       W_OPEN(0, panel, 16 * quads, panels * 16);
       W_OPEN(1, panel + pair, 16 * quads, panels * 16);
       W_PASS(0, p * quads + from);
