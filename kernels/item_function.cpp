@@ -13,13 +13,26 @@ namespace {
 
 constexpr std::string_view kMark = "ALONE __kernel void ";
 
-size_t close_of(std::string_view text, size_t open) {
+struct Parameters {
+  std::vector<std::string_view> list;
+  size_t end;  // of the last one: the place of the closing bracket
+};
+
+// Of the list whose bracket opens at `open`.
+Parameters parameters_at(std::string_view text, size_t open) {
+  Parameters found;
   int depth = 0;
-  for (size_t i = open; i < text.size(); ++i) {
-    depth += (text[i] == '(') - (text[i] == ')');
-    if (depth == 0) return i;
+  size_t from = open + 1;
+  for (found.end = open; found.end < text.size(); ++found.end) {
+    const char c = text[found.end];
+    depth += (c == '(') - (c == ')');
+    const bool closed = depth == 0;
+    if (!closed && (c != ',' || depth > 1)) continue;
+    found.list.push_back(text.substr(from, found.end - from));
+    from = found.end + 1;
+    if (closed) break;
   }
-  return text.size();
+  return found;
 }
 
 bool of_word(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); }
@@ -53,28 +66,17 @@ std::string name_of(std::string_view parameter) {
   return words.front() + "_NAMES" + (alone ? "" : " " + words.back());
 }
 
-std::string names_of(std::string_view parameters) {
-  std::string names;
-  size_t from = 0;
-  int depth = 0;
-  for (size_t i = 0; i <= parameters.size(); ++i) {
-    const char c = i < parameters.size() ? parameters[i] : ',';
-    depth += (c == '(') - (c == ')');
-    if (c != ',' || depth != 0) continue;
-    names += ", " + name_of(parameters.substr(from, i - from));
-    from = i + 1;
-  }
-  return names;
-}
-
 }  // namespace
 
 std::string with_item_function(std::string text) {
   const size_t mark = text.find(kMark);
   if (mark == std::string::npos) return text;
-  const size_t open = text.find('(', mark), close = close_of(text, open);
+  const size_t open = text.find('(', mark);
+  const Parameters found = parameters_at(text, open);
+  std::string names;
+  for (const std::string_view parameter : found.list) names += ", " + name_of(parameter);
   const std::string name = text.substr(mark + kMark.size(), open - mark - kMark.size());
-  const std::string parameters = text.substr(open + 1, close - open - 1);
+  const std::string parameters = text.substr(open + 1, found.end - open - 1);
   text.replace(mark, open + 1 - mark, fmt::format("ITEM_KERNEL({})(ITEM_PLACE ", name));
   return fmt::format(
       "#if ITEM_APART\n"
@@ -89,7 +91,7 @@ std::string with_item_function(std::string text) {
       "  {}_item(get_global_id(0), get_global_id(1), get_global_id(2), get_global_size(0){});\n"
       "}}\n"
       "#endif\n",
-      text, name, parameters, name, names_of(parameters));
+      text, name, parameters, name, names);
 }
 
 }  // namespace clvet
